@@ -43,7 +43,7 @@ func likeliest(t *testing.T, table *data.Table, packed []float64, threshold floa
 		rows[i] = i
 	}
 	var free []int
-	for i, held := range withoutEdge(packed, d, threshold) {
+	for i, held := range without(Adjacency(packed, d, threshold).Edge, d) {
 		if !held {
 			free = append(free, i)
 		}

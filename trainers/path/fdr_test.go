@@ -36,25 +36,10 @@ func TestFDRTakesPairsBySmallQ(t *testing.T) {
 	require.Contains(t, r.Choice(), "2 of ")
 	require.True(t, r.State.Refine.Refit)
 
-	again, err := fdr{}.choose(t.Context(), r)
+	again, err := r.choose(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, made, "what is known is not tested again")
 	require.True(t, again.edges[1] && again.edges[4] && !again.edges[5])
-}
-
-func TestFDRForms(t *testing.T) {
-	for text, want := range map[string]float64{"fdr": 0.1, "fdr=0.05": 0.05} {
-		s, err := ParseSelection(text)
-		require.NoError(t, err)
-		require.Equal(t, want, s.Rate)
-	}
-	for _, text := range []string{"fdr=0", "fdr=1", "fdr=-0.1", "fdr=x", "fdr=NaN"} {
-		_, err := ParseSelection(text)
-		require.ErrorContains(t, err, rateMust, text)
-	}
-	_, table := testtables.Star(t, 4, 50, 0.3)
-	_, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Kind: "fdr"}, Refit: new(false)}, &State{})
-	require.ErrorContains(t, err, "select fdr: its edges are of no point of the path")
 }
 
 // The γ that is given is that of every EBIC on the way, of the choice of a penalty, too.

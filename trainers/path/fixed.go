@@ -2,7 +2,6 @@ package path
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -12,35 +11,28 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// fixed is the paper's schedule: so many proximal gradient steps at every λ.
-type fixed struct {
-	*Run
-	steps []int // steps[k] iterations have been made when λ_k is done
-}
+// fixed is the paper's schedule: a given number of proximal gradient steps at every λ.
+type fixed struct{ *problem }
 
-func newFixed(r *Run) *fixed {
-	f, total := &fixed{Run: r}, r.Config.InitialIter
-	for range r.lambdas {
-		total += r.Config.IterPerLambda
-		f.steps = append(f.steps, total)
-	}
-	return f
-}
+// steps are the iterations that have been made when λ_k is done.
+func (f fixed) steps(k int) int { return f.Config.InitialIter + (k+1)*f.Config.IterPerLambda }
 
-func (f *fixed) iterate(ctx context.Context, k int) error {
-	for f.State.Iteration < f.steps[k] {
+func (f fixed) iterate(ctx context.Context, k int) error {
+	for f.State.Iteration < f.steps(k) {
 		last, err := f.advance(ctx, f.lambdas[k])
 		if err != nil {
 			return err
 		}
-		f.Report(engine.Progress{Stage: "path", Unit: "iteration", Iteration: f.State.Iteration, Total: f.steps[len(f.steps)-1], Lambda: f.lambdas[k],
-			Edges: f.edges(), Loss: last.Loss, EffectiveSize: last.EffectiveSize})
+		f.report("path", "iteration", f.State.Iteration, f.steps(len(f.lambdas)-1), f.lambdas[k], last.Loss, last.EffectiveSize)
 	}
 	return nil
 }
 
-func (f *fixed) close(p *Point) {
-	p.Loss, p.EffectiveSize = f.State.Block.means()
+func (f fixed) point(lambda float64) Point {
+	loss, size := f.State.Block.means()
+	p := f.closeBlock(lambda)
+	p.Loss, p.EffectiveSize = loss, size
+	return p
 }
 
 // means are those of the loss and of the effective size over a block's iterations.
@@ -48,17 +40,9 @@ func (b Block) means() (loss, size float64) {
 	return b.Loss / float64(b.Count), b.Size / float64(b.Count)
 }
 
-func (f *fixed) moved() string {
-	how := "root mean square"
-	if f.Estimator.Draws() {
-		how += ", noise of draws taken out"
-	}
-	return fmt.Sprintf("move by %.2g per %d iterations (%s)", f.State.Refine.Movement, refineBlock, how)
-}
-
-// advance makes one proximal step at λ. When the context is done the
-// state is that between two steps, and the context's error is returned.
-func (f *fixed) advance(ctx context.Context, lambda float64) (engine.Step, error) {
+// advance makes one proximal step at λ. When ctx is done it returns ctx's error, with the state
+// between two steps.
+func (f fixed) advance(ctx context.Context, lambda float64) (engine.Step, error) {
 	d := f.Table.D
 	s, err := f.Step(ctx, f.State.Iteration, f.rows, 1/float64(len(f.rows)*d))
 	if err != nil {
@@ -93,40 +77,33 @@ func (f *fixed) advance(ctx context.Context, lambda float64) (engine.Step, error
 }
 
 // settle goes on until P stops changing from one block of iterations to the next.
-func (f *fixed) settle(ctx context.Context) error {
-	r, s := f.Run, &f.State.Refine
-	lambda := r.lambda()
-	for !s.Done {
+func (f fixed) settle(ctx context.Context, lambda float64) error {
+	for s := &f.State.Refine; !s.Done; {
 		step, err := f.advance(ctx, lambda)
-		if engine.Diverged(err) {
-			return r.giveUp(err)
-		}
 		if err != nil {
 			return err
 		}
 		s.Iterations++
-		made := s.Iterations
-		if (made-1)%(refineBlock/refineParts) == 0 {
-			s.Parts = append(s.Parts, make([]float64, len(r.packed())))
+		if (s.Iterations-1)%(refineBlock/refineParts) == 0 {
+			s.Parts = append(s.Parts, make([]float64, len(f.packed())))
 		}
-		floats.Add(s.Parts[len(s.Parts)-1], r.packed())
-		r.Report(engine.Progress{Stage: "refine", Unit: "iteration", Iteration: made, Total: f.Config.RefineIter, Lambda: lambda,
-			Edges: r.edges(), Loss: step.Loss, EffectiveSize: step.EffectiveSize})
-		if made%refineBlock != 0 {
+		floats.Add(s.Parts[len(s.Parts)-1], f.packed())
+		f.report("refine", "iteration", s.Iterations, f.Config.RefineIter, lambda, step.Loss, step.EffectiveSize)
+		if s.Iterations%refineBlock != 0 {
 			continue
 		}
-		s.Loss, s.Size = r.State.Block.means() // which a point of a path without fits has not
-		s.Projections = r.closeBlock(lambda).Projections
+		s.Loss, s.Size = f.State.Block.means() // which a point of a path without fits has not
+		s.Projections = f.closeBlock(lambda).Projections
 		mean, variance := blockMean(s.Parts)
-		if !r.Estimator.Draws() { // without noise all of a block's variance is movement
+		if !f.Estimator.Draws() { // without noise all of a block's variance is movement
 			clear(variance)
 		}
 		s.Movement = movement(s.Previous, mean, variance)
 		s.Previous, s.Parts = mean, nil
 		s.Blocks++
-		s.Converged = s.Movement < r.Config.Tolerance && s.Projections == 0
+		s.Converged = s.Movement < f.Config.Tolerance && s.Projections == 0
 		s.Done = s.Converged || s.Iterations >= f.Config.RefineIter
-		if err := r.save(); err != nil {
+		if err := f.save(); err != nil {
 			return err
 		}
 	}

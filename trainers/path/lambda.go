@@ -11,6 +11,56 @@ import (
 	"missingscore/trainers/engine"
 )
 
+// secondMoments are Σ_i x_ij x_ik over rows with both observed, their number,
+// and the means v_j of x_j².
+func secondMoments(p engine.Problem) (cross, count *mat.SymDense, v []float64) {
+	sums, d := p.PairSums(), p.Table.D
+	cross, count, v = mat.NewSymDense(d, sums.Cross), mat.NewSymDense(d, sums.Number), make([]float64, d)
+	for j := range v {
+		v[j] = cross.At(j, j) / count.At(j, j)
+	}
+	return cross, count, v
+}
+
+// pairMoments are means of products over the rows that have both columns, 0 where none has.
+func pairMoments(cross, count *mat.SymDense) *mat.SymDense {
+	d := cross.SymmetricDim()
+	s := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := j; k < d; k++ {
+			if n := count.At(j, k); n > 0 {
+				s.SetSym(j, k, cross.At(j, k)/n)
+			}
+		}
+	}
+	return s
+}
+
+// stableRate is a step below the stability limit 2/L of gradient descent. The
+// loss of complete rows has curvature L ≤ 4 λ_max(S) by packed P, S the second
+// moments, here from pairs.
+func stableRate(p engine.Problem) float64 {
+	cross, count, _ := secondMoments(p)
+	s := pairMoments(cross, count)
+	var e mat.EigenSym
+	if !e.Factorize(s, false) {
+		return math.Inf(1)
+	}
+	return 1 / (4 * e.Values(nil)[p.Table.D-1])
+}
+
+// meanPairCount is the mean over pairs of columns of the rows that have both.
+func meanPairCount(p engine.Problem) float64 {
+	_, count, _ := secondMoments(p)
+	sum, d := 0.0, p.Table.D
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			sum += count.At(j, k)
+		}
+	}
+	return sum / float64(d*(d-1)/2)
+}
+
 // LambdaMax is the smallest λ, with 5 % to spare (30 % where half-spaces tie the
 // columns together), at which a P without edges is stationary. On all of R^d this is P = diag(1/v_j), v_j the observed second moment
 // of column j: there the loss has the gradient 2(P_jj + P_kk) Σ_i x_ij x_ik / (n d) by P_jk,
@@ -100,4 +150,36 @@ func boundedNullGradient(t *data.Table, s *domain.Domain, w domain.Weight) (size
 	var cross mat.Dense
 	cross.Mul(force.T(), x)
 	return func(j, k int) float64 { return 2 * math.Abs(cross.At(j, k)+cross.At(k, j)) }
+}
+
+// crowd is by how many rows with both columns of a pair, on average, a column is to have one
+// neighbour at the smallest λ: below it there is little to be known of its regression.
+const crowd = 4
+
+// crowdedRatio is that of the largest λ, top, to the smallest, for a penalty that has all pairs
+// alike: 200 for few columns. With more than DenseColumns the path ends earlier, where about as many
+// pairs' gradients at the network without edges, of size gradient, come above λ as make n̄/crowd
+// neighbours of each column, n̄ the mean number of rows of a pair.
+func crowdedRatio(d int, pairs float64, gradient func(j, k int) float64, top float64) float64 {
+	widest := Penalty{Kind: l1}.ratio()
+	if d <= DenseColumns {
+		return widest
+	}
+	const bins = 10_000 // of log λ
+	counts := make([]float64, bins)
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			below := math.Log(top / gradient(j, k))
+			if bin := max(0, bins*below/math.Log(widest)); bin < bins {
+				counts[int(bin)]++
+			}
+		}
+	}
+	left := float64(d) * pairs / crowd / 2
+	for bin, n := range counts {
+		if left -= n; left < 0 {
+			return math.Pow(widest, float64(bin+1)/bins)
+		}
+	}
+	return widest
 }

@@ -6,13 +6,16 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data/network"
 	"missingscore/graph"
+	"missingscore/internal/panics"
 	"missingscore/losses"
 	moments "missingscore/losses/pairwise"
-	"missingscore/trainers/engine"
+	"missingscore/trainers/em"
 	"missingscore/trainers/pairwise"
 )
 
@@ -20,25 +23,15 @@ import (
 // (losses.OfMatrix): that is taken once, and at each λ the minimum is found by coordinate
 // descent over the pairs that may not be zero (pairwise.Lasso). No row is read again.
 type matrix struct {
-	*Run
+	*problem
 	loss    losses.OfMatrix
 	of      *moments.Moments // nil: not taken yet
 	halved  bool             // half of them is held
 	lasso   pairwise.Lasso
-	outcome pairwise.Outcome // of the last λ
-	at      *pairwise.Sparse // P there. The model has it when the result is known
-	change  float64          // of P by it, at most
+	at      *pairwise.Sparse // P at the last λ. The model has it when the result is known
+	change  float64          // of P by that λ, at most
 	reached float64          // the path's loss there
-}
-
-func newMatrix(r *Run) *matrix {
-	return &matrix{Run: r, loss: r.Estimator.Loss.(losses.OfMatrix)}
-}
-
-// ofMatrix is the run's schedule, nil where it is another.
-func (r *Run) ofMatrix() *matrix {
-	m, _ := r.schedule.(*matrix)
-	return m
+	chosen  []bool           // pairs that the result may have, zeros among them; nil: those of the chosen point
 }
 
 // take takes the moments, once.
@@ -55,21 +48,20 @@ func (m *matrix) take(ctx context.Context) (err error) {
 	return nil
 }
 
-// scale is by how much the path's loss, tr(PSP) − 2 tr P per column, is less than the descent's
-// ½ tr(PSP) − tr P.
+// scale is that of the descent's loss, ½ tr(PSP) − tr P, to the path's, tr(PSP) − 2 tr P per column.
 func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
 
-// top is the smallest λ, with 5 % to spare, at which the minimum has no edge.
-func (m *matrix) top() float64 { return m.topOf(m.nullGradient()) }
-
-// topOf is top by the sizes of nullGradient.
-func (m *matrix) topOf(size func(j, k int) float64) (top float64) {
+// span gives the largest λ, at which with 5 % to spare the minimum has no edge, and the ratio of
+// that to the smallest.
+func (m *matrix) span() (top, ratio float64) {
+	size := m.nullGradient()
 	for j := range m.Table.D {
 		for k := j + 1; k < m.Table.D; k++ {
 			top = max(top, size(j, k))
 		}
 	}
-	return 1.05 * top / m.scale()
+	top = 1.05 * top / m.scale()
+	return top, crowdedRatio(m.Table.D, m.of.Pairs, size, top*m.scale())
 }
 
 // nullGradient gives the sizes of the gradient by pairs at the minimum without edges.
@@ -89,26 +81,13 @@ func (m *matrix) nullGradient() (size func(j, k int) float64) {
 	return func(j, k int) float64 { return math.Abs(m.of.Element(j, k)) * (p[j] + p[k]) }
 }
 
-// ratio is that of the largest λ to the smallest.
-func (m *matrix) ratio() float64 {
-	size := m.nullGradient()
-	return crowdedRatio(m.Table.D, m.of.Pairs, size, m.topOf(size)*m.scale())
-}
-
-// lambdaRatio is that of the largest λ of a path with one penalty for all pairs to the smallest.
-func (r *Run) lambdaRatio() float64 {
-	if m := r.ofMatrix(); m != nil {
-		return m.ratio()
+// start is the minimum without any pair.
+func (m *matrix) start() *pairwise.Sparse {
+	p := pairwise.Identity(m.Table.D)
+	for j := range p.Diagonal {
+		p.Diagonal[j] = 1 / m.of.Element(j, j)
 	}
-	return lambdaRatio
-}
-
-// emptying is a λ that empties the network.
-func (r *Run) emptying() float64 {
-	if m := r.ofMatrix(); m != nil {
-		return m.top()
-	}
-	return lambdaMax(r.Problem, nil, r.covariates)
+	return p
 }
 
 // iterate goes to the minimum at λ_k, from that at the λ before.
@@ -119,17 +98,17 @@ func (m *matrix) iterate(ctx context.Context, k int) error {
 		p = before.Clone()
 	}
 	lambda := m.lambdas[k] * m.scale()
-	var err error
-	if m.outcome, err = m.lasso.Minimise(ctx, p, lambda, screen*lambda); err != nil {
+	m.lasso.Weights = m.weights
+	outcome, err := m.lasso.Minimise(ctx, p, lambda, screen*lambda)
+	if err != nil {
 		return err
 	}
-	m.State.Runaway = !m.outcome.Done
+	m.State.Runaway = !outcome.Done
 	m.at, m.change, m.reached = p, p.Distance(before), m.lossAt(p)
 	m.placeMean(p)
-	m.State.Block.Count = m.outcome.Sweeps
-	m.State.Iteration += m.outcome.Sweeps
-	m.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: k + 1, Total: len(m.lambdas), Lambda: m.lambdas[k],
-		Edges: m.edgesOf(p), Loss: m.reached, EffectiveSize: math.NaN()})
+	m.State.Block.Count = outcome.Sweeps
+	m.State.Iteration += outcome.Sweeps
+	m.tell("path", "λ", k+1, len(m.lambdas), m.lambdas[k], m.reached, m.edgesOf(p))
 	return ctx.Err()
 }
 
@@ -144,9 +123,9 @@ func (m *matrix) edgesOf(p *pairwise.Sparse) (n int) {
 	return n
 }
 
-// point is the path's at the λ that was made last.
 func (m *matrix) point(lambda float64) Point {
-	p := Point{Lambda: lambda, Edges: m.edgesOf(m.at), Change: m.change, Iterations: m.State.Block.Count}
+	p := Point{Lambda: lambda, Edges: m.edgesOf(m.at), Change: m.change, Iterations: m.State.Block.Count,
+		Loss: m.reached, EffectiveSize: math.NaN(), Unfinished: m.State.Runaway}
 	if m.fitsMean() {
 		p.Linear = slices.Clone(m.model.Location.Value)
 	}
@@ -156,17 +135,7 @@ func (m *matrix) point(lambda float64) Point {
 		p.Packed = make([]float64, m.Table.D*(m.Table.D+1)/2)
 		m.at.ToPacked(p.Packed)
 	}
-	m.close(&p)
 	m.State.Block = Block{}
-	return p
-}
-
-// start is the minimum without any pair.
-func (m *matrix) start() *pairwise.Sparse {
-	p := pairwise.Identity(m.Table.D)
-	for j := range p.Diagonal {
-		p.Diagonal[j] = 1 / m.of.Element(j, j)
-	}
 	return p
 }
 
@@ -178,12 +147,6 @@ func (m *matrix) release() {
 	}
 }
 
-// place puts the model to P.
-func (m *matrix) place(p *pairwise.Sparse) {
-	p.ToPacked(m.packed())
-	m.placeMean(p)
-}
-
 // placeMean puts the model to P and the mean that comes with the moments, where one does.
 func (m *matrix) placeMean(p *pairwise.Sparse) {
 	if m.of.Mean != nil {
@@ -192,45 +155,24 @@ func (m *matrix) placeMean(p *pairwise.Sparse) {
 	}
 }
 
-// Thresholds are those of ordinal columns that come with the moments, nil if none do.
-func (r *Run) Thresholds() [][]float64 {
-	if m := r.ofMatrix(); m != nil && m.of != nil {
-		return m.of.Cuts
-	}
-	return nil
-}
-
 // lossAt is the path's loss.
 func (m *matrix) lossAt(p *pairwise.Sparse) float64 { return p.Loss(m.of.Element) / m.scale() }
 
-func (m *matrix) close(p *Point) {
-	p.Loss, p.EffectiveSize, p.Unfinished = m.reached, math.NaN(), m.State.Runaway
-}
-
-func (m *matrix) moved() string {
-	return fmt.Sprintf("would move by at most %.2g in %d sweeps", m.State.Refine.Movement, refineBlock)
-}
-
 // settle goes to the end at the chosen λ, or without a penalty on the chosen edges.
-func (m *matrix) settle(ctx context.Context) error {
+func (m *matrix) settle(ctx context.Context, lambda float64) error {
 	f := &m.State.Refine
 	if f.Done {
 		m.release()
 		return nil
 	}
 	m.lasso.Tolerance, m.lasso.Sweeps = min(m.Config.StopTol, 1e-2*m.Config.Tolerance/refineBlock), m.Config.RefineIter
-	by := m.atLambda
-	if f.Refit {
-		by = m.withoutPenalty
-	}
-	p, o, definite, err := by(ctx)
+	p, o, definite, err := m.last(ctx, lambda*m.scale())
 	if err != nil {
 		return err
 	}
 	if f.Done = true; !p.Finite() {
-		m.Run.take(f.Index)
-		f.Failure = "the moments of pairs of columns have no minimum on these edges"
-		return m.save()
+		m.release()
+		return m.giveUp("the moments of pairs of columns have no minimum on these edges")
 	}
 	if !definite {
 		f.Projections++
@@ -238,32 +180,28 @@ func (m *matrix) settle(ctx context.Context) error {
 	}
 	f.Iterations, f.Movement, f.Loss, f.Size = o.Sweeps, refineBlock*o.Moved, m.lossAt(p), math.NaN()
 	m.release()
-	m.place(p)
+	p.ToPacked(m.packed())
+	m.placeMean(p)
 	f.Converged = definite && f.Movement < m.Config.Tolerance
-	m.Report(engine.Progress{Stage: "refine", Unit: "sweep", Iteration: f.Iterations, Total: f.Iterations, Lambda: m.State.Points[f.Index].Lambda,
-		Edges: m.edgesOf(p), Loss: f.Loss, EffectiveSize: math.NaN()})
+	m.tell("refine", "sweep", f.Iterations, f.Iterations, m.State.Points[f.Index].Lambda, f.Loss, m.edgesOf(p))
 	return m.save()
 }
 
-// atLambda is the minimum at the chosen λ, and whether it is positive definite, as it then is.
-func (m *matrix) atLambda(ctx context.Context) (p *pairwise.Sparse, o pairwise.Outcome, definite bool, err error) {
-	p = m.State.Points[m.State.Refine.Index].sparse(m.Table.D)
-	lambda := m.lambda() * m.scale()
-	if o, err = m.lasso.Minimise(ctx, p, lambda, lambda); err == nil && p.Finite() {
-		definite, err = p.KeepDefinite(ctx, m.Config.Floor)
+// last is the result's P: the minimum at λ from the chosen point or, without a penalty, that on the
+// chosen edges by the moments shrunk as little as leaves one that is positive definite.
+func (m *matrix) last(ctx context.Context, lambda float64) (p *pairwise.Sparse, o pairwise.Outcome, definite bool, err error) {
+	f := &m.State.Refine
+	if !f.Refit {
+		p, f.Shrunk = m.State.Points[f.Index].sparse(m.Table.D), m.of.Shrunk
+		if o, err = m.lasso.Minimise(ctx, p, lambda, lambda); err == nil && p.Finite() {
+			definite, err = p.KeepDefinite(ctx, m.Config.Floor)
+		}
+		return p, o, definite, err
 	}
-	m.State.Refine.Shrunk = m.of.Shrunk
-	return p, o, definite, err
-}
-
-// withoutPenalty is the minimum on the chosen edges by the moments shrunk as little as leaves
-// one that is positive definite.
-func (m *matrix) withoutPenalty(ctx context.Context) (p *pairwise.Sparse, o pairwise.Outcome, definite bool, err error) {
-	start := m.chosen()
+	start := m.joined()
 	for _, alpha := range m.of.Levels() {
 		m.of.ShrinkTo(alpha)
-		m.State.Refine.Shrunk = alpha
-		p = start.Clone()
+		f.Shrunk, p = alpha, start.Clone()
 		if o, err = m.lasso.Fit(ctx, p); err != nil {
 			return p, o, false, err
 		}
@@ -277,43 +215,26 @@ func (m *matrix) withoutPenalty(ctx context.Context) (p *pairwise.Sparse, o pair
 	return p, o, false, nil
 }
 
-// chosen is P of the chosen point with the pairs that the result may have, zeros among them.
-func (m *matrix) chosen() *pairwise.Sparse {
-	d, free := m.Table.D, m.covariates.free
-	from := m.State.Points[m.State.Refine.Index].sparse(d)
-	p := &pairwise.Sparse{D: d, Diagonal: from.Diagonal}
-	if m.choice.edges == nil && free == nil {
-		for i, v := range from.Value {
-			if math.Abs(v) > m.Config.Threshold {
-				p.At, p.Value = append(p.At, from.At[i]), append(p.Value, v)
-			}
-		}
-		return p
+// joined is P of the chosen point with the pairs that the result may have, zeros among them.
+func (m *matrix) joined() *pairwise.Sparse {
+	d, at := m.Table.D, m.State.Points[m.State.Refine.Index]
+	edges, from := m.chosen, at.sparse(d)
+	if edges == nil {
+		edges = m.adjacency(at, true).Edge
 	}
+	p := &pairwise.Sparse{D: d, Diagonal: from.Diagonal}
 	for j, next, pair := 0, 0, 0; j < d; j++ {
 		for k := j + 1; k < d; k, pair = k+1, pair+1 {
 			at, v := [2]int32{int32(j), int32(k)}, 0.0
 			if next < len(from.At) && from.At[next] == at {
 				v, next = from.Value[next], next+1
 			}
-			if m.mayBe(pair, graph.PackedIndex(d, j, k), v) {
+			if edges[pair] {
 				p.At, p.Value = append(p.At, at), append(p.Value, v)
 			}
 		}
 	}
 	return p
-}
-
-// mayBe tells whether the result may have a pair: its place among all pairs and in a packed P, and
-// what the chosen point has there.
-func (m *matrix) mayBe(pair, packed int, v float64) bool {
-	if free := m.covariates.free; free != nil && free[packed] {
-		return true
-	}
-	if m.choice.edges != nil {
-		return m.choice.edges[pair]
-	}
-	return math.Abs(v) > m.Config.Threshold
 }
 
 // heldOut gives the loss of the last λ's P by moments of other rows.
@@ -325,19 +246,104 @@ func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error
 	return func() float64 { return m.at.Loss(of.Element) / m.scale() }, nil
 }
 
-// MatrixWords says what is known of the table by its second moments alone; "" where rows are.
-func (r *Run) MatrixWords() string {
-	m := r.ofMatrix()
-	if m == nil || m.of == nil {
-		return ""
+// likelihoodColumns is up to how many columns networks are judged by the likelihood itself.
+const likelihoodColumns = 300
+
+// likelihoods sets those of the networks of points that are not done, in parallel, by the
+// moments as they came, n the mean number of rows of a pair
+// (docs/theory/pairwise.md#eq-pairwise-ebic): with P̂ that of covariance selection
+//
+//	log L = n (log det P̂ − d) / 2
+//
+// and above likelihoodColumns the pseudo-likelihood, half the sum over columns, each given its
+// neighbours with the residual variance σ_j², whose time grows with the network only
+//
+//	log L = −n Σ_j log σ_j² / 4
+//
+// each column by the moments shrunk as little as leaves a σ_j² of 1/n or more of its own
+// moment (pairwise.Moments.Levels). NaN where there is no maximum.
+func (m *matrix) likelihoods(ctx context.Context, points []int) error {
+	state, by := &m.State.Refitted, m.pseudoLikelihood
+	if m.Table.D <= likelihoodColumns {
+		by = m.likelihood
 	}
-	words := m.words()
-	if m.halved {
-		words += "; half of their matrix was held, for the whole takes more memory than may be used"
+	var mu sync.Mutex
+	pool, ctx := panics.WithContext(ctx)
+	pool.SetLimit(m.Engine.Config.Workers)
+	for _, i := range points {
+		if state.Done[i] {
+			continue
+		}
+		pool.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			likelihood := by(m.adjacency(m.State.Points[i], true))
+			mu.Lock()
+			defer mu.Unlock()
+			state.Done[i], state.Likelihood[i] = true, likelihood
+			m.tell("ebic", "network", count(state.Done), len(state.Done), 0, math.NaN(), 0)
+			return nil
+		})
 	}
-	return words
+	return pool.Wait()
 }
 
+func (m *matrix) likelihood(a network.Adjacency) float64 {
+	d := m.Table.D
+	packed, raw := make([]float64, d*(d+1)/2), make([]float64, d*d)
+	for j := range d {
+		for k := range d {
+			if raw[j*d+k] = m.of.At(0, j, k); j == k || j < k && a.Has(j, k) {
+				packed[graph.PackedIndex(d, j, k)] = 1
+			}
+		}
+	}
+	var c mat.Cholesky
+	if !em.NewSupport(packed, d).Minimise(packed, raw) || !c.Factorize(graph.Unpack(d, packed)) {
+		return math.NaN()
+	}
+	return m.of.Pairs / 2 * (c.LogDet() - float64(d))
+}
+
+func (m *matrix) pseudoLikelihood(a network.Adjacency) float64 {
+	sum := 0.0
+	for j, at := range a.Neighbours() {
+		v, ok := m.residual(j, at)
+		if !ok {
+			return math.NaN()
+		}
+		sum += math.Log(v)
+	}
+	return -m.of.Pairs / 4 * sum
+}
+
+// residual is σ_j² given some columns.
+func (m *matrix) residual(j int, others []int) (v float64, ok bool) {
+	for _, alpha := range m.of.Levels() {
+		v, ok = pairwise.Residual(func(j, k int) float64 { return m.of.At(alpha, j, k) }, j, others)
+		if ok = ok && v*m.of.Pairs >= m.of.At(0, j, j); ok {
+			return v, true
+		}
+	}
+	return 0, false
+}
+
+// fewRows is of how many rows with both columns of a pair there is a warning.
+const fewRows = 10
+
+// warnings tell of pairs that few rows have, and of moments that are not sure.
+func (m *matrix) warnings() (out []string) {
+	if m.of.Unsettled {
+		out = append(out, "the iterations of stochastic EM had not settled, so correlations of the latent numbers are less sure than their rows make them: leave out columns that nearly repeat others or have a category with few cells, or take --method pairwise")
+	}
+	if m.of.Least < fewRows {
+		out = append(out, fmt.Sprintf("the pair of columns with the fewest rows together has %g: little is known of its second moment, and of what follows from it; leave out columns with few values (--exclude)", m.of.Least))
+	}
+	return out
+}
+
+// words say what the second moments are.
 func (m *matrix) words() string {
 	what, more := "second moments of pairs of columns", "em-exact"
 	if m.of.Words != "" {
@@ -363,23 +369,4 @@ func (m *matrix) words() string {
 		words += fmt.Sprintf("; sizes of edges are by correlations shrunk by %.3g %%, the least that has a positive definite precision", 100*f.Shrunk)
 	}
 	return words + "; " + more + " makes more of the same cells, and is right where missing depends on observed cells, too"
-}
-
-// fewRows is of how many rows with both columns of a pair there is a warning.
-const fewRows = 10
-
-// matrixWarnings tell of pairs that few rows have.
-func (r *Run) matrixWarnings() []string {
-	m := r.ofMatrix()
-	if m == nil || m.of == nil {
-		return nil
-	}
-	var unsettled []string
-	if m.of.Unsettled {
-		unsettled = []string{"the iterations of stochastic EM had not settled, so correlations of the latent numbers are less sure than their rows make them: leave out columns that nearly repeat others or have a category with few cells, or take --method pairwise"}
-	}
-	if m.of.Least >= fewRows {
-		return unsettled
-	}
-	return append(unsettled, fmt.Sprintf("the pair of columns with the fewest rows together has %g: little is known of its second moment, and of what follows from it; leave out columns with few values (--exclude)", m.of.Least))
 }

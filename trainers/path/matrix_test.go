@@ -1,9 +1,7 @@
 package path
 
 import (
-	"context"
 	"math"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -12,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
@@ -39,7 +36,7 @@ func TestPairwiseWithoutGapsIsFull(t *testing.T) {
 	_, table := testtables.Star(t, 12, 200, 0)
 	c := Config{Lambdas: 12, StopTol: 1e-10, Select: Selection{Kind: "none"}, PathOnly: true}
 	pairwise := estimated(t, table, "pairwise", c)
-	require.Zero(t, pairwise.ofMatrix().of.Shrunk)
+	require.Zero(t, pairwise.matrix.of.Shrunk)
 	c.MaxIter, c.LambdaMax = 20_000, pairwise.Config.LambdaMax
 	c.LambdaMin = pairwise.Config.LambdaMin
 	full := estimated(t, table, "full", c)
@@ -55,18 +52,6 @@ func TestPairwiseWithoutGapsIsFull(t *testing.T) {
 		require.Equal(t, floats.Distance(before, p.Packed, math.Inf(1)), p.Change)
 	}
 	require.Zero(t, pairwise.State.Points[0].Edges)
-}
-
-// The λ that empties the network is that of full's path, whichever two columns go together most.
-func TestPairwiseBegins(t *testing.T) {
-	_, star := testtables.Star(t, 6, 200, 0) // whose edges are those of the first column
-	for _, last := range []string{star.Names[0], star.Names[3]} {
-		names := slices.DeleteFunc(slices.Clone(star.Names), func(name string) bool { return name == last })
-		table, err := star.Select(append(names, last))
-		require.NoError(t, err)
-		r := estimated(t, table, "pairwise", Config{Lambdas: 2, Select: Selection{Kind: "none"}, PathOnly: true})
-		require.InEpsilon(t, LambdaMax(r.Table, nil, r.Weight), r.Config.LambdaMax, 1e-12)
-	}
 }
 
 // Without gaps and without a penalty it is the inverse of the covariances.
@@ -87,33 +72,6 @@ func TestPairwiseWithoutAPenaltyIsTheInverse(t *testing.T) {
 	require.True(t, r.State.Refine.Converged)
 }
 
-// Cells missing completely at random: the refit of the true edges has no bias beyond
-// Monte-Carlo error, which is that of the mean over tables.
-func TestPairwiseIsRightUnderMCAR(t *testing.T) {
-	const tables, n = 40, 3000
-	p := mat.NewSymDense(4, []float64{1, 0.4, 0, 0, 0.4, 1, -0.3, 0, 0, -0.3, 1, 0.2, 0, 0, 0.2, 1})
-	g := simulate.Gaussian{Mean: make([]float64, 4), Precision: p}
-	var sum, squares [6]float64
-	for k := range uint64(tables) {
-		table, err := g.Sample(n, stream.New(k, stream.Simulate))
-		require.NoError(t, err)
-		table, err = data.HideMCAR(table, 0.4, stream.New(k, stream.Hide))
-		require.NoError(t, err)
-		r := estimated(t, table, "pairwise", Config{Lambdas: 5, LambdaMin: 1e-6, Select: Selection{Kind: "none"}, Refit: new(true)})
-		packed := Point{Packed: r.packed()}
-		for i, at := range [][2]int{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}} {
-			v := packed.PartialCorrelation(4, at[0], at[1])
-			sum[i] += v / tables
-			squares[i] += v * v / tables
-		}
-	}
-	for i, want := range []float64{-0.4, 0, 0, 0.3, 0, -0.2} {
-		se := math.Sqrt((squares[i] - sum[i]*sum[i]) / (tables - 1))
-		require.InDelta(t, want, sum[i], 4*se+1e-3, "pair %d: %v", i, sum[i]) // a ratio's own bias is of order 1/n
-		require.Less(t, se, 0.01)
-	}
-}
-
 // The numbers of 30 columns are also those of a table with so many that points keep no zeros.
 func TestPointsWithoutZeros(t *testing.T) {
 	const d = DenseColumns + 1
@@ -130,7 +88,7 @@ func TestPointsWithoutZeros(t *testing.T) {
 	var p Point
 	p.setPrecision(packed, d)
 	require.Nil(t, p.Packed)
-	require.Equal(t, packed, p.Precision(d))
+	require.Equal(t, packed, p.precision(d))
 	whole := Point{Packed: packed}
 	require.Equal(t, whole.Adjacency(d, 0.5), p.Adjacency(d, 0.5))
 	for range 1000 {
@@ -147,7 +105,7 @@ func TestPointsWithoutZeros(t *testing.T) {
 func TestLikelihoodsByMoments(t *testing.T) {
 	_, table := testtables.Star(t, 6, 300, 0.2)
 	r := estimated(t, table, "pairwise", Config{Lambdas: 20})
-	m, d := r.ofMatrix(), 6
+	m, d := r.matrix, 6
 	raw := mat.NewSymDense(d, nil)
 	for j := range d {
 		for k := range j + 1 {
@@ -175,12 +133,12 @@ func TestPairwiseHeldOutLoss(t *testing.T) {
 	r, err := New(engine.Problem{Table: z}, engine.Config{Method: "pairwise"}, Config{Lambdas: 5}, &State{})
 	require.NoError(t, err)
 	rows := []int{3, 4, 5, 10, 11, 12, 40, 41, 42, 43, 44, 45, 46}
-	require.NoError(t, r.prepare(t.Context()))
-	loss, err := r.ofMatrix().heldOut(t.Context(), rows)
+	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
+	loss, err := r.matrix.heldOut(t.Context(), rows)
 	require.NoError(t, err)
 	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
 	require.NoError(t, r.model.SetPrecision(p))
-	r.ofMatrix().at = moments.FromPacked(r.packed(), 4)
+	r.matrix.at = moments.FromPacked(r.packed(), 4)
 	of, err := losses.GaussianPairwise{}.Matrix(t.Context(), z, rows, nil, 1, false)
 	require.NoError(t, err)
 	var ps, psp mat.Dense
@@ -216,36 +174,12 @@ func TestPairwiseSelections(t *testing.T) {
 	require.ErrorContains(t, err, "schedule moments: method exact goes by the table's rows, take another schedule")
 }
 
-// Rows that count twice are rows that are there twice.
-func TestPairwiseAgain(t *testing.T) {
-	_, table := testtables.Star(t, 5, 60, 0.2)
-	z, _ := data.Standardise(table)
-	var rows []int
-	for i := range 60 {
-		rows = append(rows, i, (7*i+3)%60)
-	}
-	twice, err := z.Rows(rows)
-	require.NoError(t, err)
-	run := func(again bool) *Run {
-		r, err := New(engine.Problem{Table: twice}, engine.Config{Method: "pairwise"}, Config{Lambdas: 10}, &State{})
-		require.NoError(t, err)
-		if again {
-			r.Again()
-			require.NotNil(t, r.Counts)
-		}
-		_, err = r.Estimate(context.Background(), func() error { return nil })
-		require.NoError(t, err)
-		return r
-	}
-	require.InDeltaSlice(t, run(false).packed(), run(true).packed(), 1e-6)
-}
-
 // The refit has the conditions of a minimum by the moments as they came: with V = PS,
 // V_jj = 1, and V_jk + V_kj = 0 on edges.
 func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 	_, table := testtables.Star(t, 10, 150, 0.4)
 	r := estimated(t, table, "pairwise", Config{Lambdas: 20, Tolerance: 1e-6})
-	require.Positive(t, r.ofMatrix().of.Shrunk)
+	require.Positive(t, r.matrix.of.Shrunk)
 	require.Zero(t, r.State.Refine.Shrunk)
 	require.Contains(t, r.MatrixWords(), "sizes of edges are by the moments as they came")
 	of, err := losses.GaussianPairwise{}.Matrix(t.Context(), r.Table, r.rows, nil, 1, false)

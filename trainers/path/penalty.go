@@ -1,7 +1,6 @@
 package path
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -15,37 +14,43 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Penalty says by what a path puts pairs in order (docs/theory/penalties.md). Zero values
-// mean the defaults named here.
+// Penalty says in which order pairs join the network (docs/theory/penalties.md). Zero values mean
+// the defaults named here.
 type Penalty struct {
-	Kind  string  `json:"kind"`            // a name of Penalties; "auto" where it can be had, else "l1": see Config.usual
+	Kind  string  `json:"kind"`            // a name of Penalties; "auto" where it can be had, else "l1": see UsualPenalty
 	Alpha float64 `json:"alpha,omitempty"` // of the ridge pilot, between 0 and 1; 0: by the likelihood of rows held out
 }
 
-// penalty is a way to put pairs in order.
-type penalty interface {
-	// name is Penalty.Kind.
-	name() string
-	// form is how the command line takes it, with a word of what it does.
-	form() string
-	// pilots says whether it takes a ridge pilot, which has an α.
-	pilots() bool
-	// resolve fills what it decides of a path's settings, and refuses what it cannot serve.
-	resolve(c Config, p engine.Problem, method estimator.Estimator) (Config, error)
-	// prepare makes the run ready for its path: its weights or its schedule, and the largest λ
-	// where none is given. What it has found is in the state, and not looked for again.
-	prepare(ctx context.Context, r *Run) error
-	// describe says in words how pairs come to be ordered, after prepare.
-	describe(s *State) string
+// The kinds of penalty.
+const (
+	l1       = "l1"       // λ Σ_{j<k} |P_jk|
+	adaptive = "adaptive" // λ Σ_{j<k} w_jk |P_jk|, w from a ridge pilot (adaptiveWeights)
+	ridge    = "ridge"    // none: pairs by the size of their partial correlations in a ridge pilot; λ is a threshold
+	auto     = "auto"     // the penalty whose path has the network of least EBIC; l1 unless that is less by autoMargin
+)
+
+// autoMargin is very strong evidence on the scale of Kass & Raftery 1995. With less in its
+// favour an adaptive penalty finds the star of equal weak edges worse than L1.
+const autoMargin = 10
+
+// penalties are all kinds.
+var penalties = []struct {
+	name, form string
+	pilots     bool    // it takes a ridge pilot, which has an α
+	ratio      float64 // of the largest λ to the smallest
+}{
+	{l1, "l1 (all pairs alike)", false, 200}, // the paper's ratio
+	{adaptive, "adaptive[=ALPHA] (pairs that are strong in a ridge pilot less)", true, 1000},
+	{ridge, "ridge[=ALPHA] (by the size of partial correlations in a ridge pilot)", true, 100},
+	{auto, fmt.Sprintf("auto (l1, or the one of these with an EBIC less by %d)", autoMargin), false, 200},
 }
 
-// penalties are all there are.
-var penalties = []penalty{l1{}, adaptive{}, ridge{}, auto{}}
+const alphaMust = "the pilot's shrinkage must be a number between 0 and 1"
 
 // Penalties are the values of Penalty.Kind.
 func Penalties() (names []string) {
-	for _, p := range penalties {
-		names = append(names, p.name())
+	for _, by := range penalties {
+		names = append(names, by.name)
 	}
 	return names
 }
@@ -53,52 +58,60 @@ func Penalties() (names []string) {
 // PenaltyForms are what ParsePenalty reads, with a word of each.
 func PenaltyForms() string {
 	var forms []string
-	for _, p := range penalties {
-		forms = append(forms, p.form())
+	for _, by := range penalties {
+		forms = append(forms, by.form)
 	}
 	return listed(forms)
 }
 
-// listed is "a, b or c".
-func listed(forms []string) string {
-	last := len(forms) - 1
-	return strings.Join(forms[:last], ", ") + " or " + forms[last]
-}
-
-// by is the penalty of a kind; ok only where there is one.
-func (p Penalty) by() (by penalty, ok bool) {
-	for _, by := range penalties {
-		if by.name() == p.Kind {
-			return by, true
+// ParsePenalty reads one of PenaltyForms.
+func ParsePenalty(text string) (p Penalty, err error) {
+	kind, value, has := strings.Cut(text, "=")
+	if p.Kind = kind; !slices.Contains(Penalties(), kind) {
+		return p, setting.Errorf("penalty", text, "it is %s%s", PenaltyForms(), spelling.DidYouMean(kind, Penalties()))
+	}
+	if has {
+		if p.Alpha, err = number(value, alphaMust); err != nil {
+			return p, setting.Errorf("penalty", text, "%v", err)
 		}
 	}
-	return nil, false
+	return p, p.check()
 }
 
-// pilots says whether it takes a ridge pilot.
-func (p Penalty) pilots() bool {
-	by, ok := p.by()
-	return ok && by.pilots()
-}
-
-const alphaMust = "the pilot's shrinkage must be a number between 0 and 1"
-
-// check refuses a kind that there is not, and an α that is none; a kind that is not named yet
-// is for usual to name.
-func (p Penalty) check() error {
-	if p == (Penalty{}) {
-		return nil
+// text is what ParsePenalty reads.
+func (p Penalty) text() string {
+	if p.Alpha == 0 {
+		return p.Kind
 	}
-	by, ok := p.by()
+	return p.Kind + "=" + strconv.FormatFloat(p.Alpha, 'g', -1, 64)
+}
+
+// pilots tells whether it takes a ridge pilot.
+func (p Penalty) pilots() bool { return p.Kind == adaptive || p.Kind == ridge }
+
+// check refuses an unknown kind and a wrong α. The zero value is right: Config.usual fills it.
+func (p Penalty) check() error {
 	switch {
-	case !ok:
+	case p == Penalty{}:
+		return nil
+	case !slices.Contains(Penalties(), p.Kind):
 		return setting.OneOf("penalty", p.Kind, Penalties()...)
-	case p.Alpha != 0 && !by.pilots():
+	case p.Alpha != 0 && !p.pilots():
 		return setting.Errorf("penalty", p.text(), "%s has no pilot whose shrinkage could be set", p.Kind)
 	case !(p.Alpha >= 0 && p.Alpha < 1):
 		return setting.Errorf("penalty", p.text(), alphaMust)
 	}
 	return nil
+}
+
+// ratio is that of the largest λ of a path to the smallest.
+func (p Penalty) ratio() float64 {
+	for _, by := range penalties {
+		if by.name == p.Kind {
+			return by.ratio
+		}
+	}
+	return 0
 }
 
 // usualColumns are up to how many columns auto was measured to be as good as L1 or better,
@@ -110,87 +123,79 @@ func UsualPenalty() string {
 	return fmt.Sprintf("auto where it can be had and there are at most %d columns, else l1", usualColumns)
 }
 
-// usual is the penalty unless one is named: auto and, where it cannot be had, on wider tables
-// and for the paper's schedule, L1.
-func (c Config) usual(p engine.Problem, method estimator.Estimator) Penalty {
-	c.Penalty.Kind = l1{}.name()
+// usual is the penalty unless one is named.
+func (c Config) usual(p engine.Problem, method estimator.Estimator) string {
 	if c.Schedule == Fixed || method.OfMatrix() || p.Table.D > usualColumns || len(c.Covariates) > 0 {
-		return c.Penalty
+		return l1
 	}
-	c.Penalty.Kind = auto{}.name()
-	if _, err := (auto{}).resolve(c, p, method); err != nil {
-		c.Penalty.Kind = l1{}.name()
+	c.Penalty.Kind = auto
+	if _, err := c.resolvePenalty(p, method); err != nil {
+		return l1
 	}
-	return c.Penalty
+	return auto
 }
 
-func (p Penalty) text() string {
-	if p.Alpha == 0 {
-		return p.Kind
+// resolvePenalty fills the settings that the penalty decides before the pilot is known, and
+// refuses a penalty that the rest does not allow.
+func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Config, error) {
+	kind, refusal := c.Penalty.Kind, ""
+	switch {
+	case kind != l1 && method.OfMatrix():
+		refusal = fmt.Sprintf("its pilot is made from rows, and method %s goes by moments of pairs of columns; take l1", method.Name)
+	case kind == auto && !method.Deterministic():
+		refusal = fmt.Sprintf("it compares paths, and those of method %s are of draws; name a penalty, or take em-exact or exact", method.Name)
+	case kind == auto && (c.LambdaMax != 0 || c.LambdaMin != 0):
+		refusal = "each penalty has λ of its own, so that none can be given; leave --lambda-max and --lambda-min out, or name a penalty"
+	case kind == ridge && c.Select.Kind == byCV:
+		refusal = "its networks come without distributions that rows held out could judge; take another selection, or another penalty"
+	case kind == ridge && c.PathOnly:
+		refusal = "its path has no estimate that could be the result; it needs the refit after the path"
+	case kind == ridge && c.Refit != nil && !*c.Refit:
+		refusal = "its networks have no sizes but those of a refit; leave --refit=false out"
+	case kind != l1 && (p.Domain.Bounded() || p.Missingness != nil):
+		refusal = "its pilot is of columns without bounds, missing at random; here take l1"
 	}
-	return p.Kind + "=" + strconv.FormatFloat(p.Alpha, 'g', -1, 64)
-}
-
-// ParsePenalty reads one of PenaltyForms.
-func ParsePenalty(text string) (p Penalty, err error) {
-	kind, value, has := strings.Cut(text, "=")
-	p.Kind = kind
-	if _, ok := p.by(); !ok {
-		return p, setting.Errorf("penalty", text, "it is %s%s", PenaltyForms(), spelling.DidYouMean(kind, Penalties()))
+	if refusal != "" {
+		return c, setting.Errorf("penalty", c.Penalty.text(), "%s", refusal)
 	}
-	if has {
-		if p.Alpha, err = number(value, alphaMust); err != nil {
-			return p, setting.Errorf("penalty", text, "%v", err)
-		}
+	switch {
+	case method.OfMatrix(): // its moments tell λ
+		return c, nil
+	case kind == l1:
+		return c.spanAlike(p)
+	case kind == auto:
+		_, err := c.spanAlike(p)
+		return c, err
+	case kind == ridge:
+		c.Refit = new(true) // a threshold leaves no estimate of the pairs above it
 	}
-	return p, p.check()
-}
-
-// piloted is what penalties with a pilot resolve: the largest λ is known after the pilot
-// only. It refuses one where the table's rows are not those of a normal distribution on all
-// of R^d.
-func (c Config) piloted(p engine.Problem, ratio float64) (Config, error) {
-	if p.Domain.Bounded() || p.Missingness != nil {
-		return c, setting.Errorf("penalty", c.Penalty.text(), "its pilot is of columns without bounds, missing at random; here take l1")
-	}
-	if c.LambdaMax == 0 {
+	if c.LambdaMax == 0 { // found after the pilot
 		return c, nil
 	}
-	return c.span(ratio, nil)
+	return c.span(c.Penalty.ratio(), nil)
 }
 
-// prepare makes the run ready for its path.
-func (r *Run) prepare(ctx context.Context) error {
-	if m := r.ofMatrix(); m != nil {
-		if err := m.take(ctx); err != nil {
-			return err
+// spanAlike is span for a penalty that has all pairs alike, by the table's rows.
+func (c Config) spanAlike(p engine.Problem) (Config, error) {
+	of := newCovariates(p.Table.Names, c.Covariates)
+	top := func() float64 {
+		if p.Missingness != nil {
+			return 1.3 * lambdaMax(p, nil, of) // the score of φ is left aside there
 		}
+		return lambdaMax(p, nil, of)
 	}
-	r.Condense(r.rows)
-	by, _ := r.Config.Penalty.by()
-	return by.prepare(ctx, r)
+	ratio := Penalty{Kind: l1}.ratio()
+	if d := p.Table.D; d > DenseColumns && c.LambdaMin == 0 && !p.Domain.Bounded() {
+		if c.LambdaMax == 0 {
+			c.LambdaMax = top()
+		}
+		ratio = crowdedRatio(d, meanPairCount(p), nullGradient(p, of), c.LambdaMax*float64(p.Table.N*d))
+	}
+	return c.span(ratio, top)
 }
 
-// Penalty is the one that the path was made with, and its pilot's shrinkage.
-func (r *Run) Penalty() Penalty {
-	p := r.Config.Penalty
-	if came := r.State.Auto.Kind; came != "" {
-		p.Kind = came
-	}
-	if p.pilots() {
-		p.Alpha = r.State.Pilot.Alpha
-	}
-	return p
-}
-
-// Ordering says in words by what the path put pairs in order.
-func (r *Run) Ordering() string {
-	by, _ := r.Config.Penalty.by()
-	return by.describe(r.State)
-}
-
-// span fills the largest λ, which is top's where none is given, and the smallest, which is
-// that over ratio.
+// span fills the largest λ, top() unless it is given, and the smallest, which is the largest
+// over ratio.
 func (c Config) span(ratio float64, top func() float64) (Config, error) {
 	if c.LambdaMax == 0 {
 		if c.LambdaMax = top(); c.LambdaMax == 0 {
@@ -202,43 +207,4 @@ func (c Config) span(ratio float64, top func() float64) (Config, error) {
 		return c, fmt.Errorf("λ from %.4g to %.4g: %w", c.LambdaMax, c.LambdaMin, ErrLambdas)
 	}
 	return c, nil
-}
-
-// span sets the run's λ, as Config.span does.
-func (r *Run) span(ratio float64, top func() float64) (err error) {
-	if r.Config, err = r.Config.span(ratio, top); err == nil {
-		r.lambdas = r.Config.grid()
-	}
-	return err
-}
-
-// weigh sets the weights of the penalty, packed.
-func (r *Run) weigh(weights []float64) {
-	r.weights = weights
-	switch s := r.schedule.(type) {
-	case *turns:
-		s.lasso.Weights = weights
-	case *accelerated:
-		s.space.weigh(weights)
-	case *matrix:
-		s.lasso.Weights = weights
-	}
-}
-
-// sizes are the |partial correlations| of a packed precision of d columns, by pairs, as
-// network.Adjacency has them.
-func sizes(packed []float64, d int) (out []float64) {
-	p := Point{Packed: packed}
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			out = append(out, math.Abs(p.PartialCorrelation(d, j, k)))
-		}
-	}
-	return out
-}
-
-// median of numbers, of an even number the mean of the middle two.
-func median(x []float64) float64 {
-	s := slices.Sorted(slices.Values(x))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

@@ -18,7 +18,6 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/estimator"
 	"missingscore/trainers/internal/testtables"
 )
 
@@ -34,15 +33,6 @@ func TestPenalties(t *testing.T) {
 		require.ErrorAs(t, err, &wrong, text)
 		require.Equal(t, [2]string{"penalty", text}, [2]string{wrong.Field, wrong.Value})
 	}
-}
-
-// What no table makes possible is refused before there is one.
-func TestPenaltiesAreChecked(t *testing.T) {
-	method, err := estimator.ByName("em-exact")
-	require.NoError(t, err)
-	require.ErrorContains(t, Config{Penalty: Penalty{Kind: "l2"}}.Check(method), "penalty l2: it is one of")
-	require.ErrorContains(t, Config{Penalty: Penalty{Kind: "ridge", Alpha: 1.5}}.Check(method), "penalty ridge=1.5: the pilot's shrinkage")
-	require.NoError(t, Config{Penalty: Penalty{Kind: "ridge", Alpha: 0.5}}.Check(method))
 }
 
 // Auto is the penalty unless one is named, where it can be had.
@@ -112,7 +102,7 @@ func TestPilotIsAFixedPoint(t *testing.T) {
 	_, table := testtables.Star(t, d, 200, 0.4)
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "ridge", Alpha: alpha}}, &State{})
 	require.NoError(t, err)
-	require.NoError(t, r.prepare(t.Context()))
+	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
 	pilot := r.State.Pilot
 	require.False(t, pilot.Chosen)
 	mean, s := completedMoments(t, table, pilot.Mean, graph.Unpack(d, pilot.Packed))
@@ -140,11 +130,11 @@ func TestPilotIsChosenByRowsHeldOut(t *testing.T) {
 	_, table := testtables.Star(t, 5, 120, 0.3)
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact", Workers: 3}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
 	require.NoError(t, err)
-	require.NoError(t, r.prepare(t.Context()))
+	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
 	s := r.State.Pilot
 	require.Len(t, s.Held, 5)
 	sums, seen := make([]float64, len(pilotAlphas)), map[int]bool{}
-	for k, fold := range (crossValidation{}).parts(Selection{Folds: 5}, table.N, 0) {
+	for k, fold := range folds(5, table.N, 0) {
 		f, err := r.newPilotFit(fold.fitted(table.AllRows()), 1)
 		require.NoError(t, err)
 		for i, alpha := range pilotAlphas {
@@ -170,30 +160,6 @@ func TestAdaptiveWeights(t *testing.T) {
 	w := adaptiveWeights(pilot, 3)
 	require.InDeltaSlice(t, []float64{0, 1 / 0.6, 1 / 1.1, 0, 1 / 2.1, 0}, w, 1e-12)
 	require.Equal(t, []float64{0, 1, 1, 0, 1, 0}, adaptiveWeights([]float64{1, 0, 0, 1, 0, 1}, 3))
-}
-
-// Weights that are all 1 change no byte, by no schedule.
-func TestEqualWeightsAreL1(t *testing.T) {
-	_, table := testtables.Star(t, 5, 150, 0.4)
-	standard, _ := data.Standardise(table)
-	for _, method := range []string{"em-exact", "exact", "iw"} {
-		var states []string
-		for _, weights := range [][]float64{nil, slices.Repeat([]float64{1}, 15)} {
-			c := Config{Lambdas: 8, Tolerance: 0.1, Refit: new(false)}
-			if method == "iw" {
-				c.InitialIter, c.RefineIter = 20, 50
-			}
-			r, err := New(engine.Problem{Table: standard}, engine.Config{Method: method, Draws: map[bool]int{true: 5}[method == "iw"], Seed: 1}, c, &State{})
-			require.NoError(t, err)
-			if weights != nil {
-				r.weigh(weights)
-			}
-			_, err = r.Estimate(t.Context(), func() error { return nil })
-			require.NoError(t, err)
-			states = append(states, fmt.Sprint(r.State.Points, r.State.Refine, r.packed()))
-		}
-		require.Equal(t, states[0], states[1], method)
-	}
 }
 
 // The path of a weighted penalty meets its conditions: the gradient by P_jk, made anew, is
@@ -261,7 +227,7 @@ func TestRidgePath(t *testing.T) {
 		require.True(t, r.State.Refine.Converged, r.Verdict())
 		chosen := r.State.Points[r.State.Refine.Index]
 		require.InDelta(t, 5, chosen.Edges, 2, "of 15 pairs")
-		require.Equal(t, withoutEdge(chosen.Packed, d, r.Config.Threshold), withoutEdge(r.packed(), d, 0))
+		require.Equal(t, without(Adjacency(chosen.Packed, d, r.Config.Threshold).Edge, d), without(Adjacency(r.packed(), d, 0).Edge, d))
 		want, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method},
 			Config{Penalty: Penalty{Kind: "ridge"}, LambdaMax: chosen.Lambda, Lambdas: 1, Select: Selection{Kind: "none"}})
 		require.InDeltaSlice(t, want.packed(), r.packed(), 2e-3, method)
@@ -380,15 +346,4 @@ func TestAutoKeepsL1(t *testing.T) {
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "auto"}, Select: Selection{Kind: "cv"}}, &State{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"l1", "adaptive"}, r.rivals())
-}
-
-// On few rows the acceleration of the turns leads beyond what is positive definite: such
-// steps are not taken, and the pilot is found.
-func TestPilotOfFewRows(t *testing.T) {
-	for seed := range uint64(60) {
-		_, table := testtables.Normal(t, 15, seed)
-		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "ridge", Alpha: 0.02}}, &State{})
-		require.NoError(t, err)
-		require.NoError(t, r.prepare(t.Context()))
-	}
 }

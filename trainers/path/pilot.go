@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/mat"
+
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
@@ -32,27 +34,29 @@ const (
 	pilotFolds     = 5
 	pilotTurns     = 200  // of an α
 	pilotTolerance = 1e-3 // of a turn's largest movement, in units of √(P_jj P_kk)
+
+	adaptiveFloor = 0.1 // bounds the weights of pairs that the pilot nearly leaves out
 )
 
-// pilot fits the ridge pilot to the run's rows, unless that is done: by turns of the
-// expectation step of complete data and em.Ridge. α is the given one or that with the
-// greatest likelihood of rows held out, in five folds.
-func (r *Run) pilot(ctx context.Context) error {
-	s := &r.State.Pilot
+// fitPilot fits the ridge pilot to the rows, unless that is done: by turns of the expectation step of
+// complete data and em.Ridge. α is the given one or that with the greatest likelihood of rows held
+// out, in five folds.
+func (p *problem) fitPilot(ctx context.Context) error {
+	s := &p.State.Pilot
 	if s.Packed != nil {
 		return nil
 	}
-	if s.Alpha = r.Config.Penalty.Alpha; s.Alpha == 0 {
-		choose := r.holdOut
-		if r.Table.Counted != nil {
-			choose = r.informed
+	if s.Alpha = p.Config.Penalty.Alpha; s.Alpha == 0 {
+		choose := p.holdOut
+		if p.Table.Counted != nil {
+			choose = p.informed
 		}
 		if err := choose(ctx); err != nil {
 			return err
 		}
 		s.Alpha, s.Chosen = s.best(), true
 	}
-	f, err := r.newPilotFit(r.rows, r.Engine.Config.Workers)
+	f, err := p.newPilotFit(p.rows, p.Engine.Config.Workers)
 	if err != nil {
 		return err
 	}
@@ -67,25 +71,40 @@ func (r *Run) pilot(ctx context.Context) error {
 		return err
 	}
 	s.Packed, s.Mean = slices.Clone(f.Model.Packed.Value), f.Model.Mean()
-	return r.save()
+	return p.save()
 }
 
-// holdOut makes what is left of the folds.
-func (r *Run) holdOut(ctx context.Context) error {
-	s := &r.State.Pilot
+// holdOut makes what is left of the folds, as many at a time as there are workers.
+func (p *problem) holdOut(ctx context.Context) error {
+	s := &p.State.Pilot
 	if s.Held == nil {
 		s.Held = make([][]float64, pilotFolds)
 	}
-	folds := r.folds()
-	condensing, err := r.newPilotFit(nil, 1)
+	rows := slices.Sorted(slices.Values(p.rows))
+	folds := folds(min(pilotFolds, len(rows)), len(rows), p.Engine.Config.Seed)
+	for _, fold := range folds {
+		for i, place := range fold.heldOut {
+			fold.heldOut[i] = rows[place]
+		}
+	}
+	each := func(do func(ctx context.Context, k int) error) error {
+		pool, ctx := panics.WithContext(ctx)
+		pool.SetLimit(p.Engine.Config.Workers)
+		for k := range folds {
+			if s.Held[k] == nil {
+				pool.Go(func() error { return do(ctx, k) })
+			}
+		}
+		return pool.Wait()
+	}
+	condensing, err := p.newPilotFit(nil, 1)
 	if err != nil {
 		return err
 	}
-	err = r.eachFold(ctx, folds, func(_ context.Context, k int) error {
+	if err := each(func(_ context.Context, k int) error {
 		condensing.Engine.Condense(folds[k].heldOut)
 		return nil
-	})
-	if err != nil {
+	}); err != nil {
 		return err
 	}
 	defer func() {
@@ -94,73 +113,56 @@ func (r *Run) holdOut(ctx context.Context) error {
 		}
 	}()
 	var mu sync.Mutex
-	return r.eachFold(ctx, folds, func(ctx context.Context, k int) error {
-		held, err := r.heldOut(ctx, folds, k)
+	return each(func(ctx context.Context, k int) error {
+		var others [][]int
+		for l, other := range folds {
+			if l != k {
+				others = append(others, other.heldOut)
+			}
+		}
+		f, err := p.newPilotFit(folds[k].fitted(rows), 1, others...)
+		if err != nil {
+			return err
+		}
+		defer f.Engine.Forget(f.Rows)
+		held := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
+		err = f.each(ctx, func(i int, alpha float64) error {
+			step, err := f.Engine.Gradient(0, folds[k].heldOut, 1)
+			held[i] = step.LogLikelihood
+			return err
+		})
 		if err != nil {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		s.Held[k] = held
-		return r.save()
+		return p.save()
 	})
 }
 
-// eachFold does something for each fold that is not done, as many at a time as there are workers.
-func (r *Run) eachFold(ctx context.Context, folds []rowPart, do func(ctx context.Context, k int) error) error {
-	pool, ctx := panics.WithContext(ctx)
-	pool.SetLimit(r.Engine.Config.Workers)
-	for k := range folds {
-		if r.State.Pilot.Held[k] == nil {
-			pool.Go(func() error { return do(ctx, k) })
-		}
+// informed scores each α where the rows are known by their moments, so that none can be held
+// out: by the log likelihood of the pilot less its degrees of freedom, as Akaike does
+// (docs/theory/penalties.md#eq-ridge-freedom).
+func (p *problem) informed(ctx context.Context) error {
+	s := &p.State.Pilot
+	if s.Held != nil {
+		return nil
 	}
-	return pool.Wait()
-}
-
-// folds are those of the run's rows.
-func (r *Run) folds() []rowPart {
-	rows := slices.Sorted(slices.Values(r.rows))
-	folds := crossValidation{}.parts(Selection{Folds: min(pilotFolds, len(rows))}, len(rows), r.Engine.Config.Seed)
-	for _, fold := range folds {
-		for i, place := range fold.heldOut {
-			fold.heldOut[i] = rows[place]
-		}
-	}
-	return folds
-}
-
-// heldOut is the log density of the k-th fold's rows at each α; −Inf from where no pilot exists.
-// What is held out by the folds is condensed.
-func (r *Run) heldOut(ctx context.Context, folds []rowPart, k int) ([]float64, error) {
-	fold := folds[k]
-	var others [][]int
-	for l, other := range folds {
-		if l != k {
-			others = append(others, other.heldOut)
-		}
-	}
-	f, err := r.newPilotFit(fold.fitted(slices.Sorted(slices.Values(r.rows))), 1, others...)
+	f, err := p.newPilotFit(p.rows, p.Engine.Config.Workers)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer f.Engine.Forget(f.Rows)
-	held := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
-	for i, alpha := range pilotAlphas {
-		err := f.fit(ctx, alpha)
-		if engine.Diverged(err) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		step, err := f.Engine.Gradient(0, fold.heldOut, 1)
-		if err != nil {
-			return nil, err
-		}
-		held[i] = step.LogLikelihood
+	scores := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
+	if err := f.each(ctx, func(i int, alpha float64) error {
+		step, err := f.Engine.Gradient(0, f.Rows, 1)
+		scores[i] = step.LogLikelihood - freedom(f.Model.Precision(), alpha)
+		return err
+	}); err != nil {
+		return err
 	}
-	return held, nil
+	s.Held = [][]float64{scores}
+	return p.save()
 }
 
 // best is the α with the greatest likelihood of all folds together, of equal ones the largest.
@@ -182,11 +184,11 @@ func (s *Pilot) best() float64 {
 
 func (s *Pilot) describe() string {
 	how := "as given"
-	if s.Chosen {
-		how = fmt.Sprintf("by the likelihood of rows held out, %d folds", pilotFolds)
-	}
-	if s.Chosen && len(s.Held) == 1 {
+	switch {
+	case s.Chosen && len(s.Held) == 1:
 		how = "by the likelihood less the degrees of freedom, for moments have no rows to hold out"
+	case s.Chosen:
+		how = fmt.Sprintf("by the likelihood of rows held out, %d folds", pilotFolds)
 	}
 	return fmt.Sprintf("of shrinkage α = %g (%s)", s.Alpha, how)
 }
@@ -196,26 +198,43 @@ type pilotFit struct{ em.Turns }
 
 // newPilotFit starts at no correlation, with the columns' observed second moments. The rows are
 // those of some parts together, which are condensed; or of none.
-func (r *Run) newPilotFit(rows []int, workers int, parts ...[]int) (f pilotFit, err error) {
-	p, d := r.Problem, r.Table.D
+func (p *problem) newPilotFit(rows []int, workers int, parts ...[]int) (f pilotFit, err error) {
+	q, d := p.Problem, p.Table.D
 	m := model.NewGaussian(d, model.Natural)
-	p.Model, p.Objective = m, losses.Classical{}
-	_, _, v := secondMoments(r.Problem)
+	q.Model, q.Objective = m, losses.Classical{}
+	_, _, v := secondMoments(p.Problem)
 	for j := range d {
 		m.Packed.Value[graph.PackedIndex(d, j, j)] = 1 / v[j]
 	}
-	e, err := engine.New(p, engine.Config{Method: "em-exact", Batch: 250, Seed: r.Engine.Config.Seed, Workers: workers})
+	e, err := engine.New(q, engine.Config{Method: "em-exact", Batch: 250, Seed: p.Engine.Config.Seed, Workers: workers})
 	if err != nil {
 		return f, err
 	}
-	e.Counts = r.Counts
-	f.Turns = em.Turns{Engine: e, Model: m, Rows: byPattern(r.Table, rows), Bounds: &optim.PositiveDefinite{}}
+	e.Counts = p.Counts
+	f.Turns = em.Turns{Engine: e, Model: m, Rows: byPattern(p.Table, rows), Bounds: &optim.PositiveDefinite{}}
 	if parts == nil {
 		e.Condense(f.Rows)
 	} else {
 		e.CondenseUnion(f.Rows, parts)
 	}
 	return f, nil
+}
+
+// each fits at each α in turn, until one has no pilot, and calls score after it.
+func (f pilotFit) each(ctx context.Context, score func(i int, alpha float64) error) error {
+	for i, alpha := range pilotAlphas {
+		err := f.fit(ctx, alpha)
+		if engine.Diverged(err) {
+			return nil
+		}
+		if err == nil {
+			err = score(i, alpha)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fit makes turns at α from where the model is until they move no more: accelerated, and
@@ -246,14 +265,93 @@ func (f pilotFit) turns(ctx context.Context, alpha float64, memory int) error {
 	return nil
 }
 
-// belowThreshold says which elements of packed P are a pair's whose size is not above a threshold.
-func belowThreshold(sizes []float64, d int, threshold float64) []bool {
-	var held []bool
-	for j, i := 0, 0; j < d; j++ {
-		held = append(held, false)
-		for k := j + 1; k < d; k, i = k+1, i+1 {
-			held = append(held, !(sizes[i] > threshold))
+// freedom is how many parameters a ridge estimate P = ((1 − α) S + α diag S)⁻¹ counts for: by
+// how much its likelihood is greater in the rows that it was fitted to than in others,
+//
+//	½ Σ_jk a_jk (M_jk M_kj + M_jj M_kk),   M = PS,   a_jk = 1 − α, a_jj = 1
+//
+// which is d(d+1)/2 without shrinkage.
+func freedom(p *mat.SymDense, alpha float64) (sum float64) {
+	var factor mat.Cholesky
+	var s mat.SymDense
+	if !factor.Factorize(p) || factor.InverseTo(&s) != nil {
+		return 0
+	}
+	d := p.SymmetricDim()
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			s.SetSym(j, k, s.At(j, k)/(1-alpha))
 		}
 	}
-	return held
+	var m mat.Dense
+	m.Mul(p, &s)
+	for j := range d {
+		for k := range d {
+			a := 1 - alpha
+			if j == k {
+				a = 1
+			}
+			sum += a * (m.At(j, k)*m.At(k, j) + m.At(j, j)*m.At(k, k)) / 2
+		}
+	}
+	return sum
 }
+
+// adaptiveWeights are those of the penalty λ Σ_{j<k} w_jk |P_jk| (Zou 2006; for networks Zhou,
+// Rütimann, Xu & Bühlmann 2011), packed, from a pilot: with r its partial correlations and m the
+// median of their sizes,
+//
+//	w_jk = 1 / (|r_jk| / m + 1/10)
+//
+// (docs/theory/penalties.md#eq-adaptive); 0 on the diagonal.
+func adaptiveWeights(pilot []float64, d int) []float64 {
+	r := sizes(pilot, d)
+	sorted := slices.Sorted(slices.Values(r))
+	m := (sorted[(len(r)-1)/2] + sorted[len(r)/2]) / 2
+	weights := make([]float64, len(pilot))
+	for j, i := 0, 0; j < d; j++ {
+		for k := j + 1; k < d; k, i = k+1, i+1 {
+			w := 1.0 // of a pilot without correlations
+			if m > 0 {
+				w = 1 / (r[i]/m + adaptiveFloor)
+			}
+			weights[graph.PackedIndex(d, j, k)] = w
+		}
+	}
+	return weights
+}
+
+// thresholds is the schedule of the penalty "ridge": a path without fits, after which another
+// settles. Its points are the pilot with the pairs below λ at 0 (docs/theory/penalties.md#ridge).
+type thresholds struct {
+	*problem
+	schedule           // that settles
+	sizes    []float64 // of pairs
+}
+
+// iterate leaves the pilot's pairs above λ_k, shrunk by one factor where P would not be
+// positive definite.
+func (t *thresholds) iterate(ctx context.Context, k int) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	pilot, above := t.State.Pilot, make([]bool, len(t.sizes))
+	t.State.Block.Start = slices.Clone(t.packed())
+	for i, size := range t.sizes {
+		above[i] = size > t.lambdas[k]
+	}
+	copy(t.packed(), pilot.Packed)
+	for i, held := range without(above, t.Table.D) {
+		if held {
+			t.packed()[i] = 0
+		}
+	}
+	t.posdef.Project(t.model)
+	if t.fitsMean() {
+		t.model.SetMean(pilot.Mean)
+	}
+	t.report("path", "λ", k+1, len(t.lambdas), t.lambdas[k], math.NaN(), math.NaN())
+	return nil
+}
+
+func (t *thresholds) point(lambda float64) Point { return t.closeBlock(lambda) }

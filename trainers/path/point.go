@@ -10,8 +10,8 @@ import (
 	"missingscore/trainers/pairwise"
 )
 
-// Point is the path's state at one λ. Columns are as the path saw them, so
-// standardised if the table was.
+// Point is the path's state at one λ. Columns are as the path saw them, so standardised if the
+// table was.
 type Point struct {
 	Lambda        float64
 	Packed        []float64        // P, packed as graph.PackedIndex says; nil with Sparse
@@ -27,10 +27,11 @@ type Point struct {
 	Stuck         bool // accelerated: nor would it be with more iterations, for the loss falls towards a P that is not positive definite
 }
 
-// DenseColumns is for how many columns a point holds P whole, and not only what is not zero.
+// DenseColumns is up to how many columns a point holds P whole, and not its elements that are not
+// zero alone.
 const DenseColumns = 300
 
-// setPrecision takes P, packed, of d columns.
+// setPrecision copies P, packed, of d columns.
 func (p *Point) setPrecision(packed []float64, d int) {
 	if p.Packed, p.Sparse = nil, nil; d > DenseColumns {
 		p.Sparse = pairwise.FromPacked(packed, d)
@@ -39,7 +40,7 @@ func (p *Point) setPrecision(packed []float64, d int) {
 	p.Packed = slices.Clone(packed)
 }
 
-// sparse is P of d columns, without its zeros: a copy.
+// sparse is a copy of P of d columns, without its zeros.
 func (p Point) sparse(d int) *pairwise.Sparse {
 	if p.Sparse == nil {
 		return pairwise.FromPacked(p.Packed, d)
@@ -47,8 +48,8 @@ func (p Point) sparse(d int) *pairwise.Sparse {
 	return p.Sparse.Clone()
 }
 
-// Precision is P of d columns, packed as graph.PackedIndex says: not to be written to.
-func (p Point) Precision(d int) []float64 {
+// precision is P of d columns, packed as graph.PackedIndex says: not to be written to.
+func (p Point) precision(d int) []float64 {
 	if p.Sparse == nil {
 		return p.Packed
 	}
@@ -57,12 +58,49 @@ func (p Point) Precision(d int) []float64 {
 	return packed
 }
 
+// mean is μ: P⁻¹η where the path fits η along, else 0; NaN where P is singular.
+func (p Point) mean(d int) []float64 {
+	if p.Linear == nil {
+		return make([]float64, d)
+	}
+	return p.model(d).Mean()
+}
+
+// model is a model of its own at the point.
+func (p Point) model(d int) *model.Gaussian {
+	m := model.NewGaussian(d, model.Natural)
+	copy(m.Packed.Value, p.precision(d))
+	copy(m.Location.Value, p.Linear)
+	return m
+}
+
 // Element is P_jk of d columns.
 func (p Point) Element(d, j, k int) float64 {
 	if p.Sparse == nil {
 		return p.Packed[graph.PackedIndex(d, min(j, k), max(j, k))]
 	}
 	return p.Sparse.Element(j, k)
+}
+
+// PartialCorrelation of columns j < k of d, −P_jk/√(P_jj P_kk).
+func (p Point) PartialCorrelation(d, j, k int) float64 {
+	v := p.Element(d, j, k)
+	if v == 0 {
+		return 0 // not −0
+	}
+	return -v / math.Sqrt(p.Element(d, j, j)) / math.Sqrt(p.Element(d, k, k))
+}
+
+// sizes are the |partial correlations| of a packed precision of d columns, in the order of
+// network.Adjacency.
+func sizes(packed []float64, d int) (out []float64) {
+	p := Point{Packed: packed}
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			out = append(out, math.Abs(p.PartialCorrelation(d, j, k)))
+		}
+	}
+	return out
 }
 
 // Adjacency is the network of the point, of d columns: |P_jk| above the threshold.
@@ -94,25 +132,7 @@ func (p Point) EachEdge(d int, threshold float64, visit func(j, k int)) {
 	}
 }
 
-// Block gathers what a Point reports.
-type Block struct {
-	Start       []float64
-	Size        float64
-	Count       int
-	Loss        float64
-	Projections int
-}
-
-// PartialCorrelation of columns j < k of d at this point, −P_jk/√(P_jj P_kk).
-func (p Point) PartialCorrelation(d, j, k int) float64 {
-	v := p.Element(d, j, k)
-	if v == 0 {
-		return 0 // not −0
-	}
-	return -v / math.Sqrt(p.Element(d, j, j)) / math.Sqrt(p.Element(d, k, k))
-}
-
-// Adjacency is the network of a packed precision of size d: |P_jk| above the threshold.
+// Adjacency is the network of a packed precision of d columns: |P_jk| above the threshold.
 func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 	a := network.Adjacency{D: d, Edge: make([]bool, 0, d*(d-1)/2)}
 	for j := range d {
@@ -123,13 +143,24 @@ func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 	return a
 }
 
-// mean is μ at this point: P⁻¹η where the path fits η along, else 0; NaN where P is singular.
-func (p Point) mean(d int) []float64 {
-	if p.Linear == nil {
-		return make([]float64, d)
+// without says which elements of a packed P of d columns are of pairs that are no edge.
+func without(edges []bool, d int) []bool {
+	var held []bool
+	for j, i := 0, 0; j < d; j++ {
+		held = append(held, false)
+		for k := j + 1; k < d; k, i = k+1, i+1 {
+			held = append(held, !edges[i])
+		}
 	}
-	g := model.NewGaussian(d, model.Natural)
-	copy(g.Packed.Value, p.Precision(d))
-	copy(g.Location.Value, p.Linear)
-	return g.Mean()
+	return held
+}
+
+// count is how many are true.
+func count(done []bool) (n int) {
+	for _, d := range done {
+		if d {
+			n++
+		}
+	}
+	return n
 }

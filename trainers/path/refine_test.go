@@ -25,7 +25,7 @@ func TestADivergingRefinementKeepsThePath(t *testing.T) {
 				r, err := New(engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, Config{Penalty: Penalty{Kind: "l1"}, Schedule: schedule, Lambdas: 3}, state)
 				require.NoError(t, err)
 				r.Config.Tolerance = 0 // nothing meets it
-				require.NoError(t, r.path(context.Background()))
+				walk(t, r)
 				r.Engine.Config.Observe = func(p engine.Progress) {
 					if p.Iteration == 2 { // as if it had overflowed
 						if schedule == "accelerated" {

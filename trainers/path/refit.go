@@ -25,6 +25,7 @@ type Refitted struct {
 const (
 	refitTurns = 100
 	refitGain  = 0.01 // of log likelihood by a turn: with less the refit ends
+	againGain  = 0.1  // in place of it (Run.Again): the turns after it would gain a tenth of it or so
 )
 
 // refitter fits networks by maximum likelihood.
@@ -34,41 +35,30 @@ type refitter struct {
 	observe func(*em.State) // called after each turn, if set
 }
 
-func (r *Run) newRefitter(workers int) (*refitter, error) {
-	p, c := r.Problem, r.Engine.Config
-	m := model.NewGaussian(r.Table.D, model.Natural)
-	p.Model, p.Objective = m, losses.Classical{}
+func (p *problem) newRefitter(workers int) (*refitter, error) {
+	q, c := p.Problem, p.Engine.Config
+	m := model.NewGaussian(p.Table.D, model.Natural)
+	q.Model, q.Objective = m, losses.Classical{}
 	batch := 250
-	if r.again {
+	if p.again {
 		batch = AgainBatch
 	}
-	e, err := engine.New(p, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: workers})
+	e, err := engine.New(q, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: workers})
 	if err != nil {
 		return nil, err
 	}
-	e.Counts = r.Counts
-	e.Condense(r.rows)
+	e.Counts = p.Counts
+	e.Condense(p.rows)
 	f := &refitter{}
-	f.posdef.Floor = r.Config.Floor
-	f.turns = em.Turns{Engine: e, Model: m, Rows: r.rows, Bounds: &f.posdef}
+	f.posdef.Floor = p.Config.Floor
+	f.turns = em.Turns{Engine: e, Model: m, Rows: p.rows, Bounds: &f.posdef}
 	return f, nil
 }
 
-// keptRefitter is one for a worker: where there is one worker, always the same.
-func (r *Run) keptRefitter() (f *refitter, err error) {
-	if !r.again {
-		return r.newRefitter(1)
-	}
-	if r.refitter == nil {
-		r.refitter, err = r.newRefitter(1)
-	}
-	return r.refitter, err
-}
-
-// refit fits a network by maximum likelihood of the observed
-// cells, without a penalty, from mean and precision (packed, positive definite); held says
-// which elements of it stay 0: EM iterations, whose second step is covariance selection, until done
-// says so. It is not ok where the likelihood has no maximum.
+// refit fits a network by maximum likelihood of the observed cells, without a penalty, from mean
+// and precision (packed, positive definite); held says which elements of it stay 0: EM iterations,
+// whose second step is covariance selection, until done says so. It is not ok where the likelihood
+// has no maximum.
 func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []bool, done func(*em.State) bool) (s *em.State, ok bool, err error) {
 	start, free := slices.Clone(packed), make([]float64, len(packed))
 	for i, zero := range held {
@@ -110,87 +100,15 @@ func gainless(least float64) func(*em.State) bool {
 	}
 }
 
-// refitChosen makes the refit of the chosen point the result. It is made in one go: cut,
-// it starts again from the point, and comes to the same.
-func (r *Run) refitChosen(ctx context.Context) error {
-	f, d, index := &r.State.Refine, r.Table.D, r.choice.point
-	if f.Done {
-		return nil
-	}
-	p := r.State.Points[index]
-	*f = Refine{Started: true, Index: index, Refit: true, Movement: math.Inf(1)}
-	to, err := r.newRefitter(r.Engine.Config.Workers)
-	if err != nil {
-		return err
-	}
-	to.observe = func(s *em.State) {
-		r.Report(engine.Progress{Stage: "refit", Unit: "EM iteration", Iteration: s.Count, Total: r.Config.RefineIter, Lambda: p.Lambda,
-			Edges: r.chosenEdges(), Loss: s.Loss / float64(d), EffectiveSize: math.NaN()})
-	}
-	s, ok, err := to.refit(ctx, p.mean(d), p.Precision(d), r.heldByChoice(), func(s *em.State) bool {
-		return refineBlock*s.Movement < r.Config.Tolerance || s.Count == r.Config.RefineIter
-	})
-	if err != nil {
-		return err
-	}
-	if f.Done = true; !ok {
-		r.take(index)
-		f.Failure = "the refit failed, for the likelihood of this network has no maximum"
-		if err := r.fillLoss(); err != nil {
-			return err
-		}
-		return r.save()
-	}
-	copy(r.packed(), to.turns.Model.Packed.Value)
-	r.model.SetMean(to.turns.Model.Mean())
-	f.Iterations, f.Movement, f.Loss, f.Size = s.Count, refineBlock*s.Movement, s.Loss/float64(d), math.NaN()
-	f.Converged = f.Movement < r.Config.Tolerance
-	return r.save()
-}
-
-// Unpenalised is the network of the result without a penalty: the result itself where it is
-// a refit, else maximum likelihood's with its edges, or, not free, the result where that has
-// no maximum. It is for columns on all of R^d without a law of missing cells.
-func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, err error) {
-	if f := r.State.Refine; f.Refit && f.Failure == "" {
-		return r.model, true, nil
-	}
-	f, err := r.newRefitter(r.Engine.Config.Workers)
-	if err != nil {
-		return nil, false, err
-	}
-	_, ok, err := f.refit(ctx, r.model.Mean(), r.packed(), r.heldByChoice(), func(s *em.State) bool {
-		return refineBlock*s.Movement < r.Config.Tolerance || s.Count == r.Config.RefineIter
-	})
-	if err != nil || !ok {
-		return r.model, false, err
-	}
-	return f.turns.Model, true, nil
-}
-
-// searchLikelihoods refits networks along the path and gives their likelihoods, NaN for
-// those the search does not come by. score is to be small.
-func (r *Run) searchLikelihoods(ctx context.Context, score func(point int, likelihood float64) float64) ([]float64, error) {
-	state := &r.State.Refitted
-	networks := func(number int) ([]int, error) {
-		all, err := r.networksTo(ctx, number)
-		for len(state.Done) < len(r.State.Points) {
-			state.Done, state.Likelihood = append(state.Done, false), append(state.Likelihood, math.NaN())
-		}
-		return all, err
-	}
-	if _, err := search(networks,
-		func(points []int) error { return r.refitAll(ctx, points) },
-		func(point int) float64 { return score(point, state.Likelihood[point]) }); err != nil {
-		return nil, err
-	}
-	return r.shared(r.networks(), state.Likelihood), nil
+// settled says when the turns of a result's refit are done.
+func (p *problem) settled(s *em.State) bool {
+	return refineBlock*s.Movement < p.Config.Tolerance || s.Count == p.Config.RefineIter
 }
 
 // refitAll refits the networks of those points that are not done, in parallel.
 func (r *Run) refitAll(ctx context.Context, points []int) error {
-	if m := r.ofMatrix(); m != nil {
-		return m.likelihoods(ctx, points)
+	if r.matrix != nil {
+		return r.matrix.likelihoods(ctx, points)
 	}
 	state := &r.State.Refitted
 	var left []int
@@ -208,15 +126,20 @@ func (r *Run) refitAll(ctx context.Context, points []int) error {
 	workers := min(r.Engine.Config.Workers, len(left))
 	for k := range workers {
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				f, err := r.keptRefitter()
-				if err != nil {
-					return err
+			return panics.Caught(func() (err error) {
+				f := r.refitter
+				if f == nil {
+					if f, err = r.newRefitter(1); err != nil {
+						return err
+					}
+				}
+				if r.again { // with one worker
+					r.refitter = f
 				}
 				for n := k; n < len(left); n += workers {
 					p := r.State.Points[left[n]]
-					packed := p.Precision(r.Table.D)
-					s, ok, err := f.refit(ctx, p.mean(r.Table.D), packed, r.without(packed), gainless(least))
+					packed, edges := p.precision(r.Table.D), r.adjacency(p, true).Edge
+					s, ok, err := f.refit(ctx, p.mean(r.Table.D), packed, without(edges, r.Table.D), gainless(least))
 					if err != nil {
 						return err
 					}
@@ -225,7 +148,7 @@ func (r *Run) refitAll(ctx context.Context, points []int) error {
 					if ok {
 						state.Likelihood[left[n]] = s.Likelihood
 					}
-					r.Report(engine.Progress{Stage: "ebic", Unit: "network", Iteration: count(state.Done), Total: len(r.networks()), Loss: math.NaN(), EffectiveSize: math.NaN()})
+					r.tell("ebic", "network", count(state.Done), len(r.networks()), 0, math.NaN(), 0)
 					mu.Unlock()
 				}
 				return nil
@@ -233,4 +156,30 @@ func (r *Run) refitAll(ctx context.Context, points []int) error {
 		})
 	}
 	return pool.Wait()
+}
+
+// refitChosen makes the refit of the edges, on from the point of the stage after the path, the
+// result. It is made in one go: cut, it starts again from the point, and comes to the same.
+func (p *problem) refitChosen(ctx context.Context, edges []bool) error {
+	f, d := &p.State.Refine, p.Table.D
+	at, number := p.State.Points[f.Index], count(p.covariates.set(slices.Clone(edges), d, false))
+	to, err := p.newRefitter(p.Engine.Config.Workers)
+	if err != nil {
+		return err
+	}
+	to.observe = func(s *em.State) {
+		p.tell("refit", "EM iteration", s.Count, p.Config.RefineIter, at.Lambda, s.Loss/float64(d), number)
+	}
+	s, ok, err := to.refit(ctx, at.mean(d), at.precision(d), without(edges, d), p.settled)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return p.giveUp("the refit failed, for the likelihood of this network has no maximum")
+	}
+	copy(p.packed(), to.turns.Model.Packed.Value)
+	p.model.SetMean(to.turns.Model.Mean())
+	f.Iterations, f.Movement, f.Loss, f.Size = s.Count, refineBlock*s.Movement, s.Loss/float64(d), math.NaN()
+	f.Done, f.Converged = true, f.Movement < p.Config.Tolerance
+	return p.save()
 }

@@ -5,69 +5,38 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/internal/panics"
-	"missingscore/trainers/engine"
 )
 
-// Selections by resampling fit the whole path again on parts of the rows, the
-// parts in parallel. A part depends on the seed and its number only, and sums over
-// parts are of integers or in order: any number of workers gives the same bytes.
-
-// Resampled is what the finished parts have told.
+// Resampled is what the paths on parts of the rows have told. Sums over parts are of integers or
+// in order: any number of workers gives the same bytes.
 type Resampled struct {
 	Done   []bool
 	Losses [][]float64 // "cv": of a fold's held-out rows, one a λ
-	Counts [][]int     // "stars": at each λ, in how many parts each pair is an edge
+	Counts [][]int     // at each λ, in how many parts each pair is an edge
 	Points []int       // how many λ a part's path has: it ends early where there is no minimum
 	Failed []string    // why a part has no result; "": it has one
 	Most   int         // "stability": the size that a part's network may have; its Counts are of the densest alone
 }
 
-// rowPart is the rows that a path is fitted on, and those held out, each in ascending order.
-type rowPart struct {
-	fit     []int // nil: all others
-	heldOut []int
-}
-
-// fitted are the rows, of all in ascending order, that the path is fitted on.
-func (p rowPart) fitted(all []int) []int {
-	if p.fit != nil {
-		return p.fit
+// newResampled is before any part is done.
+func newResampled(parts, lambdas, pairs int) Resampled {
+	f := Resampled{Done: make([]bool, parts), Losses: make([][]float64, parts), Counts: make([][]int, lambdas), Points: make([]int, parts), Failed: make([]string, parts)}
+	for l := range f.Counts {
+		f.Counts[l] = make([]int, pairs)
 	}
-	rows, heldOut := make([]int, 0, len(all)-len(p.heldOut)), p.heldOut
-	for _, row := range all {
-		if len(heldOut) > 0 && row == heldOut[0] {
-			heldOut = heldOut[1:]
-			continue
-		}
-		rows = append(rows, row)
-	}
-	return rows
+	return f
 }
 
 // parts are those of the selection.
-func (r *Run) parts() []rowPart {
-	by, _ := r.Config.Select.by()
-	return by.parts(r.Config.Select, r.Table.N, r.Engine.Config.Seed)
-}
+func (r *Run) parts() []rowPart { return r.Config.Select.parts(r.Table.N, r.Engine.Config.Seed) }
 
-// sorted puts each part's rows in order.
-func sorted(parts []rowPart) []rowPart {
-	for _, p := range parts {
-		slices.Sort(p.fit)
-		slices.Sort(p.heldOut)
-	}
-	return parts
-}
-
-// resample runs what is left of the parts.
+// resample runs what is left of the parts, in parallel.
 func (r *Run) resample(ctx context.Context) error {
 	c, state := r.Config, &r.State.Resampled
 	parts := r.parts()
@@ -75,9 +44,10 @@ func (r *Run) resample(ctx context.Context) error {
 		return nil
 	}
 	if state.Done == nil {
-		by, _ := c.Select.by()
 		*state = newResampled(len(parts), c.Lambdas, r.pairs())
-		state.Most = by.most(r)
+		if c.Select.Kind == byStability {
+			state.Most = halfSize(r.pairs(), c.Select)
+		}
 	}
 	pool, ctx := errgroup.WithContext(ctx)
 	pool.SetLimit(r.Engine.Config.Workers)
@@ -99,7 +69,7 @@ func (r *Run) resample(ctx context.Context) error {
 				} else {
 					state.take(k, run, heldOut)
 				}
-				r.Report(engine.Progress{Stage: c.Select.Kind, Unit: "part", Iteration: count(state.Done), Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
+				r.tell(c.Select.Kind, "part", count(state.Done), len(parts), 0, math.NaN(), 0)
 				return r.save()
 			})
 		})
@@ -107,55 +77,21 @@ func (r *Run) resample(ctx context.Context) error {
 	if err := pool.Wait(); err != nil {
 		return err
 	}
-	if failed := state.failed(); 2*failed > len(parts) {
-		return errors.New(r.failedParts() + "; that is too few to choose by: leave out the column, or choose by ebic")
+	if failed, told := state.failed(c.Select.Kind); 2*failed > len(parts) {
+		return errors.New(told + "; that is too few to choose by: leave out the column, or choose by ebic")
 	}
 	return nil
 }
 
-// take counts the finished path of part k.
+// take counts the edges along the finished path of part k.
 func (f *Resampled) take(k int, run *Run, heldOut []float64) {
 	points := run.State.Points
 	f.Losses[k], f.Points[k] = heldOut, len(points)
 	if f.Most > 0 {
 		points = densest(points, f.Most)
 	}
-	f.countEdges(points, run.adjacency)
-}
-
-// failed is how many parts have no result.
-func (f *Resampled) failed() (n int) {
-	for _, why := range f.Failed {
-		if why != "" {
-			n++
-		}
-	}
-	return n
-}
-
-// failedParts says how many parts have no result, "" for none.
-func (r *Run) failedParts() string {
-	f := r.State.Resampled
-	first := slices.IndexFunc(f.Failed, func(why string) bool { return why != "" })
-	if first < 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d of the %d parts of the rows that %s is by have no result; the first, number %d: %s", f.failed(), len(f.Done), r.Config.Select.Kind, first+1, f.Failed[first])
-}
-
-// newResampled is before any part is done.
-func newResampled(parts, lambdas, pairs int) Resampled {
-	f := Resampled{Done: make([]bool, parts), Losses: make([][]float64, parts), Counts: make([][]int, lambdas), Points: make([]int, parts), Failed: make([]string, parts)}
-	for l := range f.Counts {
-		f.Counts[l] = make([]int, pairs)
-	}
-	return f
-}
-
-// countEdges adds the edges along the path of a part to Counts.
-func (f *Resampled) countEdges(points []Point, adjacency func(Point) network.Adjacency) {
 	for l, q := range points {
-		for i, edge := range adjacency(q).Edge {
+		for i, edge := range run.adjacency(q, false).Edge {
 			if edge {
 				f.Counts[l][i]++
 			}
@@ -172,6 +108,22 @@ func densest(points []Point, most int) (one []Point) {
 		}
 	}
 	return one
+}
+
+// failed is how many parts have no result, and says so in words, "" for none.
+func (f *Resampled) failed(kind string) (n int, told string) {
+	first := -1
+	for k, why := range f.Failed {
+		if why != "" {
+			if n++; first < 0 {
+				first = k
+			}
+		}
+	}
+	if n > 0 {
+		told = fmt.Sprintf("%d of the %d parts of the rows that %s is by have no result; the first, number %d: %s", n, len(f.Done), kind, first+1, f.Failed[first])
+	}
+	return n, told
 }
 
 // part fits the path to some rows and rates each point on those held out by the
@@ -196,35 +148,85 @@ func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64,
 	if most := r.State.Resampled.Most; most > 0 {
 		run.enough = func(q Point) bool { return q.Edges > most }
 	}
-	if m := run.ofMatrix(); m != nil && len(p.heldOut) > 0 {
-		loss, err := m.heldOut(ctx, p.heldOut)
+	var loss func() (float64, error)
+	switch {
+	case len(p.heldOut) == 0:
+	case run.matrix != nil:
+		of, err := run.matrix.heldOut(ctx, p.heldOut)
 		if err != nil {
 			return nil, nil, err
 		}
-		run.passed = func() error { heldOut = append(heldOut, loss()); return nil }
-	} else if len(p.heldOut) > 0 {
-		run.passed = func() error {
+		loss = func() (float64, error) { return of(), nil }
+	default:
+		loss = func() (float64, error) {
 			// Draws are those of an iteration that the path does not reach.
 			s, err := run.Gradient(run.Config.InitialIter+run.Config.Lambdas*run.Config.IterPerLambda+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*r.Table.D))
 			if run.Estimator.Loss.Needs().Moments {
 				s.Loss = -2 * s.LogLikelihood
 			}
-			heldOut = append(heldOut, s.Loss)
+			return s.Loss, err
+		}
+	}
+	if loss != nil {
+		run.passed = func() error {
+			l, err := loss()
+			heldOut = append(heldOut, l)
 			return err
 		}
 	}
-	if err = run.prepare(ctx); err != nil {
+	if err = run.prepare(ctx, c.Penalty.Kind); err != nil {
 		return nil, nil, err
 	}
-	err = run.path(ctx)
+	err = run.pathTo(ctx, len(run.lambdas))
 	return run, heldOut, err
 }
 
-func count(done []bool) (n int) {
-	for _, d := range done {
-		if d {
-			n++
+// crossValidated is the mean over rows of the held-out loss at each λ that every
+// part's path has, of parts that have a result; +Inf at the others.
+func (f *Resampled) crossValidated(folds []rowPart) []float64 {
+	scores := make([]float64, len(f.Counts))
+	rows := 0
+	for k, losses := range f.Losses {
+		if f.Failed[k] != "" {
+			continue
+		}
+		rows += len(folds[k].heldOut)
+		for l := range scores {
+			if l < len(losses) {
+				scores[l] += float64(len(folds[k].heldOut)) * losses[l]
+			} else {
+				scores[l] = math.Inf(1)
+			}
 		}
 	}
-	return n
+	for l := range scores {
+		scores[l] /= float64(rows)
+	}
+	return scores
+}
+
+// instability is the D̄ of StARS (Liu, Roeder & Wasserman 2010) at each λ: the mean over so many
+// pairs of 2θ(1−θ), θ the share of parts with the edge, of those that have a result, made monotone
+// from the largest λ down. It is +Inf where a part's path has ended.
+func (f *Resampled) instability(of int) []float64 {
+	failed, _ := f.failed("")
+	scores := make([]float64, len(f.Counts))
+	n, top, ends := float64(len(f.Done)-failed), 0.0, math.MaxInt
+	for k, points := range f.Points {
+		if f.Failed[k] == "" {
+			ends = min(ends, points)
+		}
+	}
+	for l, pairs := range f.Counts {
+		sum := 0.0
+		for _, c := range pairs {
+			theta := float64(c) / n
+			sum += 2 * theta * (1 - theta)
+		}
+		top = max(top, sum/float64(of))
+		if scores[l] = top; l >= ends {
+			scores[l] = math.Inf(1)
+		}
+	}
+	return scores
 }

@@ -28,6 +28,13 @@ func estimate(t *testing.T, p engine.Problem, steps engine.Config, c Config) (r 
 	return r, scores
 }
 
+// walk runs the whole path, and nothing after it.
+func walk(t *testing.T, r *Run) {
+	t.Helper()
+	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
+	require.NoError(t, r.pathTo(t.Context(), len(r.lambdas)))
+}
+
 // minima runs a path of the standardised table to the minima.
 func minima(t *testing.T, p engine.Problem, steps engine.Config, c Config) []Point {
 	t.Helper()
@@ -36,29 +43,6 @@ func minima(t *testing.T, p engine.Problem, steps engine.Config, c Config) []Poi
 	require.Equal(t, "accelerated", r.Config.Schedule)
 	require.Len(t, r.State.Points, c.Lambdas)
 	return r.State.Points
-}
-
-// The order of a table's rows is rounding to its sums, and no more than that to the points of a path
-// whose iterations end well before the minima: none of its steps is chosen by what rounding moved.
-func TestAcceleratedPathDoesNotGoByRounding(t *testing.T) {
-	_, complete := testtables.Star(t, 6, 400, 0)
-	for i := range complete.Values { // far from 0, so that standardised columns are rounded
-		complete.Values[i] += 1e4
-	}
-	find := func(rows []int) []Point {
-		table, err := complete.Rows(rows)
-		require.NoError(t, err)
-		table, _ = data.Standardise(table)
-		r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "full"}, Config{Schedule: Accelerated, Lambdas: 10, Select: Selection{Kind: "none"}, PathOnly: true, Penalty: Penalty{Kind: "l1"}})
-		return r.State.Points
-	}
-	rng := stream.New(4, 1)
-	want := find(rng.Perm(400))
-	for range 5 {
-		for i, p := range find(rng.Perm(400)) {
-			require.InDelta(t, want[i].Loss, p.Loss, 1e-9, "λ %d", i)
-		}
-	}
 }
 
 // At a minimum the gradient per column is 0 for η and the diagonal, −λ sign P_jk
@@ -171,7 +155,7 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 
 	// The number of iterations can be raised, and one unfinished λ does not end the path.
 	r.State.Points[0].Unfinished = true
-	require.False(t, (&Run{Config: r.Config, State: &State{Points: r.State.Points[:1]}}).gaveUp())
+	require.False(t, (&Run{problem: &problem{Config: r.Config, State: &State{Points: r.State.Points[:1]}}}).gaveUp())
 	more, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Iterations: 2500, StopTol: 1e-6, Select: Selection{Kind: "none"}})
 	require.Equal(t, 2500, more.Config.MaxIter)
 	require.Equal(t, 2500, more.Config.RefineIter)
@@ -207,41 +191,11 @@ func TestAcceleratedPathEndsWhereThereIsNoMinimum(t *testing.T) {
 		var e mat.EigenSym
 		require.True(t, e.Factorize(graph.Unpack(d, last.Packed), false))
 		require.InDelta(t, floor, e.Values(nil)[0], 0.1*floor)
-		value := last.Loss + last.Lambda*newSpace(r.model).penalty(last.Packed)
+		value := last.Loss + last.Lambda*newAccelerated(r.problem).penalty(last.Packed)
 		require.Less(t, value, before)
 		require.Contains(t, []float64{0, last.Lambda}, ends, "the same λ")
 		before, ends = value, last.Lambda
 	}
-}
-
-// Where a column's scale in P goes to 0 the loss goes to a limit, and the penalty on its pairs to 0:
-// nothing keeps P from becoming singular.
-func TestTheMarginalLossHasNoBarrier(t *testing.T) {
-	const d = 4
-	g, table := testtables.Star(t, d, 60, 0.4)
-	table, _ = data.Standardise(table)
-	m := model.NewGaussian(d, model.FreeSymmetric)
-	at := func(scale float64) float64 {
-		for j := range d {
-			for k := j; k < d; k++ {
-				v := g.Precision.At(j, k)
-				if j == 1 {
-					v *= scale
-				}
-				if k == 1 {
-					v *= scale
-				}
-				m.Packed.Value[graph.PackedIndex(d, j, k)] = v
-			}
-		}
-		loss, _, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "exact"}, 0)
-		require.NoError(t, err)
-		return loss
-	}
-	limit := at(1e-4)
-	require.InDelta(t, limit, at(1e-3), 1e-2)
-	require.InDelta(t, limit, at(1e-5), 1e-3)
-	require.Greater(t, math.Abs(limit-at(1)), 0.01)
 }
 
 // No way to choose takes an unfinished point, unless all are.
@@ -264,27 +218,5 @@ func TestUnfinishedPointsAreNotChosen(t *testing.T) {
 		same, err := r.choose(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, chosen.point, same.point, kind)
-	}
-}
-
-func TestScheduleRefusals(t *testing.T) {
-	_, table := testtables.Star(t, 4, 50, 0.3)
-	for want, c := range map[string]struct {
-		method string
-		config Config
-	}{
-		"the gradients of method var are noisy":              {"var", Config{Schedule: "accelerated"}},
-		"the loss of method exact has no expectation step":   {"exact", Config{Schedule: "em"}},
-		"method em-exact solves an equation":                 {"em-exact", Config{Schedule: "accelerated"}},
-		"schedule fast: it is one of accelerated, em, fixed": {"exact", Config{Schedule: "fast"}},
-		"initial_iter 3, iter_per_lambda 0 are of the fixed": {"exact", Config{Schedule: "accelerated", InitialIter: 3}},
-		"initial_iter 0, iter_per_lambda 3 are of the fixed": {"exact", Config{IterPerLambda: 3}},
-		"max_iter 3, stop_tol 0 are of the other schedules":  {"exact", Config{Schedule: "fixed", MaxIter: 3}},
-		"max_iter 3, stop_tol 0 are of the other":            {"iw", Config{MaxIter: 3}},
-		"max_iter 0, stop_tol 0.1 are of the other":          {"iw", Config{StopTol: 0.1}},
-		"max_iter -3: it must be positive":                   {"exact", Config{MaxIter: -3}},
-	} {
-		_, err := New(engine.Problem{Table: table}, engine.Config{Method: c.method}, c.config, &State{})
-		require.ErrorContains(t, err, want)
 	}
 }

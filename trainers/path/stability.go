@@ -1,123 +1,6 @@
 package path
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"math"
-	"strconv"
-	"strings"
-
-	"missingscore/internal/setting"
-	"missingscore/internal/stream"
-)
-
-// stability chooses edges, not a λ: those that paths on half of the rows find again and
-// again (docs/theory/path.md#eq-stability). Rows are halved 50 times; of each half's path the
-// densest network with at most q edges counts, and an edge is chosen that is in a share τ
-// of these 100; one without a result counts as a network without edges, for which the bound
-// holds as well. q is the largest for which the bound on falsely chosen edges, see
-// falseEdges, is what was asked for.
-type stability struct{ plain }
-
-// Defaults of "stability".
-const (
-	DefaultFalseEdges = 1.0
-	DefaultShare      = 0.75
-)
-
-const (
-	halvings       = 50
-	falseEdgesMust = "it is stability=FALSE@SHARE: an expected number of falsely chosen edges, above 0, and the share of half samples that an edge is in, above 0.5 and at most 1; either may be left out"
-)
-
-func (stability) name() string { return "stability" }
-
-func (stability) form() string {
-	return "stability[=FALSE][@SHARE] (edges in a SHARE of half samples, so many that at most FALSE wrong ones are expected)"
-}
-
-func (stability) parse(value string) (s Selection, err error) {
-	s.Kind = "stability"
-	number, share, has := strings.Cut(value, "@")
-	if number != "" {
-		s.FalseEdges, err = strconv.ParseFloat(number, 64)
-	}
-	if has && err == nil {
-		s.Share, err = strconv.ParseFloat(share, 64)
-	}
-	if err != nil || number != "" && s.FalseEdges == 0 || has && s.Share == 0 {
-		return s, errors.New(falseEdgesMust)
-	}
-	return s, nil
-}
-
-func (stability) resolve(s Selection, rows int) (Selection, error) {
-	setting.Default(&s.FalseEdges, DefaultFalseEdges)
-	setting.Default(&s.Share, DefaultShare)
-	if !(s.FalseEdges > 0) || math.IsInf(s.FalseEdges, 0) || !(s.Share > 0.5 && s.Share <= 1) {
-		return s, setting.Errorf("select", fmt.Sprintf("stability=%g@%g", s.FalseEdges, s.Share), falseEdgesMust)
-	}
-	if rows < 8 {
-		return s, setting.Errorf("select", "stability", "the table has %d rows, and half of them must be 4 or more", rows)
-	}
-	return s, nil
-}
-
-func (stability) refit(c Config, _ bool) (bool, error) { return ofNoPoint("stability", c) }
-
-// ofNoPoint is the refit of a selection whose edges are of no point of the path, and so have
-// no estimate: a must.
-func ofNoPoint(kind string, c Config) (bool, error) {
-	switch {
-	case c.PathOnly:
-		return false, setting.Errorf("select", kind, "its edges are of no point of the path, and the path's points are all that is asked for")
-	case c.Refit != nil && !*c.Refit:
-		return false, setting.Errorf("select", kind, "its edges are of no point of the path, so that they have no sizes but those of a refit; leave --refit=false out")
-	}
-	return true, nil
-}
-
-func (stability) describe(s Selection, _, _ bool) string {
-	return fmt.Sprintf("stability: edges in a share of %g or more of the networks of %d complementary half samples, whose size is such that at most %g false ones are expected", s.Share, 2*halvings, s.FalseEdges)
-}
-
-// parts are the two halves of each halving; of an odd number of rows one is in neither.
-func (stability) parts(_ Selection, rows int, seed uint64) (parts []rowPart) {
-	for k := range halvings {
-		order, half := stream.New(seed, stream.Replicate, uint64(k)).Perm(rows), rows/2
-		parts = append(parts, rowPart{fit: order[:half]}, rowPart{fit: order[half : 2*half]})
-	}
-	return sorted(parts)
-}
-
-func (stability) searches() bool { return true }
-
-// most is q.
-func (stability) most(r *Run) int { return halfSize(r.pairs(), r.Config.Select) }
-
-func (stability) choose(ctx context.Context, r *Run) (c choice, err error) {
-	s, counts := r.Config.Select, r.State.Resampled.Counts[0]
-	if 2*halvings-r.State.Resampled.failed() < needed(s.Share) {
-		return c, fmt.Errorf("%s; so no edge can be in %g %% of them: leave out the column, or choose by ebic", r.failedParts(), 100*s.Share)
-	}
-	c.edges = make([]bool, len(counts))
-	chosen := 0
-	for i, n := range counts {
-		if c.edges[i] = n >= needed(s.Share); c.edges[i] {
-			chosen++
-		}
-	}
-	if err := r.pathPast(ctx, c.edges); err != nil {
-		return choice{}, err
-	}
-	c.point = r.nearest(c.edges)
-	q := r.State.Resampled.Most
-	sharp, unimodal, any := falseEdges(r.pairs(), q, s.Share)
-	c.words = fmt.Sprintf("%d edges are in %g %% or more of the networks of %d half samples, of at most %d edges each; expected of them are at most %.2g that a half sample's network has no more often than %.2g %% of pairs at random (bound of Shah and Samworth for r-concave shares; %.2g for unimodal ones, %.2g for any)",
-		chosen, 100*s.Share, 2*halvings, q, sharp, 100*float64(q)/float64(r.pairs()), unimodal, any)
-	return c, nil
-}
+import "math"
 
 // needed is how many of the half samples an edge has to be in.
 func needed(share float64) int { return int(math.Ceil(share*2*halvings - 1e-9)) }
@@ -165,42 +48,91 @@ func falseEdges(pairs, q int, share float64) (sharp, unimodal, any float64) {
 	return min(p*least, unimodal), unimodal, any
 }
 
-// pathPast makes a path that is made as needed until it has so many edges more than some, that
-// no denser network is nearest to them.
-func (r *Run) pathPast(ctx context.Context, edges []bool) error {
-	least, wanted := math.MaxInt, count(edges)
-	for k := 0; k < len(r.State.Points) || r.asNeeded() && !r.ended(); k++ {
-		if err := r.pathTo(ctx, k+1); err != nil {
-			return err
-		}
-		p := r.State.Points[k]
-		if p.Edges-wanted > least {
-			break
-		}
-		if !p.Unfinished {
-			least = min(least, differing(r.adjacency(p).Edge, edges))
-		}
+// tailBound is D(η, t, B, r) of Shah & Samworth 2013: the largest P(X ≥ t/B) of random
+// variables X on {0, 1/B, …, 1} with E X ≤ η whose probabilities f are r-concave, r < 0, on
+// the support, that is f^r convex; 1/r is to be a whole number. The largest is one with
+//
+//	f(i/B) ∝ (a + i)^(1/r)   for i ≤ k,
+//
+// for some a > 0 and k ≥ t, and the rest at (k + 1)/B so that the mean is η; between the a
+// at which that rest would be 0 and that at which it would itself be on the curve. It is 1
+// where t is not above 2ηB, for there the curve cannot be a falling one.
+func tailBound(eta float64, t, b int, r float64) float64 {
+	c := curve{mean: eta * float64(b), power: int(math.Round(-1 / r))}
+	first := int(math.Ceil(2*c.mean)) + 1
+	if t < first {
+		return 1
 	}
-	return nil
+	above, largest := steepest, 0.0
+	for k := first; k <= b; k++ {
+		a := c.shift(k, above)
+		if k >= t {
+			largest = max(largest, c.largest(t, k-1, a, above))
+		}
+		above = a
+	}
+	return largest
 }
 
-// nearest is the point whose network differs least from some edges, of several the first.
-func (r *Run) nearest(edges []bool) (point int) {
-	least, ok := math.MaxInt, r.choosable()
-	for i, p := range r.State.Points {
-		if differ := differing(r.adjacency(p).Edge, edges); ok[i] && differ < least {
-			least, point = differ, i
-		}
-	}
-	return point
+// curve is f(i) ∝ (a + i)^−power with a mean.
+type curve struct {
+	mean  float64
+	power int
 }
 
-// differing is how many elements of a and b differ.
-func differing(a, b []bool) (n int) {
-	for i, v := range a {
-		if v != b[i] {
-			n++
+// Bounds of a.
+const (
+	flattest = 1e-12
+	steepest = 1e5
+)
+
+// shift is the a at which f on {0, …, k} has the mean: the larger a, the larger that is.
+func (c curve) shift(k int, above float64) float64 {
+	low, high := math.Log(flattest), math.Log(above)
+	for range 100 {
+		middle := (low + high) / 2
+		sum, moment := c.sums(math.Exp(middle), k)
+		if moment > c.mean*sum {
+			high = middle
+		} else {
+			low = middle
 		}
 	}
-	return n
+	return math.Exp(low)
+}
+
+// sums are Σ f(i) and Σ i f(i) over i ≤ k, not normalised.
+func (c curve) sums(a float64, k int) (sum, moment float64) {
+	for i := 0; i <= k; i++ {
+		f := 1.0
+		for range c.power {
+			f *= a / (a + float64(i)) // in units of that at 0, for a may be small
+		}
+		sum, moment = sum+f, moment+float64(i)*f
+	}
+	return sum, moment
+}
+
+// largest is the greatest P(X ≥ t) for a from low to high, where X has f on {0, …, k} and
+// what is left at k + 1; golden sections.
+func (c curve) largest(t, k int, low, high float64) float64 {
+	tail := func(logA float64) float64 {
+		a := math.Exp(logA)
+		sum, moment := c.sums(a, k)
+		before, _ := c.sums(a, t-1)
+		k1 := float64(k + 1)
+		return 1 - (k1-c.mean)*before/(k1*sum-moment)
+	}
+	golden := (math.Sqrt(5) - 1) / 2
+	x, y := math.Log(low), math.Log(high)
+	best := max(tail(x), tail(y))
+	for range 60 {
+		u, v := y-golden*(y-x), x+golden*(y-x)
+		if at, further := tail(u), tail(v); at > further {
+			y, best = v, max(best, at)
+		} else {
+			x, best = u, max(best, further)
+		}
+	}
+	return best
 }

@@ -48,7 +48,7 @@ func TestStabilityForms(t *testing.T) {
 
 func TestHalvesComplementEachOther(t *testing.T) {
 	for rows, left := range map[int]int{20: 0, 21: 1} {
-		parts := stability{}.parts(Selection{}, rows, 3)
+		parts := Selection{Kind: "stability"}.parts(rows, 3)
 		require.Len(t, parts, 100)
 		for k := 0; k < 100; k += 2 {
 			both := slices.Sorted(slices.Values(slices.Concat(parts[k].fit, parts[k+1].fit)))
@@ -181,32 +181,6 @@ func TestStabilityCounts(t *testing.T) {
 	require.Equal(t, 1, c.point)
 	require.Contains(t, c.words, "2 edges are in 75 % or more of the networks of 100 half samples, of at most 2 edges each; expected of them are at most")
 	require.Contains(t, c.words, "2.7 for any)") // 2²/(½ · 3)
-}
-
-func TestStabilityOfNothing(t *testing.T) {
-	rng := stream.New(4, 1)
-	table := &data.Table{Names: []string{"a", "b", "c", "d", "e"}, N: 60, D: 5}
-	for range 300 {
-		table.Values, table.Observed = append(table.Values, rng.NormFloat64()), append(table.Observed, true)
-	}
-	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Lambdas: 20, Select: Selection{Kind: "stability", FalseEdges: 0.05}})
-	require.Zero(t, r.chosenEdges())
-	require.Contains(t, r.Warnings(), "no edge is sure enough to be chosen: allow more falsely chosen edges, or look at the path")
-}
-
-func TestStabilityIsTakenUpAgain(t *testing.T) {
-	_, table := testtables.Star(t, 4, 80, 0.3)
-	standard, _ := data.Standardise(table)
-	requireResumes(t, standard, "em-exact", Config{Lambdas: 4, Select: Selection{Kind: "stability"}})
-}
-
-// Of points with 0, 2, 2, 4 edges the densest with at most 3 is the third.
-func TestDensest(t *testing.T) {
-	points := []Point{{Edges: 0}, {Edges: 2}, {Edges: 2, Lambda: 1}, {Edges: 4}}
-	require.Equal(t, points[2:3], densest(points, 3))
-	require.Equal(t, points[2:3], densest(points, 2))
-	require.Equal(t, points[3:], densest(points, 4))
-	require.Empty(t, densest(points[3:], 3))
 }
 
 // A half's path ends where it has more edges than count.

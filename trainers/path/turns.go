@@ -2,7 +2,6 @@ package path
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -13,7 +12,7 @@ import (
 
 // turns is the schedule of expectation and minimisation by turns.
 type turns struct {
-	*Run
+	*problem
 	em     em.Turns
 	lasso  *em.Lasso
 	sparse pairwise.Lasso // in its place while few of many pairs are not zero
@@ -21,11 +20,21 @@ type turns struct {
 	looked bool           // whether the rows of many columns have no gap: em.Known
 }
 
-func newTurns(r *Run) *turns {
-	t := &turns{Run: r, em: em.Turns{Engine: r.Engine, Model: r.model, Rows: r.rows, Bounds: &r.posdef}, lasso: em.NewLasso(r.Table.D), many: manyColumns}
-	t.lasso.Workers = r.Engine.Config.Workers
-	if r.Table.D >= t.many {
-		t.em.MostGain = 2*float64(r.Table.RowCount())/r.meanPairs() - 1
+const (
+	manyColumns = 100  // from which on it matters how a descent holds P, and where turns start
+	fewPairs    = 0.15 // share of the pairs up to which a descent by their neighbours is sooner done than one that holds PS
+
+	// Turns come nearer to their end by about the share of rows that have two columns, which n/n̄
+	// makes up for; where other cells tell of the missing ones by more. Up to twice as much is tried.
+	firstGain      = 1.5
+	aheadTolerance = 3e-5 // of a minimisation that turns start from
+)
+
+func newTurns(p *problem, many int) *turns {
+	t := &turns{problem: p, em: em.Turns{Engine: p.Engine, Model: p.model, Rows: p.rows, Bounds: &p.posdef}, lasso: em.NewLasso(p.Table.D), many: many}
+	t.lasso.Workers, t.lasso.Weights = p.Engine.Config.Workers, p.weights
+	if p.Table.D >= many {
+		t.em.MostGain = 2*float64(p.Table.RowCount())/meanPairCount(p.Problem) - 1
 	}
 	return t
 }
@@ -39,8 +48,7 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 		}
 	}
 	observe := func(done int) {
-		t.Report(engine.Progress{Stage: "path", Unit: "λ", Iteration: done, Total: len(t.lambdas), Lambda: t.lambdas[k],
-			Edges: t.edges(), Loss: s.Loss / float64(t.Table.D), EffectiveSize: math.NaN()})
+		t.report("path", "λ", done, len(t.lambdas), t.lambdas[k], s.Loss/float64(t.Table.D), math.NaN())
 	}
 	for s.Count == 0 || s.Count < t.Config.MaxIter && !t.stands(t.Config.StopTol) {
 		err := t.next(ctx, k)
@@ -74,8 +82,8 @@ func (t *turns) next(ctx context.Context, k int) error {
 	return t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
 }
 
-// begin prepares the turns at λ_k. Of many columns they start where the moments at the last λ
-// lead to. When ctx is done it has done nothing, and returns ctx's error.
+// begin prepares the turns at λ_k. With many columns they start where the moments at the last λ
+// lead to. When ctx is done it returns ctx's error and has done nothing.
 func (t *turns) begin(ctx context.Context, k int) error {
 	t.predict(k)
 	start, next := slices.Clone(t.packed()), t.State.Turns.Next()
@@ -105,30 +113,54 @@ func (t *turns) begin(ctx context.Context, k int) error {
 	return nil
 }
 
-// scale is by how much the path's loss, ψ/d, is less than the minimisation's ψ/2.
+// predict puts the model of an estimate made again (Run.Again) where the iterations at λ_k start:
+// straight on from the two λ before,
+//
+//	θ_{k−1} + (λ_{k−1} − λ_k)/(λ_{k−2} − λ_{k−1}) (θ_{k−1} − θ_{k−2})
+//
+// for while no edge joins or leaves, the minimum for given moments is linear in λ. It stays
+// at θ_{k−1} where P would not be positive definite.
+func (t *turns) predict(k int) {
+	if !t.again || k < 2 {
+		return
+	}
+	a, b := t.State.Points[k-2], t.State.Points[k-1]
+	by := (b.Lambda - t.lambdas[k]) / (a.Lambda - b.Lambda)
+	ahead := func(to, a, b []float64) {
+		for i := range b {
+			to[i] = b[i] + by*(b[i]-a[i])
+		}
+	}
+	ahead(t.packed(), a.precision(t.Table.D), b.precision(t.Table.D))
+	ahead(t.model.Location.Value, a.Linear, b.Linear)
+	if !t.posdef.Inside(t.model) {
+		t.setPoint(k - 1)
+	}
+}
+
+// scale is that of the minimisation's loss, ψ/2, to the path's, ψ/d.
 func (t *turns) scale() float64 { return float64(t.Table.D) / 2 }
 
-// runaway ends a path at λ_k, below which there is no minimum, as where one column is a
-// sum of others: what is left is the point before, unfinished.
+// runaway ends a path at λ_k, below which there is no minimum, as where one column is a sum of
+// others: the model is again the point before, unfinished.
 func (t *turns) runaway(k int) {
-	before := t.State.Points[k-1]
-	copy(t.packed(), before.Precision(t.Table.D))
-	copy(t.model.Location.Value, before.Linear)
-	t.State.Turns = em.State{Count: t.State.Turns.Count, Loss: before.Loss * float64(t.Table.D), Movement: math.Inf(1)}
+	t.setPoint(k - 1)
+	t.State.Turns = em.State{Count: t.State.Turns.Count, Loss: t.State.Points[k-1].Loss * float64(t.Table.D), Movement: math.Inf(1)}
 	t.State.Runaway = true
 }
 
 // turn makes one turn at λ, whose minimisation starts from the solution for the λ before; P
 // is to move by less than tolerance in the end.
 func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) error {
-	scale := t.scale()
 	t.look()
 	t.lasso.Tolerance = t.within(tolerance)
 	screen := lambda
 	if previous < math.Inf(1) {
 		screen = 2*lambda - previous
 	}
-	return t.em.Turn(ctx, &t.State.Turns, func(packed, s []float64) bool { return t.minimise(ctx, packed, s, lambda*scale, screen*scale) })
+	return t.em.Turn(ctx, &t.State.Turns, func(packed, s []float64) bool {
+		return t.minimise(ctx, packed, s, lambda*t.scale(), screen*t.scale())
+	})
 }
 
 // look finds out once whether the rows make expectation steps needless.
@@ -151,23 +183,22 @@ func (t *turns) within(tolerance float64) float64 {
 	return min(most, max(1e-9, 0.01*tolerance/refineBlock))
 }
 
-// minimise is the minimisation step at λ.
+// minimise is the minimisation step at λ: by the neighbours of columns while few of many pairs are
+// not zero, to the same minimum.
 func (t *turns) minimise(ctx context.Context, packed, s []float64, lambda, screen float64) (ok bool) {
-	if t.few(packed) {
-		return t.descend(ctx, packed, s, lambda, screen)
+	if !t.few(packed) {
+		return t.lasso.Minimise(packed, s, lambda, screen)
 	}
-	return t.lasso.Minimise(packed, s, lambda, screen)
+	l := &t.sparse
+	l.D, l.S, l.Workers, l.Tolerance, l.Weights = t.Table.D, s, t.lasso.Workers, t.lasso.Tolerance, t.lasso.Weights
+	p := pairwise.FromPacked(packed, l.D)
+	o, err := l.Minimise(ctx, p, lambda, screen)
+	if err != nil || !o.Done {
+		return false
+	}
+	p.ToPacked(packed)
+	return true
 }
-
-const (
-	manyColumns = 100  // from which on it matters how a descent holds P, and where turns start
-	fewPairs    = 0.15 // share of the pairs up to which a descent by their neighbours is sooner done than one that holds PS
-
-	// Turns come nearer to their end by about the share of rows that have two columns, which n/n̄
-	// makes up for; where other cells tell of the missing ones by more. Up to twice as much is tried.
-	firstGain      = 1.5
-	aheadTolerance = 3e-5 // of a minimisation that turns start from
-)
 
 // few tells whether few of many pairs are not zero.
 func (t *turns) few(packed []float64) bool {
@@ -183,55 +214,32 @@ func (t *turns) few(packed []float64) bool {
 	return most >= 0
 }
 
-// descend minimises by the neighbours of columns: the same minimum as the lasso's.
-func (t *turns) descend(ctx context.Context, packed, s []float64, lambda, screen float64) (ok bool) {
-	l := &t.sparse
-	l.D, l.S, l.Workers, l.Tolerance, l.Weights = t.Table.D, s, t.Engine.Config.Workers, t.lasso.Tolerance, t.lasso.Weights
-	p := pairwise.FromPacked(packed, l.D)
-	o, err := l.Minimise(ctx, p, lambda, screen)
-	if err != nil || !o.Done {
-		return false
-	}
-	p.ToPacked(packed)
-	return true
-}
-
-// stands tells whether 50 turns would move nothing by tolerance.
+// stands tells whether 50 turns would move no element by tolerance.
 func (t *turns) stands(tolerance float64) bool {
 	return refineBlock*t.State.Turns.Movement < tolerance
 }
 
-func (t *turns) close(p *Point) {
-	s := &t.State.Turns
-	p.Loss, p.EffectiveSize = s.Loss/float64(t.Table.D), math.NaN()
-	p.Iterations, p.Projections = s.Count, s.Projections
+func (t *turns) point(lambda float64) Point {
+	p, s := t.closeBlock(lambda), &t.State.Turns
+	p.Loss, p.Iterations, p.Projections = s.Loss/float64(t.Table.D), s.Count, s.Projections
 	p.Unfinished = !t.stands(t.Config.StopTol)
 	t.State.Iteration += s.Count
 	t.State.Projections += s.Projections
-}
-
-func (t *turns) moved() string {
-	return fmt.Sprintf("would move by at most %.2g in %d EM iterations", t.State.Refine.Movement, refineBlock)
+	return p
 }
 
 // settle makes turns at the chosen λ until P moves no more.
-func (t *turns) settle(ctx context.Context) error {
+func (t *turns) settle(ctx context.Context, lambda float64) error {
 	f, s := &t.State.Refine, &t.State.Turns
-	lambda := t.lambda()
 	s.Anderson.Memory = em.Memory
 	for !f.Done {
-		err := t.turn(ctx, lambda, math.Inf(1), t.Config.Tolerance)
-		if engine.Diverged(err) {
-			return t.giveUp(err)
-		}
-		if err != nil {
+		if err := t.turn(ctx, lambda, math.Inf(1), t.Config.Tolerance); err != nil {
 			return err
 		}
 		f.Iterations, f.Movement, f.Loss, f.Projections = s.Count, refineBlock*s.Movement, s.Loss/float64(t.Table.D), s.Projections
 		f.Converged = t.stands(t.Config.Tolerance)
 		f.Done = f.Converged || f.Iterations >= t.Config.RefineIter
-		t.Report(engine.Progress{Stage: "refine", Unit: "EM iteration", Iteration: f.Iterations, Total: t.Config.RefineIter, Lambda: lambda,
-			Edges: t.edges(), Loss: f.Loss, EffectiveSize: math.NaN()})
+		t.report("refine", "EM iteration", f.Iterations, t.Config.RefineIter, lambda, f.Loss, math.NaN())
 		if f.Done {
 			t.em.Settle(s)
 		}

@@ -1,12 +1,8 @@
 package path
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
-	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,48 +52,6 @@ func TestTurnsSolveTheEquation(t *testing.T) {
 	require.Greater(t, edges, 20)
 }
 
-// A run that is cut between any two turns and taken up again ends as one that is not, byte
-// for byte, whatever the number of workers.
-func TestTurnsAreTakenUpAgain(t *testing.T) {
-	_, table := testtables.Star(t, 5, 400, 0.5)
-	standard, _ := data.Standardise(table)
-	c := Config{Lambdas: 5, Select: Selection{Kind: "ebic", Gamma: new(0.)}}
-	start := func(s *State, workers int, observe func(engine.Progress)) *Run {
-		r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact", Workers: workers, Batch: 100, Observe: observe}, c, s)
-		require.NoError(t, err)
-		return r
-	}
-	whole := start(&State{}, 1, nil)
-	_, err := whole.Estimate(t.Context(), func() error { return nil })
-	require.NoError(t, err)
-
-	s, seen := &State{}, 0
-	var saved engine.State
-	for resumed := false; ; resumed = true {
-		ctx, cancel := context.WithCancel(t.Context())
-		turns := 0
-		r := start(s, 2, func(p engine.Progress) { // a refit begins again
-			if turns++; turns == 3 && p.Stage == "path" {
-				cancel()
-			}
-		})
-		if resumed {
-			r.Restore(saved)
-		}
-		_, err := r.Estimate(ctx, func() error { return nil })
-		saved = r.Capture()
-		cancel()
-		if seen++; err == nil {
-			break
-		}
-		require.ErrorIs(t, err, context.Canceled)
-		require.Less(t, seen, 100)
-	}
-	require.Greater(t, seen, 5)
-	require.Equal(t, fmt.Sprint(whole.State.Points, whole.State.Refine), fmt.Sprint(s.Points, s.Refine)) // NaN is not NaN
-	require.Equal(t, whole.Capture().Model, saved.Model)
-}
-
 // Where few of many pairs are not zero the descent goes by neighbours, and comes to the
 // minimum of the one that holds PS: with weights, and as the equation asks.
 func TestTurnsOfManyColumns(t *testing.T) {
@@ -113,19 +67,18 @@ func TestTurnsOfManyColumns(t *testing.T) {
 			s := &State{}
 			r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, StopTol: 1e-5, MaxIter: 200, LambdaMin: 0.002, PathOnly: true}, s)
 			require.NoError(t, err)
-			by := r.schedule.(*turns)
-			require.Equal(t, c.missing > 0, by.em.MostGain > 1)
-			if by.many = columns; i == 1 {
-				by.em.MostGain = 0
-			}
+			require.NoError(t, r.prepare(t.Context(), l1))
 			if c.weighted {
 				weights := make([]float64, len(r.packed()))
 				for i := range weights {
 					weights[i] = 0.5 + float64(i%7)/7
 				}
-				r.weigh(weights)
+				r.weights = weights
 			}
-			require.NoError(t, r.path(t.Context()))
+			by := newTurns(r.problem, columns)
+			require.Equal(t, i == 0 && c.missing > 0, by.em.MostGain > 1)
+			r.schedule = by
+			require.NoError(t, r.pathTo(t.Context(), 5))
 			require.Equal(t, i == 0, by.sparse.D == d)
 			require.Equal(t, i == 0 && c.missing == 0, by.em.Known != nil)
 			points[i] = s.Points
@@ -150,7 +103,7 @@ func TestTurnsOfManyColumnsAreDone(t *testing.T) {
 	standard, _ := data.Standardise(table)
 	r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 12, LambdaMin: 0.003, PathOnly: true}, &State{})
 	require.NoError(t, err)
-	require.NoError(t, r.path(t.Context()))
+	walk(t, r)
 	require.Greater(t, r.State.Points[11].Edges, 100)
 	by := r.schedule.(*turns)
 	by.em.MostGain, by.lasso.Tolerance = 0, 1e-7
@@ -173,47 +126,6 @@ func TestTurnsOfManyColumnsAreDone(t *testing.T) {
 	require.Greater(t, finished, 8)
 }
 
-// A path of many columns that is cut, within a λ and between two, and goes on from what was
-// saved is that which was not: with gaps, where turns start ahead, and without.
-func TestTurnsOfManyColumnsGoOn(t *testing.T) {
-	const d = manyColumns
-	for _, missing := range []float64{0.2, 0} {
-		_, table := testtables.Star(t, d, 120, missing)
-		standard, _ := data.Standardise(table)
-		run := func(s *State, workers int, observe func(engine.Progress)) *Run {
-			r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact", Workers: workers, Observe: observe}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 6, LambdaMin: 0.002, PathOnly: true}, s)
-			require.NoError(t, err)
-			return r
-		}
-		whole := &State{}
-		require.NoError(t, run(whole, 1, nil).path(t.Context()))
-		for _, after := range []int{4, 7, 9} { // reports
-			cut := &State{}
-			ctx, cancel := context.WithCancel(t.Context())
-			seen := 0
-			r := run(cut, 2, func(engine.Progress) {
-				if seen++; seen == after {
-					cancel()
-				}
-			})
-			require.ErrorIs(t, r.path(ctx), context.Canceled)
-			var saved bytes.Buffer
-			require.NoError(t, gob.NewEncoder(&saved).Encode(cut))
-			model := r.Capture()
-			on := &State{}
-			require.NoError(t, gob.NewDecoder(&saved).Decode(on))
-			r = run(on, 1, nil)
-			r.Restore(model)
-			require.NoError(t, r.path(t.Context()))
-			require.Len(t, on.Points, len(whole.Points))
-			for k, p := range whole.Points {
-				require.True(t, slices.Equal(p.Packed, on.Points[k].Packed) && slices.Equal(p.Linear, on.Points[k].Linear), "missing %v, cut after %d, λ %d", missing, after, k)
-				require.Equal(t, []float64{p.Loss, float64(p.Iterations)}, []float64{on.Points[k].Loss, float64(on.Points[k].Iterations)})
-			}
-		}
-	}
-}
-
 // A path that is cut within a minimisation says so, and is no runaway.
 func TestTurnsCutWithinAMinimisation(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -221,7 +133,7 @@ func TestTurnsCutWithinAMinimisation(t *testing.T) {
 	standard, _ := data.Standardise(table)
 	r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
 	require.NoError(t, err)
-	err = r.schedule.(*turns).em.Turn(ctx, &r.State.Turns, func([]float64, []float64) bool {
+	err = newTurns(r.problem, manyColumns).em.Turn(ctx, &r.State.Turns, func([]float64, []float64) bool {
 		cancel()
 		return false
 	})

@@ -11,7 +11,7 @@ import (
 // said.
 func TestLeastOfScoresThatAreNotThere(t *testing.T) {
 	nan := math.NaN()
-	r := &Run{State: &State{Points: make([]Point, 4)}}
+	points := make([]Point, 4)
 	for _, c := range []struct {
 		scores   []float64
 		point    int
@@ -21,7 +21,7 @@ func TestLeastOfScoresThatAreNotThere(t *testing.T) {
 		{[]float64{nan, 3, 2, nan}, 2, false},
 		{[]float64{1, nan, 2, 1}, 0, false},
 	} {
-		got := r.least(c.scores)
+		got := leastScore(points, c.scores)
 		require.Equal(t, c.point, got.point)
 		require.Equal(t, c.unjudged, got.unjudged)
 	}

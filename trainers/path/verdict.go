@@ -2,7 +2,73 @@ package path
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 )
+
+// Choice is a sentence on the choice, "" for none.
+func (r *Run) Choice() string { return r.choice.words }
+
+// chosenEdges is their number.
+func (r *Run) chosenEdges() int {
+	if r.choice.edges == nil {
+		return r.State.Points[r.State.Refine.Index].Edges
+	}
+	return count(r.choice.edges)
+}
+
+// MatrixWords says what is known of the table by its second moments alone; "" where rows are.
+func (r *Run) MatrixWords() string {
+	if r.matrix == nil || r.matrix.of == nil {
+		return ""
+	}
+	words := r.matrix.words()
+	if r.matrix.halved {
+		words += "; half of their matrix was held, for the whole takes more memory than may be used"
+	}
+	return words
+}
+
+// Ordering says in words by what the path put pairs in order.
+func (r *Run) Ordering() string {
+	words := ""
+	switch r.Penalty().Kind {
+	case l1:
+		words = "L1, all pairs alike"
+	case adaptive:
+		words = "adaptive L1: a pair's weight falls with its partial correlation in a ridge pilot " + r.State.Pilot.describe()
+	case ridge:
+		words = "none: pairs in order of the size of their partial correlations in a ridge pilot " + r.State.Pilot.describe() + "; λ is a threshold of that size"
+	default:
+		return "not chosen yet"
+	}
+	if s := r.State.Auto; s.Kind != "" {
+		var tried []string
+		for i, kind := range s.Kinds {
+			tried = append(tried, fmt.Sprintf("%s %.1f", kind, s.Scores[i]-slices.Min(s.Scores)))
+		}
+		words = fmt.Sprintf("chosen by EBIC (above the least: %s; l1 unless another is less by %d): %s", strings.Join(tried, ", "), autoMargin, words)
+	}
+	return words
+}
+
+// moves says how the entries of P move where the iterations at the chosen λ ended.
+func (r *Run) moves() string {
+	by := r.State.Refine.Movement
+	switch {
+	case r.State.Refine.Refit && r.solves():
+		return fmt.Sprintf("would move by %.2g in a Newton step (root mean square)", by)
+	case r.Config.Schedule == Accelerated:
+		return fmt.Sprintf("would move by at most %.2g in %d proximal gradient steps", by, refineBlock)
+	case r.Config.Schedule == EM:
+		return fmt.Sprintf("would move by at most %.2g in %d EM iterations", by, refineBlock)
+	case r.Config.Schedule == Moments:
+		return fmt.Sprintf("would move by at most %.2g in %d sweeps", by, refineBlock)
+	case r.Estimator.Draws():
+		return fmt.Sprintf("move by %.2g per %d iterations (root mean square, noise of draws taken out)", by, refineBlock)
+	}
+	return fmt.Sprintf("move by %.2g per %d iterations (root mean square)", by, refineBlock)
+}
 
 // Verdict says in one sentence whether the iterations at the chosen λ converged.
 func (r *Run) Verdict() string {
@@ -57,11 +123,11 @@ func (r *Run) Warnings() (out []string) {
 		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: there the loss falls towards a precision that is not positive definite, so it has no minimum within reach, as with few rows for many columns and gaps, columns that nearly determine others, or a model that does not fit; denser networks are not to be had by this method", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
 	case r.gaveUp():
 		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the minimum was out of reach at the last %d", points[len(points)-1].Lambda, len(points), len(r.lambdas), r.patience()))
-	case !selective && float64(points[len(points)-1].Edges) < denseShare*float64(pairs) && (r.ofMatrix() == nil || r.Table.D <= DenseColumns):
+	case !selective && float64(points[len(points)-1].Edges) < denseShare*float64(pairs) && (r.matrix == nil || r.Table.D <= DenseColumns):
 		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", points[len(points)-1].Edges, pairs))
 	}
-	if failed := r.failedParts(); failed != "" {
-		out = append(out, failed)
+	if failed, told := r.State.Resampled.failed(r.Config.Select.Kind); failed > 0 {
+		out = append(out, told)
 	}
 	if selective && r.choice.edges == nil && !r.gaveUp() && f.Index == len(r.lambdas)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
 		out = append(out, "the chosen λ is the smallest of the path: lower it to see whether a denser network is better")
@@ -89,7 +155,9 @@ func (r *Run) Warnings() (out []string) {
 	if projections > 0 {
 		out = append(out, fmt.Sprintf("the precision had to be kept positive definite (off-diagonal elements shrunk) in %d of %d iterations, at %d of %d λ", projections, iterations, blocks, len(points)))
 	}
-	out = append(out, r.matrixWarnings()...)
+	if r.matrix != nil && r.matrix.of != nil {
+		out = append(out, r.matrix.warnings()...)
+	}
 	return append(out, r.Degenerate(f.Size)...)
 }
 

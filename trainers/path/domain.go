@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"missingscore/data/network"
 	"missingscore/graph/model"
 	"missingscore/trainers/completed"
-	"missingscore/trainers/engine"
 )
 
 // Judged is what the criterion on a domain has told.
@@ -21,7 +21,15 @@ const (
 	judgeTolerance = 5e-3 // of its P: standard errors are ten times that and more
 	judgeStride    = 4    // networks that one reference judges, beside the one they follow
 	judgePatience  = 4    // references in a row that find nothing better before the search ends
+
+	solveTurns = 200 // of drawing and minimising that a refit on a domain makes, at most
 )
+
+// completing is how rows are completed for networks to be judged and solved by.
+func (p *problem) completing() completed.Setting {
+	return completed.Setting{Table: p.Table, Rows: p.rows, Domain: p.Domain, Weight: p.Weight,
+		Seed: p.Engine.Config.Seed, Workers: p.Engine.Config.Workers}
+}
 
 // judge is the criterion on a domain, of the networks along the path from the sparsest on.
 // The rows are completed by draws from a reference, the edges that some networks in a row
@@ -43,7 +51,7 @@ func (r *Run) judge(ctx context.Context, edge float64) ([]float64, error) {
 	if state.Done {
 		return slices.Clone(state.Scores), nil
 	}
-	j := &judgement{Run: r, edge: edge, before: math.NaN(), least: math.Inf(1)}
+	j := &judgement{problem: r.problem, edge: edge, before: math.NaN(), least: math.Inf(1)}
 	var networks []int
 	for first := 0; j.idle < judgePatience; first += judgeStride {
 		var err error
@@ -54,7 +62,7 @@ func (r *Run) judge(ctx context.Context, edge float64) ([]float64, error) {
 			j.scores = append(j.scores, math.NaN())
 		}
 		if j.model == nil {
-			j.model = r.at(networks[0])
+			j.model = r.State.Points[networks[0]].model(r.Table.D)
 		} else if first+1 >= len(networks) {
 			break
 		}
@@ -66,15 +74,15 @@ func (r *Run) judge(ctx context.Context, edge float64) ([]float64, error) {
 		if !ok {
 			break
 		}
-		r.Report(engine.Progress{Stage: "ebic", Unit: "network", Iteration: last, Total: len(networks), Loss: math.NaN(), EffectiveSize: math.NaN()})
+		r.tell("ebic", "network", last, len(networks), 0, math.NaN(), 0)
 	}
-	state.Done, state.Scores = true, r.shared(networks, j.scores)
+	state.Done, state.Scores = true, shared(r.State.Points, networks, j.scores)
 	return slices.Clone(state.Scores), r.save()
 }
 
 // judgement goes along the networks.
 type judgement struct {
-	*Run
+	*problem
 	edge   float64
 	model  *model.Gaussian // the last reference
 	before float64         // score of the network that the last stretch ended with, NaN for none
@@ -83,21 +91,35 @@ type judgement struct {
 	idle   int     // stretches since it was found
 }
 
-// stretch judges some networks by one reference. It is not ok where there is none, or the
-// loss of one has no minimum.
+// stretch judges some networks by one reference: the refit of the edges that they have in common.
+// It is not ok where there is none, or the loss of one network has no minimum.
 func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err error) {
-	by, ok, err := j.reference(ctx, points)
+	support := func(point int) *completed.Support {
+		return completed.NewSupport(j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold))
+	}
+	common := j.State.Points[points[0]].Adjacency(j.Table.D, j.Config.Threshold)
+	for _, point := range points[1:] {
+		for i, edge := range j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold).Edge {
+			common.Edge[i] = common.Edge[i] && edge
+		}
+	}
+	bounds := j.posdef
+	root, ok, err := j.completing().Root(ctx, j.model, completed.NewSupport(common), &bounds, judgeTolerance, judgeTurns)
+	if err != nil || !ok {
+		return false, err
+	}
+	by, ok, err := completed.NewJudge(root)
 	if err != nil || !ok {
 		return false, err
 	}
 	j.idle++
-	bounds, m := j.posdef, j.at(points[0])
-	shift := 0.0
+	bounds = j.posdef
+	m, shift := j.State.Points[points[0]].model(j.Table.D), 0.0
 	for i, point := range points {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		v, ok, err := by.Network(j.support(point))
+		v, ok, err := by.Network(support(point))
 		if err != nil || !ok {
 			return false, err
 		}
@@ -116,38 +138,32 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 	return true, nil
 }
 
-// reference makes the judge whose rows are completed by the refit of the edges that the
-// networks of points have in common.
-func (j *judgement) reference(ctx context.Context, points []int) (by *completed.Judge, ok bool, err error) {
-	common := j.State.Points[points[0]].Adjacency(j.Table.D, j.Config.Threshold)
-	for _, point := range points[1:] {
-		for i, edge := range j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold).Edge {
-			common.Edge[i] = common.Edge[i] && edge
-		}
+// solves tells whether a refit is the root of the complete-data equation on a domain, by
+// turns of drawing and minimising: that is what the estimator's own noisy steps lead to.
+func (p *problem) solves() bool {
+	return p.Domain.Bounded() && p.Missingness == nil && p.Estimator.Source.Normal && p.Estimator.Loss.Needs().Equation
+}
+
+// solveChosen makes that refit of the edges the result, as refitChosen does.
+func (p *problem) solveChosen(ctx context.Context, edges []bool) error {
+	f, d := &p.State.Refine, p.Table.D
+	at, bounds, number := p.State.Points[f.Index], p.posdef, count(edges)
+	by := p.completing()
+	by.Observe = func(turn int) {
+		p.tell("refit", "iteration", turn, solveTurns, at.Lambda, math.NaN(), number)
 	}
-	bounds := j.posdef
-	root, ok, err := j.completing().Root(ctx, j.model, completed.NewSupport(common), &bounds, judgeTolerance, judgeTurns)
-	if err != nil || !ok {
-		return nil, false, err
+	root, ok, err := by.Root(ctx, at.model(d), completed.NewSupport(network.Adjacency{D: d, Edge: edges}), &bounds, p.Config.Tolerance/10, min(solveTurns, p.Config.RefineIter))
+	if err != nil {
+		return err
 	}
-	return completed.NewJudge(root)
-}
-
-// completing is how rows are completed for networks to be judged and solved by.
-func (r *Run) completing() completed.Setting {
-	return completed.Setting{Table: r.Table, Rows: r.rows, Domain: r.Domain, Weight: r.Weight,
-		Seed: r.Engine.Config.Seed, Workers: r.Engine.Config.Workers}
-}
-
-// support is that of a point's network.
-func (r *Run) support(index int) *completed.Support {
-	return completed.NewSupport(r.State.Points[index].Adjacency(r.Table.D, r.Config.Threshold))
-}
-
-// at is a model of its own at a point.
-func (r *Run) at(index int) *model.Gaussian {
-	m := model.NewGaussian(r.Table.D, model.Natural)
-	copy(m.Packed.Value, r.State.Points[index].Precision(r.Table.D))
-	copy(m.Location.Value, r.State.Points[index].Linear)
-	return m
+	if !ok || root.Bounded {
+		return p.giveUp("the refit failed, for the loss of this network has no minimum at a positive definite matrix")
+	}
+	completed.Put(p.model, root.Next)
+	if f.Movement, err = root.Remaining(); err != nil {
+		return err
+	}
+	f.Iterations, f.Loss, f.Size = root.Turns, root.Form.Loss(root.Next)/float64(d), at.EffectiveSize
+	f.Done, f.Converged = true, f.Movement < p.Config.Tolerance
+	return p.save()
 }
