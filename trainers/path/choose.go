@@ -10,7 +10,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/network"
-	"missingscore/internal/setting"
 	"missingscore/trainers/source"
 )
 
@@ -31,20 +30,21 @@ type Tests struct {
 	Warnings []string
 }
 
-// choose makes the selection's choice when the path, and those of parts, are done.
-func (r *Run) choose(ctx context.Context) (c choice, err error) {
-	s, points, ok := r.Config.Select, r.State.Points, choosable(r.State.Points)
+// choose makes the selection's choice when the path, and those of parts, are done. test tests the
+// pairs from the start, a choice by EBIC, for a selection by tests.
+func choose(ctx context.Context, w *walk, test func(ctx context.Context, start choice) (Tests, error)) (c choice, err error) {
+	s, points, ok := w.Config.Select, w.State.Points, choosable(w.State.Points)
 	switch s.Kind {
 	case byEBIC:
-		return r.chooseEBIC(ctx)
+		return chooseEBIC(ctx, w)
 	case byFDR:
-		return r.chooseFDR(ctx)
+		return chooseFDR(ctx, w, test)
 	case byStability:
-		return r.chooseStable(ctx)
+		return chooseStable(ctx, w)
 	case byCV:
-		return leastScore(points, r.State.Resampled.crossValidated(r.parts())[:len(points)]), nil
+		return leastScore(points, w.State.Resampled.crossValidated(w.Config.Select.parts(w.Table.N, w.Engine.Config.Seed))[:len(points)]), nil
 	case byStars:
-		c.scores = r.State.Resampled.instability(r.candidates())[:len(points)]
+		c.scores = w.State.Resampled.instability(w.candidates())[:len(points)]
 		for i := range points {
 			if ok[i] && c.scores[i] <= s.Beta {
 				c.point = i
@@ -53,7 +53,7 @@ func (r *Run) choose(ctx context.Context) (c choice, err error) {
 	case byDensity:
 		var scores []float64
 		for _, p := range points {
-			scores = append(scores, math.Abs(float64(p.Edges)/float64(r.candidates())-s.Density))
+			scores = append(scores, math.Abs(float64(p.Edges)/float64(w.candidates())-s.Density))
 		}
 		return leastScore(points, scores), nil
 	default: // the smallest λ
@@ -99,30 +99,30 @@ func leastScore(points []Point, scores []float64) choice {
 // where the likelihood has a normaliser that nobody knows, the loss of a completion of the
 // rows stands for −2 log L (Run.judge). With missingness it is the point's reported loss
 // (M) summed over rows, as in Lin, Drton & Shojaie 2016.
-func (r *Run) chooseEBIC(ctx context.Context) (choice, error) {
-	t := r.Table
+func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
+	t := w.Table
 	pairs := 0.0
-	if r.matrix != nil {
-		pairs = r.matrix.of.Pairs
+	if w.matrix != nil {
+		pairs = w.matrix.of.Pairs
 	} else {
-		pairs = meanPairCount(r.Problem)
+		pairs = meanPairCount(w.Problem)
 	}
 	left := t.Efficiency()
-	edge := math.Log(left*pairs) + 4**r.Config.Select.Gamma*math.Log(float64(len(r.covariates.nodes)))
+	edge := math.Log(left*pairs) + 4**w.Config.Select.Gamma*math.Log(float64(len(w.covariates.nodes)))
 	score := func(i int, likelihood float64) float64 {
-		return -2*left*likelihood + float64(r.State.Points[i].Edges)*edge
+		return -2*left*likelihood + float64(w.State.Points[i].Edges)*edge
 	}
 	var scores []float64
 	var err error
 	switch {
-	case r.Missingness != nil:
-		for _, p := range r.State.Points {
+	case w.Missingness != nil:
+		for _, p := range w.State.Points {
 			scores = append(scores, p.Loss*float64(t.N*t.D)+float64(p.Edges)*edge)
 		}
-	case r.Domain.Bounded():
-		scores, err = r.judge(ctx, edge)
+	case w.Domain.Bounded():
+		scores, err = judge(ctx, w, edge)
 	default:
-		scores, err = r.searchLikelihoods(ctx, score)
+		scores, err = searchLikelihoods(ctx, w, score)
 		for i, likelihood := range scores {
 			scores[i] = score(i, likelihood)
 		}
@@ -130,26 +130,26 @@ func (r *Run) chooseEBIC(ctx context.Context) (choice, error) {
 	if err != nil {
 		return choice{}, err
 	}
-	return leastScore(r.State.Points, scores), nil
+	return leastScore(w.State.Points, scores), nil
 }
 
 // searchLikelihoods refits networks along the path and gives their likelihoods, NaN for
 // those the search does not come by. score is to be small.
-func (r *Run) searchLikelihoods(ctx context.Context, score func(point int, likelihood float64) float64) ([]float64, error) {
-	state := &r.State.Refitted
+func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likelihood float64) float64) ([]float64, error) {
+	state := &w.State.Refitted
 	networks := func(number int) ([]int, error) {
-		all, err := r.networksTo(ctx, number)
-		for len(state.Done) < len(r.State.Points) {
+		all, err := w.networksTo(ctx, number)
+		for len(state.Done) < len(w.State.Points) {
 			state.Done, state.Likelihood = append(state.Done, false), append(state.Likelihood, math.NaN())
 		}
 		return all, err
 	}
 	if _, err := search(networks,
-		func(points []int) error { return r.refitAll(ctx, points) },
+		func(points []int) error { return refitAll(ctx, w, points) },
 		func(point int) float64 { return score(point, state.Likelihood[point]) }); err != nil {
 		return nil, err
 	}
-	return shared(r.State.Points, r.networks(), state.Likelihood), nil
+	return shared(w.State.Points, w.networks(), state.Likelihood), nil
 }
 
 const (
@@ -218,32 +218,28 @@ func shared(points []Point, networks []int, values []float64) []float64 {
 // share of the edges, or less, is false (docs/theory/inference.md#eq-fdr). Pairs are tested
 // by estimates without a penalty; with few rows, by one step from the network that EBIC chooses,
 // which has to come near the truth only.
-func (r *Run) chooseFDR(ctx context.Context) (choice, error) {
-	start, err := r.chooseEBIC(ctx)
+func chooseFDR(ctx context.Context, w *walk, test func(ctx context.Context, start choice) (Tests, error)) (choice, error) {
+	start, err := chooseEBIC(ctx, w)
 	if err != nil {
 		return choice{}, err
 	}
-	tests, rate := &r.State.Tests, r.Config.Select.Rate
+	tests, rate := &w.State.Tests, w.Config.Select.Rate
 	if !tests.Done {
-		if r.Test == nil {
-			return choice{}, setting.Errorf("select", byFDR, "nothing is there to test pairs by")
-		}
-		r.choice = start
-		r.setPoint(start.point)
-		if *tests, err = r.Test(ctx); err != nil {
+		w.setPoint(start.point)
+		if *tests, err = test(ctx, start); err != nil {
 			return choice{}, err
 		}
 		tests.Done = true
-		if err := r.save(); err != nil {
+		if err := w.save(); err != nil {
 			return choice{}, err
 		}
 	}
-	c := choice{edges: make([]bool, r.pairs())}
+	c := choice{edges: make([]bool, w.pairs())}
 	for i, u := range tests.Pairs {
-		c.edges[r.covariates.pairAt(i)] = !math.IsNaN(u.Q) && u.Q <= rate
+		c.edges[w.covariates.pairAt(i)] = !math.IsNaN(u.Q) && u.Q <= rate
 	}
 	chosen := count(c.edges)
-	c.point = r.nearest(c.edges)
+	c.point = nearest(w, c.edges)
 	c.words = fmt.Sprintf("%d of %d pairs have a q value of at most %g: about %.3g of these edges, or fewer, are expected to be false", chosen, len(tests.Pairs), rate, rate*float64(chosen))
 	return c, nil
 }
@@ -253,8 +249,8 @@ func (r *Run) chooseFDR(ctx context.Context) (choice, error) {
 // network with at most q edges counts, and an edge is chosen that is in a share τ of these 100; a
 // half without a result counts as a network without edges, for which the bound holds as well. q is
 // the largest for which the bound on falsely chosen edges (falseEdges) is the given one.
-func (r *Run) chooseStable(ctx context.Context) (c choice, err error) {
-	s, f, pairs := r.Config.Select, &r.State.Resampled, r.pairs()
+func chooseStable(ctx context.Context, w *walk) (c choice, err error) {
+	s, f, pairs := w.Config.Select, &w.State.Resampled, w.pairs()
 	if failed, told := f.failed(s.Kind); 2*halvings-failed < needed(s.Share) {
 		return c, fmt.Errorf("%s; so no edge can be in %g %% of them: leave out the column, or choose by ebic", told, 100*s.Share)
 	}
@@ -262,10 +258,10 @@ func (r *Run) chooseStable(ctx context.Context) (c choice, err error) {
 	for i, n := range f.Counts[0] {
 		c.edges[i] = n >= needed(s.Share)
 	}
-	if err := r.pathPast(ctx, c.edges); err != nil {
+	if err := pathPast(ctx, w, c.edges); err != nil {
 		return choice{}, err
 	}
-	c.point = r.nearest(c.edges)
+	c.point = nearest(w, c.edges)
 	sharp, unimodal, any := falseEdges(pairs, f.Most, s.Share)
 	c.words = fmt.Sprintf("%d edges are in %g %% or more of the networks of %d half samples, of at most %d edges each; expected of them are at most %.2g that a half sample's network has no more often than %.2g %% of pairs at random (bound of Shah and Samworth for r-concave shares; %.2g for unimodal ones, %.2g for any)",
 		count(c.edges), 100*s.Share, 2*halvings, f.Most, sharp, 100*float64(f.Most)/float64(pairs), unimodal, any)
@@ -274,28 +270,28 @@ func (r *Run) chooseStable(ctx context.Context) (c choice, err error) {
 
 // pathPast makes a path that is made as needed until it has so many edges more than some, that
 // no denser network is nearest to them.
-func (r *Run) pathPast(ctx context.Context, edges []bool) error {
+func pathPast(ctx context.Context, w *walk, edges []bool) error {
 	least, wanted := math.MaxInt, count(edges)
-	for k := 0; k < len(r.State.Points) || r.asNeeded() && !r.ended(); k++ {
-		if err := r.pathTo(ctx, k+1); err != nil {
+	for k := 0; k < len(w.State.Points) || w.asNeeded() && !w.ended(); k++ {
+		if err := w.pathTo(ctx, k+1); err != nil {
 			return err
 		}
-		p := r.State.Points[k]
+		p := w.State.Points[k]
 		if p.Edges-wanted > least {
 			break
 		}
 		if !p.Unfinished {
-			least = min(least, differing(r.adjacency(p, false).Edge, edges))
+			least = min(least, differing(w.adjacency(p, false).Edge, edges))
 		}
 	}
 	return nil
 }
 
 // nearest is the point whose network differs least from some edges, of several the first.
-func (r *Run) nearest(edges []bool) (point int) {
-	least, ok := math.MaxInt, choosable(r.State.Points)
-	for i, p := range r.State.Points {
-		if differ := differing(r.adjacency(p, false).Edge, edges); ok[i] && differ < least {
+func nearest(w *walk, edges []bool) (point int) {
+	least, ok := math.MaxInt, choosable(w.State.Points)
+	for i, p := range w.State.Points {
+		if differ := differing(w.adjacency(p, false).Edge, edges); ok[i] && differ < least {
 			least, point = differ, i
 		}
 	}

@@ -26,7 +26,7 @@ const (
 )
 
 // completing is how rows are completed for networks to be judged and solved by.
-func (p *problem) completing() completed.Setting {
+func completing(p *problem) completed.Setting {
 	return completed.Setting{Table: p.Table, Rows: p.rows, Domain: p.Domain, Weight: p.Weight,
 		Seed: p.Engine.Config.Seed, Workers: p.Engine.Config.Workers}
 }
@@ -46,23 +46,23 @@ func (p *problem) completing() completed.Setting {
 // they have a part in the draws. Without gaps all references are the same. edge is
 // log n + 4 γ log d. Networks whose loss is least at a P that is not positive definite, and
 // those that the search does not come by, have NaN.
-func (r *Run) judge(ctx context.Context, edge float64) ([]float64, error) {
-	state := &r.State.Judged
+func judge(ctx context.Context, w *walk, edge float64) ([]float64, error) {
+	state := &w.State.Judged
 	if state.Done {
 		return slices.Clone(state.Scores), nil
 	}
-	j := &judgement{problem: r.problem, edge: edge, before: math.NaN(), least: math.Inf(1)}
+	j := &judgement{problem: w.problem, edge: edge, before: math.NaN(), least: math.Inf(1)}
 	var networks []int
 	for first := 0; j.idle < judgePatience; first += judgeStride {
 		var err error
-		if networks, err = r.networksTo(ctx, first+judgeStride+1); err != nil {
+		if networks, err = w.networksTo(ctx, first+judgeStride+1); err != nil {
 			return nil, err
 		}
-		for len(j.scores) < len(r.State.Points) {
+		for len(j.scores) < len(w.State.Points) {
 			j.scores = append(j.scores, math.NaN())
 		}
 		if j.model == nil {
-			j.model = r.State.Points[networks[0]].model(r.Table.D)
+			j.model = w.State.Points[networks[0]].model(w.Table.D)
 		} else if first+1 >= len(networks) {
 			break
 		}
@@ -74,10 +74,10 @@ func (r *Run) judge(ctx context.Context, edge float64) ([]float64, error) {
 		if !ok {
 			break
 		}
-		r.tell("ebic", "network", last, len(networks), 0, math.NaN(), 0)
+		w.tell("ebic", "network", last, len(networks), 0, math.NaN(), 0)
 	}
-	state.Done, state.Scores = true, shared(r.State.Points, networks, j.scores)
-	return slices.Clone(state.Scores), r.save()
+	state.Done, state.Scores = true, shared(w.State.Points, networks, j.scores)
+	return slices.Clone(state.Scores), w.save()
 }
 
 // judgement goes along the networks.
@@ -104,7 +104,7 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 		}
 	}
 	bounds := j.posdef
-	root, ok, err := j.completing().Root(ctx, j.model, completed.NewSupport(common), &bounds, judgeTolerance, judgeTurns)
+	root, ok, err := completing(j.problem).Root(ctx, j.model, completed.NewSupport(common), &bounds, judgeTolerance, judgeTurns)
 	if err != nil || !ok {
 		return false, err
 	}
@@ -145,10 +145,10 @@ func (p *problem) solves() bool {
 }
 
 // solveChosen makes that refit of the edges the result, as refitChosen does.
-func (p *problem) solveChosen(ctx context.Context, edges []bool) error {
+func solveChosen(ctx context.Context, p *problem, edges []bool) error {
 	f, d := &p.State.Refine, p.Table.D
 	at, bounds, number := p.State.Points[f.Index], p.posdef, count(edges)
-	by := p.completing()
+	by := completing(p)
 	by.Observe = func(turn int) {
 		p.tell("refit", "iteration", turn, solveTurns, at.Lambda, math.NaN(), number)
 	}

@@ -8,9 +8,53 @@ import (
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/setting"
 	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 )
+
+// Run is a Gaussian network being estimated along a path.
+type Run struct {
+	*walk
+
+	// Test tests every pair, from the network that the model is at: for a selection by tests.
+	Test func(ctx context.Context) (Tests, error)
+
+	choice choice
+}
+
+// New prepares a path on a table; p.Model and p.Objective are set here.
+func New(p engine.Problem, steps engine.Config, c Config, s *State) (*Run, error) {
+	w, err := newWalk(p, steps, c, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Run{walk: w}, nil
+}
+
+// Again makes this, before it begins, one of many estimates from resamples of a table: it comes to
+// the same network in less time. EM iterations start at each λ where the two before point to
+// (turns.predict); refits for EBIC end at a gain of againGain. Iterations after the path are as ever.
+// Rows that are drawn several times are worked on once, where gradients have no noise.
+func (r *Run) Again() {
+	r.again = true
+	if r.Config.Schedule != Fixed {
+		r.countRepeats()
+	}
+}
+
+// StepsAt makes the run ready for its rows, as a path does, and gives a function that makes one step
+// of the fixed schedule at the path's λ number k, from the largest down, wherever the path stands:
+// for measuring. The Run is of no use to estimate any more. In steady state a step does not
+// allocate, if matrix products do not.
+func (r *Run) StepsAt(k int) func(ctx context.Context) error {
+	r.Condense(r.rows)
+	f := fixed{r.problem}
+	return func(ctx context.Context) error {
+		_, err := f.advance(ctx, r.lambdas[k])
+		return err
+	}
+}
 
 // Estimate makes what is left of the path, of the choice of λ and of the iterations at
 // it. save is called when the state is worth saving. When ctx is cancelled Estimate
@@ -18,7 +62,7 @@ import (
 func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64, err error) {
 	r.save = save
 	if r.Config.Penalty.Kind == auto && r.State.Auto.Kind == "" {
-		if err := r.compare(ctx); err != nil {
+		if err := compare(ctx, r.walk); err != nil {
 			return nil, err
 		}
 	}
@@ -28,10 +72,10 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 	if err := r.path(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.resample(ctx); err != nil {
+	if err := resample(ctx, r.walk); err != nil {
 		return nil, err
 	}
-	if r.choice, err = r.choose(ctx); err != nil {
+	if r.choice, err = choose(ctx, r.walk, r.test); err != nil {
 		return nil, err
 	}
 	if !r.Config.PathOnly {
@@ -42,6 +86,15 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 	}
 	r.take(r.choice.point)
 	return r.choice.scores, nil
+}
+
+// test is Test from a choice.
+func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
+	if r.Test == nil {
+		return Tests{}, setting.Errorf("select", byFDR, "nothing is there to test pairs by")
+	}
+	r.choice = start
+	return r.Test(ctx)
 }
 
 // refine runs what is left of the stage after the path. Iterations that diverge cost the stage,
@@ -59,9 +112,9 @@ func (r *Run) refine(ctx context.Context) error {
 	edges := r.chosenPairs()
 	switch {
 	case inOneGo && r.Config.Schedule == EM:
-		return r.refitChosen(ctx, edges)
+		return refitChosen(ctx, r.problem, edges)
 	case inOneGo:
-		return r.solveChosen(ctx, edges)
+		return solveChosen(ctx, r.problem, edges)
 	case r.matrix != nil: // which goes on from the point itself
 		r.matrix.chosen = edges
 	case !started:
@@ -102,7 +155,7 @@ func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, er
 	if f := r.State.Refine; f.Refit && f.Failure == "" {
 		return r.model, true, nil
 	}
-	f, err := r.newRefitter(r.Engine.Config.Workers)
+	f, err := newRefitter(r.problem, r.Engine.Config.Workers)
 	if err != nil {
 		return nil, false, err
 	}
@@ -126,9 +179,9 @@ type Auto struct {
 }
 
 // compare goes the path of each penalty.
-func (r *Run) compare(ctx context.Context) error {
-	s := &r.State.Auto
-	for i, kind := range r.rivals() {
+func compare(ctx context.Context, w *walk) error {
+	s := &w.State.Auto
+	for i, kind := range rivals(w) {
 		if i == len(s.States) {
 			s.Engine = nil
 			s.Kinds, s.Scores, s.States = append(s.Kinds, kind), append(s.Scores, math.Inf(1)), append(s.States, &State{})
@@ -139,7 +192,7 @@ func (r *Run) compare(ctx context.Context) error {
 		if i < len(s.States)-1 { // done
 			continue
 		}
-		score, err := r.scorePath(ctx, kind, s.States[i])
+		score, err := scorePath(ctx, w, kind, s.States[i])
 		switch {
 		case engine.Diverged(err) && i > 0: // a pilot or a path that does not exist is not taken
 		case err != nil:
@@ -160,19 +213,19 @@ func (r *Run) compare(ctx context.Context) error {
 	}
 	taken := *s.States[best]
 	taken.Auto = Auto{Kind: s.Kinds[best], Kinds: s.Kinds, Scores: s.Scores}
-	*r.State = taken
+	*w.State = taken
 	if n := len(taken.Points); n > 0 { // from where the path goes on if the selection needs more of it
-		r.setPoint(n - 1)
+		w.setPoint(n - 1)
 	}
-	return r.save()
+	return w.save()
 }
 
 // rivals are the penalties that can be had with the run's other settings.
-func (r *Run) rivals() (kinds []string) {
+func rivals(w *walk) (kinds []string) {
 	for _, kind := range []string{l1, adaptive, ridge} {
-		c := r.Config
+		c := w.Config
 		c.Penalty = Penalty{Kind: kind}
-		if _, err := c.resolvePenalty(r.Problem, r.Estimator); err == nil {
+		if _, err := c.resolvePenalty(w.Problem, w.Estimator); err == nil {
 			kinds = append(kinds, kind)
 		}
 	}
@@ -180,34 +233,34 @@ func (r *Run) rivals() (kinds []string) {
 }
 
 // scorePath makes what is left of a penalty's path and gives the least EBIC of its networks.
-func (r *Run) scorePath(ctx context.Context, kind string, s *State) (score float64, err error) {
-	c := r.Config
+func scorePath(ctx context.Context, w *walk, kind string, s *State) (score float64, err error) {
+	c := w.Config
 	c.Penalty, c.LambdaMax, c.LambdaMin = Penalty{Kind: kind}, 0, 0
 	if c.Select.Kind != byEBIC {
 		c.Select, c.Refit = Selection{Kind: byEBIC, Gamma: c.Select.Gamma}, new(true)
 	}
-	steps := r.Engine.Config
+	steps := w.Engine.Config
 	if observe := steps.Observe; observe != nil {
 		steps.Observe = func(p engine.Progress) {
 			p.Trial = kind
 			observe(p)
 		}
 	}
-	run, err := newRun(r.Problem, steps, c, s, r.rows)
+	run, err := newWalk(w.Problem, steps, c, s, w.rows)
 	if err != nil {
 		return 0, err
 	}
 	capture := func() {
 		now := run.Capture()
-		r.State.Auto.Engine = &now
+		w.State.Auto.Engine = &now
 	}
-	if before := r.State.Auto.Engine; before != nil {
+	if before := w.State.Auto.Engine; before != nil {
 		run.Restore(*before)
 	}
 	defer capture() // when it is cut, too
 	run.save = func() error {
 		capture()
-		return r.save()
+		return w.save()
 	}
 	if err := run.prepare(ctx, kind); err != nil {
 		return 0, err
@@ -215,7 +268,7 @@ func (r *Run) scorePath(ctx context.Context, kind string, s *State) (score float
 	if err := run.path(ctx); err != nil {
 		return 0, err
 	}
-	chosen, err := run.choose(ctx)
+	chosen, err := choose(ctx, run, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -260,18 +313,6 @@ func (r *Run) Point(p Point) Point {
 	}
 	p.Linear = nil
 	p.setPrecision(packed, q)
-	return p
-}
-
-// Penalty is the one that the path was made with, and its pilot's shrinkage.
-func (r *Run) Penalty() Penalty {
-	p := r.Config.Penalty
-	if came := r.State.Auto.Kind; came != "" {
-		p.Kind = came
-	}
-	if p.pilots() {
-		p.Alpha = r.State.Pilot.Alpha
-	}
 	return p
 }
 

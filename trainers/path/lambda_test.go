@@ -110,3 +110,34 @@ func TestLambdaMaxOnABox(t *testing.T) {
 		require.Positive(t, edges(top/1.001))
 	}
 }
+
+// The rate is 1/(4 λ_max(S)), S by hand with 0 for two columns that no row has both of: λ is a root of
+// det(S − λI), and above S's largest diagonal element, so that it is the largest of three.
+func TestStableRate(t *testing.T) {
+	table := &data.Table{Names: []string{"a", "b", "c"}, N: 4, D: 3,
+		Values:   []float64{1, 2, 0, -1, 0, 0, 0, 1, 3, 0, -2, 1},
+		Observed: []bool{true, true, false, true, true, false, false, true, true, false, true, true}}
+	cross, count, v := secondMoments(engine.Problem{Table: table})
+	require.Equal(t, []float64{1, 2.25, 5}, v)
+	require.Zero(t, count.At(0, 2))
+	require.Equal(t, []float64{2, 1}, []float64{cross.At(0, 1), cross.At(1, 2)})
+
+	l := 1 / (4 * stableRate(engine.Problem{Table: table}))
+	require.Greater(t, l, 5.0)
+	require.InDelta(t, 0, (1-l)*((2.25-l)*(5-l)-0.25)-(5-l), 1e-12)
+}
+
+// Of the columns a to d, b is held constant: what is left are the pairs ac, ad and cd, of all in
+// the order ab, ac, ad, bc, bd, cd the second, third and last; ab, bc and bd have no penalty, in
+// packed P the elements 1, 5 and 6 of aa, ab, ac, ad, bb, bc, bd, cc, cd, dd.
+func TestPairsOfCovariates(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	c := newCovariates(names, []string{"b"})
+	require.Equal(t, []int{0, 2, 3}, c.nodes)
+	require.Equal(t, []int{1, 2, 5}, c.pairs)
+	require.Len(t, c.free, 10)
+	for i, free := range c.free {
+		require.Equal(t, i == 1 || i == 5 || i == 6, free, i)
+	}
+	require.Equal(t, covariates{nodes: []int{0, 1, 2, 3}}, newCovariates(names, nil))
+}

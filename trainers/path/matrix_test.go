@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/stream"
@@ -52,52 +51,6 @@ func TestPairwiseWithoutGapsIsFull(t *testing.T) {
 		require.Equal(t, floats.Distance(before, p.Packed, math.Inf(1)), p.Change)
 	}
 	require.Zero(t, pairwise.State.Points[0].Edges)
-}
-
-// Without gaps and without a penalty it is the inverse of the covariances.
-func TestPairwiseWithoutAPenaltyIsTheInverse(t *testing.T) {
-	_, table := testtables.Star(t, 5, 100, 0)
-	r := estimated(t, table, "pairwise", Config{Lambdas: 10, LambdaMin: 1e-7, Select: Selection{Kind: "none"}, Refit: new(true), Tolerance: 1e-8})
-	require.Equal(t, 10, r.chosenEdges())
-	x := mat.NewDense(r.Table.N, 5, r.Table.Values)
-	var s, inverse mat.Dense
-	s.Mul(x.T(), x)
-	s.Scale(1/float64(r.Table.N), &s)
-	require.NoError(t, inverse.Inverse(&s))
-	for j := range 5 {
-		for k := range 5 {
-			require.InDelta(t, inverse.At(j, k), r.model.Precision().At(j, k), 1e-7)
-		}
-	}
-	require.True(t, r.State.Refine.Converged)
-}
-
-// The numbers of 30 columns are also those of a table with so many that points keep no zeros.
-func TestPointsWithoutZeros(t *testing.T) {
-	const d = DenseColumns + 1
-	rng := stream.New(1, 1)
-	packed := make([]float64, d*(d+1)/2)
-	for i := range packed {
-		if rng.IntN(10) == 0 {
-			packed[i] = rng.NormFloat64()
-		}
-	}
-	for j := range d {
-		packed[graph.PackedIndex(d, j, j)] = 2
-	}
-	var p Point
-	p.setPrecision(packed, d)
-	require.Nil(t, p.Packed)
-	require.Equal(t, packed, p.precision(d))
-	whole := Point{Packed: packed}
-	require.Equal(t, whole.Adjacency(d, 0.5), p.Adjacency(d, 0.5))
-	for range 1000 {
-		j, k := rng.IntN(d), rng.IntN(d)
-		require.Equal(t, whole.Element(d, j, k), p.Element(d, j, k))
-		if j < k {
-			require.Equal(t, whole.PartialCorrelation(d, j, k), p.PartialCorrelation(d, j, k))
-		}
-	}
 }
 
 // −2 log L is n (d − log det P̂) of the likelihood and, for as many edges as there are pairs,

@@ -10,120 +10,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/domain"
-	"missingscore/graph"
-	"missingscore/graph/model"
-	"missingscore/internal/setting"
-	"missingscore/losses"
+	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
 )
-
-func TestPenalties(t *testing.T) {
-	for text, want := range map[string]Penalty{"l1": {Kind: "l1"}, "adaptive": {Kind: "adaptive"}, "adaptive=0.2": {Kind: "adaptive", Alpha: 0.2}, "ridge=0.5": {Kind: "ridge", Alpha: 0.5}, "auto": {Kind: "auto"}} {
-		got, err := ParsePenalty(text)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
-	for _, text := range []string{"", "l2", "l1=0.5", "auto=0.5", "adaptive=", "adaptive=0", "adaptive=1", "adaptive=x", "ridge=-0.1", "ridge=NaN"} {
-		_, err := ParsePenalty(text)
-		var wrong *setting.Error
-		require.ErrorAs(t, err, &wrong, text)
-		require.Equal(t, [2]string{"penalty", text}, [2]string{wrong.Field, wrong.Value})
-	}
-}
-
-// Auto is the penalty unless one is named, where it can be had.
-func TestTheUsualPenalty(t *testing.T) {
-	_, table := testtables.Star(t, 4, 50, 0.3)
-	_, wide := testtables.Star(t, usualColumns+1, 20, 0.1)
-	bounded := &domain.Domain{Lower: slices.Repeat([]float64{-9}, 4), Upper: slices.Repeat([]float64{9}, 4)}
-	for name, c := range map[string]struct {
-		want   string
-		table  *data.Table
-		domain *domain.Domain
-		method string
-		config Config
-	}{
-		"gaps":        {"auto", table, nil, "em-exact", Config{}},
-		"marginal":    {"auto", table, nil, "exact", Config{Select: Selection{Kind: "cv"}}},
-		"draws":       {"l1", table, nil, "iw", Config{}},
-		"bounds":      {"l1", table, bounded, "em-exact", Config{}},
-		"own λ":       {"l1", table, nil, "em-exact", Config{LambdaMin: 0.1}},
-		"the paper's": {"l1", table, nil, "exact", Config{Schedule: Fixed}},
-		"wide":        {"l1", wide, nil, "em-exact", Config{}},
-		"named":       {"ridge", table, nil, "em-exact", Config{Penalty: Penalty{Kind: "ridge"}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, _, err := c.config.Resolve(engine.Problem{Table: c.table, Domain: c.domain}, engine.Config{Method: c.method})
-			require.NoError(t, err)
-			require.Equal(t, c.want, got.Penalty.Kind)
-		})
-	}
-}
-
-func TestPenaltyRefusals(t *testing.T) {
-	_, table := testtables.Star(t, 4, 50, 0.3)
-	bounded := &domain.Domain{Lower: slices.Repeat([]float64{-9}, 4), Upper: slices.Repeat([]float64{9}, 4)}
-	for want, c := range map[string]struct {
-		config Config
-		domain *domain.Domain
-	}{
-		"penalty auto: each penalty has λ of its own":            {Config{Penalty: Penalty{Kind: "auto"}, LambdaMin: 0.1}, nil},
-		"penalty ridge: its networks come without distributions": {Config{Penalty: Penalty{Kind: "ridge"}, Select: Selection{Kind: "cv"}}, nil},
-		"penalty ridge=0.5: its path has no estimate":            {Config{Penalty: Penalty{Kind: "ridge", Alpha: 0.5}, PathOnly: true}, nil},
-		"penalty ridge: its networks have no sizes":              {Config{Penalty: Penalty{Kind: "ridge"}, Refit: new(false)}, nil},
-		"penalty adaptive: its pilot is of columns without":      {Config{Penalty: Penalty{Kind: "adaptive"}}, bounded},
-		"penalty ridge: its pilot is of columns without":         {Config{Penalty: Penalty{Kind: "ridge"}}, bounded},
-		"penalty l2: it is one of l1, adaptive, ridge, auto":     {Config{Penalty: Penalty{Kind: "l2"}}, nil},
-		"the largest λ must be at least the smallest":            {Config{Penalty: Penalty{Kind: "adaptive"}, LambdaMax: 1, LambdaMin: 2}, nil},
-	} {
-		_, err := New(engine.Problem{Table: table, Domain: c.domain}, engine.Config{Method: "exact"}, c.config, &State{})
-		require.ErrorContains(t, err, want)
-	}
-	_, whole := testtables.Star(t, 4, 50, 0)
-	_, err := New(engine.Problem{Table: whole, Domain: bounded}, engine.Config{Method: "full"}, Config{Penalty: Penalty{Kind: "auto"}}, &State{})
-	require.ErrorContains(t, err, "penalty auto: its pilot is of columns without")
-	_, err = New(engine.Problem{Table: table}, engine.Config{Method: "iw"}, Config{Penalty: Penalty{Kind: "auto"}}, &State{})
-	require.ErrorContains(t, err, "penalty auto: it compares paths, and those of method iw are of draws")
-	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Penalty: Penalty{Kind: "adaptive"}, LambdaMin: 1e9}, &State{})
-	require.NoError(t, err)
-	_, err = r.Estimate(t.Context(), func() error { return nil })
-	require.ErrorIs(t, err, ErrLambdas, "the largest λ is known after the pilot")
-}
-
-// At the pilot another turn, written out row by row, leads nowhere: with x̂ the rows
-// completed by their conditional means, μ is the mean of x̂ and P = ((1−α)S + α diag S)⁻¹
-// for S the covariances of x̂ plus those of the missing cells.
-func TestPilotIsAFixedPoint(t *testing.T) {
-	const d, alpha = 5, 0.2
-	_, table := testtables.Star(t, d, 200, 0.4)
-	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "ridge", Alpha: alpha}}, &State{})
-	require.NoError(t, err)
-	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
-	pilot := r.State.Pilot
-	require.False(t, pilot.Chosen)
-	mean, s := completedMoments(t, table, pilot.Mean, graph.Unpack(d, pilot.Packed))
-	want := graph.Unpack(d, pilot.Packed)
-	for j := range d {
-		require.InDelta(t, mean[j], pilot.Mean[j], 2e-3)
-	}
-	for j := range d {
-		for k := range d {
-			product := 0.0 // of P with what it is to be the inverse of
-			for l := range d {
-				shrunk := s.At(l, k)
-				if l != k {
-					shrunk *= 1 - alpha
-				}
-				product += want.At(j, l) * shrunk
-			}
-			require.InDelta(t, map[bool]float64{true: 1}[j == k], product, 5e-3)
-		}
-	}
-}
 
 // The likelihoods that choose α are those of the rows held out, under pilots of the others.
 func TestPilotIsChosenByRowsHeldOut(t *testing.T) {
@@ -135,7 +29,7 @@ func TestPilotIsChosenByRowsHeldOut(t *testing.T) {
 	require.Len(t, s.Held, 5)
 	sums, seen := make([]float64, len(pilotAlphas)), map[int]bool{}
 	for k, fold := range folds(5, table.N, 0) {
-		f, err := r.newPilotFit(fold.fitted(table.AllRows()), 1)
+		f, err := newPilotFit(r.problem, fold.fitted(table.AllRows()), 1)
 		require.NoError(t, err)
 		for i, alpha := range pilotAlphas {
 			require.NoError(t, f.fit(t.Context(), alpha))
@@ -160,52 +54,6 @@ func TestAdaptiveWeights(t *testing.T) {
 	w := adaptiveWeights(pilot, 3)
 	require.InDeltaSlice(t, []float64{0, 1 / 0.6, 1 / 1.1, 0, 1 / 2.1, 0}, w, 1e-12)
 	require.Equal(t, []float64{0, 1, 1, 0, 1, 0}, adaptiveWeights([]float64{1, 0, 0, 1, 0, 1}, 3))
-}
-
-// The path of a weighted penalty meets its conditions: the gradient by P_jk, made anew, is
-// −λ w sign P_jk on edges, in size at most λ w off them; the largest λ leaves no edge, and
-// little less leaves one.
-func TestWeightedPathMeetsTheConditions(t *testing.T) {
-	const d = 6
-	_, table := testtables.Star(t, d, 150, 0.3)
-	standard, _ := data.Standardise(table)
-	for _, method := range []string{"exact", "em-exact"} {
-		c := Config{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 6, StopTol: 1e-7, MaxIter: 5000, Select: Selection{Kind: "none"}, PathOnly: true}
-		p := engine.Problem{Table: standard}
-		r, _ := estimate(t, p, engine.Config{Method: method}, c)
-		require.Zero(t, r.State.Points[0].Edges)
-		require.Greater(t, r.State.Points[5].Edges, 9)
-		weights := adaptiveWeights(r.State.Pilot.Packed, d)
-		kind := model.FreeSymmetric
-		if r.fitsMean() {
-			kind = model.Natural
-		}
-		m := model.NewGaussian(d, kind)
-		m.Location.Fixed = !r.fitsMean()
-		p.Model, p.Objective = m, losses.Classical{}
-		for _, q := range r.State.Points {
-			copy(m.Packed.Value, q.Packed)
-			copy(m.Location.Value, q.Linear)
-			_, grads, err := engine.Gradient(p, engine.Config{Method: method}, 0)
-			require.NoError(t, err)
-			for j := range d {
-				for k := j + 1; k < d; k++ {
-					at := graph.PackedIndex(d, j, k)
-					slope, most := grads[1][at]/d, q.Lambda*weights[at]
-					if q.Packed[at] == 0 {
-						require.LessOrEqual(t, math.Abs(slope), most+1e-6, method)
-						continue
-					}
-					require.InDelta(t, -math.Copysign(most, q.Packed[at]), slope, 1e-6, method)
-				}
-			}
-		}
-		c.LambdaMax, c.Lambdas = r.Config.LambdaMax/1.05*0.98, 1
-		r, _ = estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, c)
-		if method == "exact" { // whose gradient the largest λ is of
-			require.Positive(t, r.State.Points[0].Edges)
-		}
-	}
 }
 
 // By ridge a point of the path has the pairs whose partial correlation is above λ, and the
@@ -296,7 +144,7 @@ func requireResumes(t *testing.T, table *data.Table, method string, c Config) {
 func TestPartsHaveTheirPilots(t *testing.T) {
 	_, table := testtables.Star(t, 4, 100, 0.3)
 	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 3, Select: Selection{Kind: "cv", Folds: 2}})
-	part, _, err := r.part(t.Context(), r.parts()[0])
+	part, _, err := part(t.Context(), r.walk, partsOf(r)[0])
 	require.NoError(t, err)
 	require.Equal(t, r.State.Pilot.Alpha, part.State.Pilot.Alpha)
 	require.Nil(t, part.State.Pilot.Held)
@@ -340,10 +188,61 @@ func TestAutoKeepsL1(t *testing.T) {
 		s := &State{Auto: Auto{Kinds: []string{"l1", "adaptive", "ridge"}, Scores: c.scores, States: []*State{{}, {}, {}, {}}}}
 		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "auto"}}, s)
 		require.NoError(t, err)
-		require.NoError(t, r.compare(t.Context()))
+		require.NoError(t, compare(t.Context(), r.walk))
 		require.Equal(t, c.want, r.State.Auto.Kind)
 	}
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "auto"}, Select: Selection{Kind: "cv"}}, &State{})
 	require.NoError(t, err)
-	require.Equal(t, []string{"l1", "adaptive"}, r.rivals())
+	require.Equal(t, []string{"l1", "adaptive"}, rivals(r.walk))
+}
+
+// A ridge estimate's likelihood in the rows that it was fitted to is greater than in others by
+// its degrees of freedom, on average over tables.
+func TestFreedom(t *testing.T) {
+	const d, n, tables = 4, 400, 4000
+	sigma := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := range d {
+			sigma.SetSym(j, k, math.Pow(0.6, math.Abs(float64(j-k))))
+		}
+	}
+	var factor mat.Cholesky
+	require.True(t, factor.Factorize(sigma))
+	var l mat.TriDense
+	factor.LTo(&l)
+	for _, alpha := range []float64{0, 0.3, 0.7} {
+		var gains, counts []float64
+		for table := range tables {
+			rng := stream.New(uint64(table), 1)
+			x := mat.NewDense(n, d, nil)
+			for i := range n {
+				for j := range d {
+					x.Set(i, j, rng.NormFloat64())
+				}
+			}
+			x.Mul(x, l.T())
+			var s mat.SymDense
+			s.SymOuterK(1./n, x.T())
+			shrunk := mat.NewSymDense(d, nil)
+			for j := range d {
+				for k := j + 1; k < d; k++ {
+					shrunk.SetSym(j, k, (1-alpha)*s.At(j, k))
+				}
+				shrunk.SetSym(j, j, s.At(j, j))
+			}
+			var of mat.Cholesky
+			require.True(t, of.Factorize(shrunk))
+			var p mat.SymDense
+			require.NoError(t, of.InverseTo(&p))
+			var off, product mat.Dense
+			off.Sub(sigma, &s)
+			product.Mul(&off, &p)
+			gains, counts = append(gains, n*mat.Trace(&product)/2), append(counts, freedom(&p, alpha))
+		}
+		mean, sd := stat.MeanStdDev(gains, nil)
+		require.InDelta(t, stat.Mean(counts, nil), mean, 4*sd/math.Sqrt(tables)+0.1, alpha) // 0.1: terms of order 1/n
+		if alpha == 0 {
+			require.InDelta(t, d*(d+1)/2, counts[0], 1e-9)
+		}
+	}
 }

@@ -41,22 +41,22 @@ const (
 // fitPilot fits the ridge pilot to the rows, unless that is done: by turns of the expectation step of
 // complete data and em.Ridge. α is the given one or that with the greatest likelihood of rows held
 // out, in five folds.
-func (p *problem) fitPilot(ctx context.Context) error {
+func fitPilot(ctx context.Context, p *problem) error {
 	s := &p.State.Pilot
 	if s.Packed != nil {
 		return nil
 	}
 	if s.Alpha = p.Config.Penalty.Alpha; s.Alpha == 0 {
-		choose := p.holdOut
+		choose := holdOut
 		if p.Table.Counted != nil {
-			choose = p.informed
+			choose = informed
 		}
-		if err := choose(ctx); err != nil {
+		if err := choose(ctx, p); err != nil {
 			return err
 		}
 		s.Alpha, s.Chosen = s.best(), true
 	}
-	f, err := p.newPilotFit(p.rows, p.Engine.Config.Workers)
+	f, err := newPilotFit(p, p.rows, p.Engine.Config.Workers)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (p *problem) fitPilot(ctx context.Context) error {
 }
 
 // holdOut makes what is left of the folds, as many at a time as there are workers.
-func (p *problem) holdOut(ctx context.Context) error {
+func holdOut(ctx context.Context, p *problem) error {
 	s := &p.State.Pilot
 	if s.Held == nil {
 		s.Held = make([][]float64, pilotFolds)
@@ -97,7 +97,7 @@ func (p *problem) holdOut(ctx context.Context) error {
 		}
 		return pool.Wait()
 	}
-	condensing, err := p.newPilotFit(nil, 1)
+	condensing, err := newPilotFit(p, nil, 1)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (p *problem) holdOut(ctx context.Context) error {
 				others = append(others, other.heldOut)
 			}
 		}
-		f, err := p.newPilotFit(folds[k].fitted(rows), 1, others...)
+		f, err := newPilotFit(p, folds[k].fitted(rows), 1, others...)
 		if err != nil {
 			return err
 		}
@@ -144,12 +144,12 @@ func (p *problem) holdOut(ctx context.Context) error {
 // informed scores each α where the rows are known by their moments, so that none can be held
 // out: by the log likelihood of the pilot less its degrees of freedom, as Akaike does
 // (docs/theory/penalties.md#eq-ridge-freedom).
-func (p *problem) informed(ctx context.Context) error {
+func informed(ctx context.Context, p *problem) error {
 	s := &p.State.Pilot
 	if s.Held != nil {
 		return nil
 	}
-	f, err := p.newPilotFit(p.rows, p.Engine.Config.Workers)
+	f, err := newPilotFit(p, p.rows, p.Engine.Config.Workers)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ type pilotFit struct{ em.Turns }
 
 // newPilotFit starts at no correlation, with the columns' observed second moments. The rows are
 // those of some parts together, which are condensed; or of none.
-func (p *problem) newPilotFit(rows []int, workers int, parts ...[]int) (f pilotFit, err error) {
+func newPilotFit(p *problem, rows []int, workers int, parts ...[]int) (f pilotFit, err error) {
 	q, d := p.Problem, p.Table.D
 	m := model.NewGaussian(d, model.Natural)
 	q.Model, q.Objective = m, losses.Classical{}

@@ -86,6 +86,18 @@ type problem struct {
 	save       func() error
 }
 
+// Penalty is the one that the path was made with, and its pilot's shrinkage.
+func (p *problem) Penalty() Penalty {
+	by := p.Config.Penalty
+	if came := p.State.Auto.Kind; came != "" {
+		by.Kind = came
+	}
+	if by.pilots() {
+		by.Alpha = p.State.Pilot.Alpha
+	}
+	return by
+}
+
 // takeRows sets the rows that are fitted to, nil for all, those of one pattern together, for they
 // share work.
 func (p *problem) takeRows(rows []int) {

@@ -28,6 +28,10 @@ const (
 	againGain  = 0.1  // in place of it (Run.Again): the turns after it would gain a tenth of it or so
 )
 
+// AgainBatch is how many rows such an estimate works on together where draws do not depend on
+// it: a step whose rows are those of the one before goes on from how they were sorted.
+const AgainBatch = 4096
+
 // refitter fits networks by maximum likelihood.
 type refitter struct {
 	turns   em.Turns
@@ -35,7 +39,7 @@ type refitter struct {
 	observe func(*em.State) // called after each turn, if set
 }
 
-func (p *problem) newRefitter(workers int) (*refitter, error) {
+func newRefitter(p *problem, workers int) (*refitter, error) {
 	q, c := p.Problem, p.Engine.Config
 	m := model.NewGaussian(p.Table.D, model.Natural)
 	q.Model, q.Objective = m, losses.Classical{}
@@ -106,11 +110,11 @@ func (p *problem) settled(s *em.State) bool {
 }
 
 // refitAll refits the networks of those points that are not done, in parallel.
-func (r *Run) refitAll(ctx context.Context, points []int) error {
-	if r.matrix != nil {
-		return r.matrix.likelihoods(ctx, points)
+func refitAll(ctx context.Context, w *walk, points []int) error {
+	if w.matrix != nil {
+		return w.matrix.likelihoods(ctx, points)
 	}
-	state := &r.State.Refitted
+	state := &w.State.Refitted
 	var left []int
 	for _, i := range points {
 		if !state.Done[i] {
@@ -118,28 +122,28 @@ func (r *Run) refitAll(ctx context.Context, points []int) error {
 		}
 	}
 	least := refitGain
-	if r.again {
+	if w.again {
 		least = againGain
 	}
 	pool, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex
-	workers := min(r.Engine.Config.Workers, len(left))
+	workers := min(w.Engine.Config.Workers, len(left))
 	for k := range workers {
 		pool.Go(func() error {
 			return panics.Caught(func() (err error) {
-				f := r.refitter
+				f := w.refitter
 				if f == nil {
-					if f, err = r.newRefitter(1); err != nil {
+					if f, err = newRefitter(w.problem, 1); err != nil {
 						return err
 					}
 				}
-				if r.again { // with one worker
-					r.refitter = f
+				if w.again { // with one worker
+					w.refitter = f
 				}
 				for n := k; n < len(left); n += workers {
-					p := r.State.Points[left[n]]
-					packed, edges := p.precision(r.Table.D), r.adjacency(p, true).Edge
-					s, ok, err := f.refit(ctx, p.mean(r.Table.D), packed, without(edges, r.Table.D), gainless(least))
+					p := w.State.Points[left[n]]
+					packed, edges := p.precision(w.Table.D), w.adjacency(p, true).Edge
+					s, ok, err := f.refit(ctx, p.mean(w.Table.D), packed, without(edges, w.Table.D), gainless(least))
 					if err != nil {
 						return err
 					}
@@ -148,7 +152,7 @@ func (r *Run) refitAll(ctx context.Context, points []int) error {
 					if ok {
 						state.Likelihood[left[n]] = s.Likelihood
 					}
-					r.tell("ebic", "network", count(state.Done), len(r.networks()), 0, math.NaN(), 0)
+					w.tell("ebic", "network", count(state.Done), len(w.networks()), 0, math.NaN(), 0)
 					mu.Unlock()
 				}
 				return nil
@@ -160,10 +164,10 @@ func (r *Run) refitAll(ctx context.Context, points []int) error {
 
 // refitChosen makes the refit of the edges, on from the point of the stage after the path, the
 // result. It is made in one go: cut, it starts again from the point, and comes to the same.
-func (p *problem) refitChosen(ctx context.Context, edges []bool) error {
+func refitChosen(ctx context.Context, p *problem, edges []bool) error {
 	f, d := &p.State.Refine, p.Table.D
 	at, number := p.State.Points[f.Index], count(p.covariates.set(slices.Clone(edges), d, false))
-	to, err := p.newRefitter(p.Engine.Config.Workers)
+	to, err := newRefitter(p, p.Engine.Config.Workers)
 	if err != nil {
 		return err
 	}

@@ -33,24 +33,21 @@ func newResampled(parts, lambdas, pairs int) Resampled {
 	return f
 }
 
-// parts are those of the selection.
-func (r *Run) parts() []rowPart { return r.Config.Select.parts(r.Table.N, r.Engine.Config.Seed) }
-
 // resample runs what is left of the parts, in parallel.
-func (r *Run) resample(ctx context.Context) error {
-	c, state := r.Config, &r.State.Resampled
-	parts := r.parts()
+func resample(ctx context.Context, w *walk) error {
+	c, state := w.Config, &w.State.Resampled
+	parts := c.Select.parts(w.Table.N, w.Engine.Config.Seed)
 	if len(parts) == 0 {
 		return nil
 	}
 	if state.Done == nil {
-		*state = newResampled(len(parts), c.Lambdas, r.pairs())
+		*state = newResampled(len(parts), c.Lambdas, w.pairs())
 		if c.Select.Kind == byStability {
-			state.Most = halfSize(r.pairs(), c.Select)
+			state.Most = halfSize(w.pairs(), c.Select)
 		}
 	}
 	pool, ctx := errgroup.WithContext(ctx)
-	pool.SetLimit(r.Engine.Config.Workers)
+	pool.SetLimit(w.Engine.Config.Workers)
 	var mu sync.Mutex
 	for k, p := range parts {
 		if state.Done[k] {
@@ -58,7 +55,7 @@ func (r *Run) resample(ctx context.Context) error {
 		}
 		pool.Go(func() error {
 			return panics.Caught(func() error {
-				run, heldOut, err := r.part(ctx, p)
+				run, heldOut, err := part(ctx, w, p)
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
@@ -69,8 +66,8 @@ func (r *Run) resample(ctx context.Context) error {
 				} else {
 					state.take(k, run, heldOut)
 				}
-				r.tell(c.Select.Kind, "part", count(state.Done), len(parts), 0, math.NaN(), 0)
-				return r.save()
+				w.tell(c.Select.Kind, "part", count(state.Done), len(parts), 0, math.NaN(), 0)
+				return w.save()
 			})
 		})
 	}
@@ -84,7 +81,7 @@ func (r *Run) resample(ctx context.Context) error {
 }
 
 // take counts the edges along the finished path of part k.
-func (f *Resampled) take(k int, run *Run, heldOut []float64) {
+func (f *Resampled) take(k int, run *walk, heldOut []float64) {
 	points := run.State.Points
 	f.Losses[k], f.Points[k] = heldOut, len(points)
 	if f.Most > 0 {
@@ -130,22 +127,22 @@ func (f *Resampled) failed(kind string) (n int, told string) {
 // estimator's own reported loss (M) or, of losses with an expectation step, by −2 times the
 // log likelihood, mean over rows and columns. A part whose rows leave a column without variation
 // has no result.
-func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64, err error) {
-	rows := p.fitted(r.Table.AllRows())
+func part(ctx context.Context, w *walk, p rowPart) (run *walk, heldOut []float64, err error) {
+	rows := p.fitted(w.Table.AllRows())
 	var column *data.ColumnError
-	if _, err := r.Table.Rows(rows); errors.As(err, &column) {
+	if _, err := w.Table.Rows(rows); errors.As(err, &column) {
 		return nil, nil, fmt.Errorf("column %q has no variation in its rows", column.Column)
 	} else if err != nil {
 		return nil, nil, err
 	}
-	steps := r.Engine.Config
+	steps := w.Engine.Config
 	steps.Workers, steps.Observe = 1, nil
-	c := r.Config
-	c.Penalty = r.Penalty()
-	if run, err = newRun(r.Problem, steps, c, &State{}, rows); err != nil {
+	c := w.Config
+	c.Penalty = w.Penalty()
+	if run, err = newWalk(w.Problem, steps, c, &State{}, rows); err != nil {
 		return nil, nil, err
 	}
-	if most := r.State.Resampled.Most; most > 0 {
+	if most := w.State.Resampled.Most; most > 0 {
 		run.enough = func(q Point) bool { return q.Edges > most }
 	}
 	var loss func() (float64, error)
@@ -160,7 +157,7 @@ func (r *Run) part(ctx context.Context, p rowPart) (run *Run, heldOut []float64,
 	default:
 		loss = func() (float64, error) {
 			// Draws are those of an iteration that the path does not reach.
-			s, err := run.Gradient(run.Config.InitialIter+run.Config.Lambdas*run.Config.IterPerLambda+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*r.Table.D))
+			s, err := run.Gradient(run.Config.InitialIter+run.Config.Lambdas*run.Config.IterPerLambda+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*w.Table.D))
 			if run.Estimator.Loss.Needs().Moments {
 				s.Loss = -2 * s.LogLikelihood
 			}

@@ -15,6 +15,9 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
+// partsOf are those of a run's selection.
+func partsOf(r *Run) []rowPart { return r.Config.Select.parts(r.Table.N, r.Engine.Config.Seed) }
+
 func TestPartsOfTheRows(t *testing.T) {
 	folds := folds(4, 10, 1)
 	seen := map[int]int{}
@@ -66,7 +69,7 @@ func TestHeldOutLossByItsFormula(t *testing.T) {
 	whole, err := New(engine.Problem{Table: work}, engine.Config{Method: "exact", Seed: 1, Workers: 1}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5}, &State{})
 	require.NoError(t, err)
 	p := folds(3, table.N, 1)[1]
-	r, heldOut, err := whole.part(context.Background(), p)
+	r, heldOut, err := part(context.Background(), whole.walk, p)
 	require.NoError(t, err)
 	require.Len(t, heldOut, 5)
 	for l, q := range r.State.Points {
@@ -100,40 +103,6 @@ func TestHeldOutLossByItsFormula(t *testing.T) {
 	}
 }
 
-// The path on a part of the rows is the path on the table of those rows: step by step
-// by the fixed schedule, at the minima by the accelerated one.
-func TestPathOnSomeRows(t *testing.T) {
-	_, table := testtables.Star(t, 6, 60, 0.3)
-	rows := []int{3, 4, 10, 11, 12, 13, 20, 30, 31, 32, 33, 34, 35, 41, 50, 51, 59}
-	sub := &data.Table{Names: table.Names, N: len(rows), D: 6}
-	for _, i := range rows {
-		sub.Values = append(sub.Values, table.Values[i*6:(i+1)*6]...)
-		sub.Observed = append(sub.Observed, table.Observed[i*6:(i+1)*6]...)
-	}
-	steps := engine.Config{Method: "exact", Seed: 1}
-	grid := Config{Lambdas: 4, LambdaMax: 0.4, LambdaMin: 0.1}
-	for schedule, tolerance := range map[string]float64{"fixed": 1e-12, "accelerated": 1e-6} {
-		c := grid
-		c.Schedule = schedule
-		if schedule == "fixed" {
-			c.Rate = 0.01
-		} else {
-			c.StopTol, c.MaxIter = 1e-8, 5000
-		}
-		a, err := newRun(engine.Problem{Table: table}, steps, c, &State{}, rows)
-		require.NoError(t, err)
-		walk(t, a)
-		b, err := New(engine.Problem{Table: sub}, steps, c, &State{})
-		require.NoError(t, err)
-		walk(t, b)
-		require.Len(t, a.State.Points, 4)
-		for k, point := range a.State.Points {
-			require.InDeltaSlice(t, b.State.Points[k].Packed, point.Packed, tolerance, schedule)
-			require.InDelta(t, b.State.Points[k].Loss, point.Loss, tolerance, schedule)
-		}
-	}
-}
-
 // A part whose rows leave a yes/no column without variation has no result: it is counted and told,
 // and the rest choose. Where too few are left nothing is chosen.
 func TestPartsWithoutVariation(t *testing.T) {
@@ -160,7 +129,7 @@ func TestPartsWithoutVariation(t *testing.T) {
 			r, err := at(table)
 			require.NoError(t, err)
 			want, first := 0, -1
-			for k, p := range r.parts() {
+			for k, p := range partsOf(r) {
 				if rows := p.fitted(table.AllRows()); rows[0] >= yes {
 					if want++; first < 0 {
 						first = k
@@ -170,7 +139,7 @@ func TestPartsWithoutVariation(t *testing.T) {
 			failed, told := r.State.Resampled.failed(kind)
 			require.Equal(t, want, failed, kind)
 			if want > 0 {
-				require.Contains(t, r.Warnings(), fmt.Sprintf("%d of the %d parts of the rows that %s is by have no result; the first, number %d: column %q has no variation in its rows", want, len(r.parts()), kind, first+1, table.Names[3]))
+				require.Contains(t, r.Warnings(), fmt.Sprintf("%d of the %d parts of the rows that %s is by have no result; the first, number %d: column %q has no variation in its rows", want, len(partsOf(r)), kind, first+1, table.Names[3]))
 			} else {
 				require.Empty(t, told)
 			}

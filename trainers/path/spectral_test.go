@@ -9,11 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/domain"
 	"missingscore/graph"
-	"missingscore/graph/model"
-	"missingscore/internal/stream"
-	"missingscore/losses"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
 )
@@ -28,103 +24,11 @@ func estimate(t *testing.T, p engine.Problem, steps engine.Config, c Config) (r 
 	return r, scores
 }
 
-// walk runs the whole path, and nothing after it.
-func walk(t *testing.T, r *Run) {
+// whole runs the whole path, and nothing after it.
+func whole(t *testing.T, r *Run) {
 	t.Helper()
 	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
 	require.NoError(t, r.pathTo(t.Context(), len(r.lambdas)))
-}
-
-// minima runs a path of the standardised table to the minima.
-func minima(t *testing.T, p engine.Problem, steps engine.Config, c Config) []Point {
-	t.Helper()
-	c.StopTol, c.Select, c.PathOnly = 1e-7, Selection{Kind: "none"}, true
-	r, _ := estimate(t, p, steps, c)
-	require.Equal(t, "accelerated", r.Config.Schedule)
-	require.Len(t, r.State.Points, c.Lambdas)
-	return r.State.Points
-}
-
-// At a minimum the gradient per column is 0 for η and the diagonal, −λ sign P_jk
-// where an edge is, and within ±λ elsewhere.
-func TestAcceleratedPathMeetsItsConditions(t *testing.T) {
-	const d = 6
-	g, sparse := testtables.Star(t, d, 300, 0.4)
-	_, complete := testtables.Star(t, d, 300, 0)
-	box, err := g.TruncateBelow(2, 0.3)
-	require.NoError(t, err)
-	inside, err := g.SampleInside(box, 300, stream.New(2, 2))
-	require.NoError(t, err)
-	for name, c := range map[string]struct {
-		table  *data.Table
-		method string
-		domain *domain.Domain
-	}{
-		"exact":       {sparse, "exact", nil},
-		"full":        {complete, "full", nil},
-		"zeroed":      {sparse, "zeroed", nil},
-		"full in box": {inside, "full", box},
-	} {
-		t.Run(name, func(t *testing.T) {
-			table, scale := data.Standardise(c.table)
-			s, steps := c.domain.Standardised(scale.Mean, scale.Deviation), engine.Config{Method: c.method}
-			kind := model.FreeSymmetric
-			if s.Bounded() {
-				kind = model.Natural
-			}
-			top := LambdaMax(table, s, domain.Weight{})
-			edges := 0
-			for _, p := range minima(t, engine.Problem{Table: table, Domain: s}, steps, Config{Lambdas: 5, LambdaMax: top, LambdaMin: top / 10}) {
-				require.Zero(t, p.Projections)
-				m := model.NewGaussian(d, kind)
-				copy(m.Packed.Value, p.Packed)
-				copy(m.Location.Value, p.Linear)
-				loss, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s}, steps, 0)
-				require.NoError(t, err)
-				require.InDelta(t, loss/d, p.Loss, 1e-12)
-				if kind == model.Natural {
-					for _, v := range grads[0] {
-						require.InDelta(t, 0, v/d, 1e-7)
-					}
-				}
-				for j := range d {
-					require.InDelta(t, 0, grads[1][graph.PackedIndex(d, j, j)]/d, 1e-7)
-					for k := j + 1; k < d; k++ {
-						at := graph.PackedIndex(d, j, k)
-						v, g := p.Packed[at], grads[1][at]/d
-						if v == 0 {
-							require.LessOrEqual(t, math.Abs(g), p.Lambda+1e-7)
-						} else {
-							require.InDelta(t, -math.Copysign(p.Lambda, v), g, 1e-7)
-							edges++
-						}
-					}
-				}
-			}
-			require.Greater(t, edges, 10)
-		})
-	}
-}
-
-// The minimum is where proximal gradient steps end, and it does not depend on where
-// the iterations start: along a path, or from P = I.
-func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
-	_, table := testtables.Star(t, 4, 100, 0.4)
-	table, _ = data.Standardise(table)
-	p, steps := engine.Problem{Table: table}, engine.Config{Method: "exact"}
-	top := LambdaMax(table, nil, domain.Weight{})
-	warm := minima(t, p, steps, Config{Lambdas: 6, LambdaMax: top, LambdaMin: top / 20})
-	require.Greater(t, warm[5].Edges, 3, "of 6")
-	for _, k := range []int{1, 3, 5} {
-		lambda := warm[k].Lambda
-		cold := minima(t, p, steps, Config{Lambdas: 1, LambdaMax: lambda, LambdaMin: lambda})
-		require.InDeltaSlice(t, warm[k].Packed, cold[0].Packed, 1e-6)
-		plain, _ := estimate(t, p, steps, Config{Schedule: Fixed, InitialIter: 6000, Lambdas: 1, LambdaMax: lambda, LambdaMin: lambda,
-			Select: Selection{Kind: "none"}, PathOnly: true})
-		require.Equal(t, "fixed", plain.Config.Schedule)
-		require.InDeltaSlice(t, plain.State.Points[0].Packed, warm[k].Packed, 1e-6)
-		require.Less(t, cold[0].Iterations, 100)
-	}
 }
 
 // A λ whose minimum is not reached is told and never chosen; five in a row end the path, and two
@@ -155,7 +59,7 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 
 	// The number of iterations can be raised, and one unfinished λ does not end the path.
 	r.State.Points[0].Unfinished = true
-	require.False(t, (&Run{problem: &problem{Config: r.Config, State: &State{Points: r.State.Points[:1]}}}).gaveUp())
+	require.False(t, (&walk{problem: &problem{Config: r.Config, State: &State{Points: r.State.Points[:1]}}}).gaveUp())
 	more, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Iterations: 2500, StopTol: 1e-6, Select: Selection{Kind: "none"}})
 	require.Equal(t, 2500, more.Config.MaxIter)
 	require.Equal(t, 2500, more.Config.RefineIter)
@@ -204,19 +108,89 @@ func TestUnfinishedPointsAreNotChosen(t *testing.T) {
 	standard, _ := data.Standardise(table)
 	for _, kind := range []string{"ebic", "density", "none"} {
 		r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "exact"}, Config{Lambdas: 12, Select: Selection{Kind: kind, Density: 0.5, Gamma: new(0.)}})
-		chosen, err := r.choose(t.Context())
+		chosen, err := choose(t.Context(), r.walk, r.test)
 		require.NoError(t, err)
 		r.State.Points[chosen.point].Unfinished = true
 		r.State.Refitted = Refitted{}
-		other, err := r.choose(t.Context())
+		other, err := choose(t.Context(), r.walk, r.test)
 		require.NoError(t, err)
 		require.NotEqual(t, chosen.point, other.point, kind)
 		for i := range r.State.Points {
 			r.State.Points[i].Unfinished = true
 		}
 		r.State.Refitted = Refitted{}
-		same, err := r.choose(t.Context())
+		same, err := choose(t.Context(), r.walk, r.test)
 		require.NoError(t, err)
 		require.Equal(t, chosen.point, same.point, kind)
+	}
+}
+
+// Where one column is the sum of two others the precision has no minimum below some λ: the
+// path ends there, says so, and what is chosen is finished.
+func TestAPathOfDependentColumnsEnds(t *testing.T) {
+	_, table := testtables.Star(t, 4, 200, 0)
+	for i := range table.N {
+		row := table.Values[i*4 : i*4+4]
+		row[3] = row[0] + row[1]
+		table.Observed[i*4+2] = i%3 > 0
+	}
+	standard, _ := data.Standardise(table)
+	for _, kind := range []string{"ebic", "none"} {
+		r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Kind: kind, Gamma: new(0.)}})
+		require.True(t, r.State.Runaway)
+		n := len(r.State.Points)
+		require.Greater(t, n, 5)
+		require.Less(t, n, 100)
+		last, before := r.State.Points[n-1], r.State.Points[n-2]
+		require.True(t, last.Unfinished)
+		require.Equal(t, before.Packed, last.Packed)
+		require.False(t, r.State.Points[r.State.Refine.Index].Unfinished)
+		require.True(t, engine.Finite(r.packed()...))
+		require.Contains(t, r.Warnings()[len(r.unfinishedWarning())], "below it the precision grows without bound")
+	}
+}
+
+// With most cells missing turns do not come to the minimum at small λ. A path of which EBIC chooses
+// ends after ten of these in a row, with the choice of one that goes on to its end, as paths do whose
+// points are all of use: those that come without a choice, or whose rows are divided.
+func TestAPathOutOfReachEnds(t *testing.T) {
+	_, table := testtables.Star(t, 20, 70, 0.5)
+	standard, _ := data.Standardise(table)
+	at := func(kind string) *Run {
+		r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 60, Whole: true, Select: Selection{Kind: kind}})
+		return r
+	}
+	r, whole := at("ebic"), at("none")
+	n := len(r.State.Points)
+	require.Less(t, n, len(whole.State.Points))
+	for k, p := range whole.State.Points {
+		require.Equal(t, k >= n-turnsPatience, p.Unfinished, "λ %d", k)
+		if k < n {
+			require.Equal(t, p.Packed, r.State.Points[k].Packed)
+		}
+	}
+	require.Contains(t, r.Warnings()[1], fmt.Sprintf("number %d of 60: the minimum was out of reach at the last 10", n))
+	ebic := r.Config.Select
+	r.Config.Select = Selection{Kind: "cv", Folds: 5}
+	require.Zero(t, r.patience())
+	r.Config.Select, r.State.Points = ebic, r.State.Points[n-turnsPatience:] // none is finished: all may be chosen
+	require.False(t, r.gaveUp())
+}
+
+// Cross-validation of em-exact goes by the likelihood of the rows held out.
+func TestCrossValidationByLikelihood(t *testing.T) {
+	_, table := testtables.Star(t, 5, 90, 0.3)
+	standard, _ := data.Standardise(table)
+	whole, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact", Seed: 1, Workers: 1}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, Select: Selection{Kind: "cv", Folds: 3}}, &State{})
+	require.NoError(t, err)
+	p := partsOf(whole)[1]
+	r, heldOut, err := part(t.Context(), whole.walk, p)
+	require.NoError(t, err)
+	require.Len(t, heldOut, 5)
+	for l, q := range r.State.Points {
+		m := *r.model
+		copy(m.Packed.Value, q.Packed)
+		want := -2 * LogLikelihood(standard, p.heldOut, q.mean(5), m.Precision()) / float64(5*len(p.heldOut))
+		require.InDelta(t, want, heldOut[l], 1e-9)
 	}
 }

@@ -13,39 +13,6 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-func TestStabilityForms(t *testing.T) {
-	for text, want := range map[string]Selection{
-		"stability":         {Kind: "stability", FalseEdges: 1, Share: 0.75},
-		"stability=3":       {Kind: "stability", FalseEdges: 3, Share: 0.75},
-		"stability=@0.9":    {Kind: "stability", FalseEdges: 1, Share: 0.9},
-		"stability=0.5@0.6": {Kind: "stability", FalseEdges: 0.5, Share: 0.6},
-	} {
-		got, err := ParseSelection(text)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
-	for _, text := range []string{"stability=0", "stability=-1", "stability=x", "stability=@", "stability=@0.5", "stability=1@1.1", "stability=1@0", "stability=NaN", "stability=Inf"} {
-		_, err := ParseSelection(text)
-		require.ErrorContains(t, err, "select stability=", text)
-	}
-	_, table := testtables.Star(t, 4, 50, 0.3)
-	for want, c := range map[string]Config{
-		"leave --refit=false out":      {Refit: new(false)},
-		"the path's points are all":    {PathOnly: true},
-		"half of them must be 4":       {},
-		"select stability: its edges":  {PathOnly: true, Refit: new(true)},
-		"of no point of the path, so ": {Refit: new(false), Select: Selection{FalseEdges: 2}},
-	} {
-		c.Select.Kind = "stability"
-		rows := table
-		if c.Refit == nil && !c.PathOnly {
-			_, rows = testtables.Star(t, 4, 7, 0)
-		}
-		_, err := New(engine.Problem{Table: rows}, engine.Config{Method: "em-exact"}, c, &State{})
-		require.ErrorContains(t, err, want)
-	}
-}
-
 func TestHalvesComplementEachOther(t *testing.T) {
 	for rows, left := range map[int]int{20: 0, 21: 1} {
 		parts := Selection{Kind: "stability"}.parts(rows, 3)
@@ -175,7 +142,7 @@ func TestStabilityCounts(t *testing.T) {
 	}
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Kind: "stability"}}, s)
 	require.NoError(t, err)
-	c, err := r.choose(t.Context())
+	c, err := choose(t.Context(), r.walk, r.test)
 	require.NoError(t, err)
 	require.Equal(t, []bool{true, false, true}, c.edges)
 	require.Equal(t, 1, c.point)
@@ -188,7 +155,7 @@ func TestHalvesEndEarly(t *testing.T) {
 	_, table := testtables.Star(t, 5, 60, 0.2)
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 200, Select: Selection{Kind: "stability"}}, &State{Resampled: Resampled{Most: 2}})
 	require.NoError(t, err)
-	part, _, err := r.part(t.Context(), r.parts()[0])
+	part, _, err := part(t.Context(), r.walk, partsOf(r)[0])
 	require.NoError(t, err)
 	last := len(part.State.Points) - 1
 	require.Less(t, last, 150)
@@ -197,4 +164,33 @@ func TestHalvesEndEarly(t *testing.T) {
 		require.LessOrEqual(t, p.Edges, 2)
 	}
 	require.Equal(t, 2, part.State.Points[last-1].Edges)
+}
+
+// Numbers of the authors' algorithm as R's stabs 0.6-4 has it (function D of helpers.R,
+// run in R 4.2.2 with optimize to tol = 1e-12; its uniroot finds a to 1e-12): q edges of p pairs, threshold τ, B halvings,
+// D(θ², 2τ − 1, B, −1/2) and D(θ, τ, 2B, −1/4).
+func TestTailBounds(t *testing.T) {
+	for _, c := range []struct {
+		q, p  float64
+		t     int // 2Bτ
+		b     int
+		pairs float64
+		whole float64
+	}{
+		{19, 190, 75, 50, 2.86031064229e-03, 6.52707491351e-03},
+		{19, 190, 90, 50, 7.55306036375e-04, 2.04440535543e-03},
+		{19, 190, 60, 50, 0.0114133943555, 0.0148616238514},
+		{10, 45, 75, 50, 0.0181426177817, 0.0421469289806},
+		{3, 190, 90, 50, 1.58191081675e-05, 2.23465921212e-05},
+		{60, 190, 90, 50, 0.0123661438653, 0.0340184285066},
+		{40, 1225, 75, 50, 2.66767124568e-04, 4.30052453785e-04},
+		{5, 28, 32, 20, 0.00912662735725, 0.02158890100350},
+	} {
+		theta := c.q / c.p
+		require.InEpsilon(t, c.pairs, tailBound(theta*theta, c.t-c.b, c.b, -1./2), 1e-4)
+		require.InEpsilon(t, c.whole, tailBound(theta, c.t, 2*c.b, -1./4), 1e-4)
+	}
+	require.Less(t, tailBound(0.1, 11, 50, -1./2), 5./11, "Markov's, at the least t that a falling curve has a tail beyond")
+	require.Equal(t, 1., tailBound(0.1, 10, 50, -1./2))
+	require.Equal(t, 1., tailBound(0.4, 70, 100, -1./4), "Markov's inequality has no more to say")
 }

@@ -8,49 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/graph"
-	"missingscore/graph/model"
-	"missingscore/losses"
 	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
 )
-
-// At each λ the equation of the complete data holds, with its penalty: the graph's own
-// gradient by (η, P) is 0 on η and the diagonal, −λ sign P_jk on edges, at most λ off them.
-func TestTurnsSolveTheEquation(t *testing.T) {
-	const d = 6
-	_, table := testtables.Star(t, d, 120, 0.4)
-	standard, _ := data.Standardise(table)
-	p := engine.Problem{Table: standard}
-	r, _ := estimate(t, p, engine.Config{Method: "em-exact"}, Config{Lambdas: 6, StopTol: 1e-7, MaxIter: 400, Select: Selection{Kind: "none"}, PathOnly: true})
-	require.Equal(t, EM, r.Config.Schedule)
-	require.Empty(t, r.unfinished())
-	m := model.NewGaussian(d, model.Natural)
-	p.Model, p.Objective = m, losses.Classical{}
-	edges := 0
-	for _, q := range r.State.Points {
-		copy(m.Location.Value, q.Linear)
-		copy(m.Packed.Value, q.Packed)
-		_, grads, err := engine.Gradient(p, engine.Config{Method: "em-exact"}, 0)
-		require.NoError(t, err)
-		require.InDeltaSlice(t, make([]float64, d), grads[0], 1e-6)
-		for j := range d {
-			require.InDelta(t, 0, grads[1][graph.PackedIndex(d, j, j)]/d, 1e-6)
-			for k := j + 1; k < d; k++ {
-				at := graph.PackedIndex(d, j, k)
-				slope := grads[1][at] / d
-				if q.Packed[at] == 0 {
-					require.LessOrEqual(t, math.Abs(slope), q.Lambda+1e-6)
-					continue
-				}
-				edges++
-				require.InDelta(t, -math.Copysign(q.Lambda, q.Packed[at]), slope, 1e-6)
-			}
-		}
-	}
-	require.Greater(t, edges, 20)
-}
 
 // Where few of many pairs are not zero the descent goes by neighbours, and comes to the
 // minimum of the one that holds PS: with weights, and as the equation asks.
@@ -103,7 +64,7 @@ func TestTurnsOfManyColumnsAreDone(t *testing.T) {
 	standard, _ := data.Standardise(table)
 	r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 12, LambdaMin: 0.003, PathOnly: true}, &State{})
 	require.NoError(t, err)
-	walk(t, r)
+	whole(t, r)
 	require.Greater(t, r.State.Points[11].Edges, 100)
 	by := r.schedule.(*turns)
 	by.em.MostGain, by.lasso.Tolerance = 0, 1e-7
