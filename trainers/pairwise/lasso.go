@@ -8,8 +8,12 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"missingscore/graph"
+	"missingscore/internal/panics"
 	"missingscore/internal/simd"
 	moments "missingscore/losses/pairwise"
 	"missingscore/trainers/optim"
@@ -42,7 +46,6 @@ type Lasso struct {
 	active   []pair
 	order    *optim.Tournament // of the active pairs
 	workers  int               // of a sweep
-	spaces   []space           // of workers that look for pairs to join
 }
 
 // neighbours are the active pairs of a column: the other column, and P there.
@@ -81,19 +84,19 @@ type Outcome struct {
 // fails only where ctx ends.
 func (l *Lasso) Minimise(ctx context.Context, p *Sparse, lambda, screen float64) (o Outcome, err error) {
 	l.start(p)
-	if screen < 0 {
-		screen = 0
-	}
-	joined, err := l.breaking(ctx, screen, 0)
+	joined, err := l.breaking(ctx, max(0, screen), 0)
 	if err != nil {
 		return o, err
 	}
 	for first := true; first || len(joined) > 0; first = false {
-		l.join(joined)
+		for _, at := range joined {
+			l.add(int(at[0]), int(at[1]), 0)
+		}
 		if len(joined) > 0 { // most stay at zero: the first sweep tells which
 			l.draw()
 			l.sweep(lambda)
-			l.drop()
+			l.end(p)
+			l.start(p)
 		}
 		if err := l.descend(ctx, lambda, &o); err != nil || !o.Done {
 			l.end(p)
@@ -102,7 +105,7 @@ func (l *Lasso) Minimise(ctx context.Context, p *Sparse, lambda, screen float64)
 		if joined, err = l.breaking(ctx, lambda*(1+1e-9), l.Tolerance); err != nil {
 			return o, err
 		}
-		if o.Sweeps >= l.most() {
+		if o.Sweeps >= cmp.Or(l.Sweeps, mostSweeps) {
 			o.Done = len(joined) == 0
 			break
 		}
@@ -122,7 +125,7 @@ func (l *Lasso) Fit(ctx context.Context, p *Sparse) (o Outcome, err error) {
 
 // descend sweeps until nothing moves.
 func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
-	visits, most := 0, l.most()
+	visits, most := 0, cmp.Or(l.Sweeps, mostSweeps)
 	l.draw()
 	for once := l.visits(); ; visits += once {
 		if ctx.Err() != nil {
@@ -138,9 +141,6 @@ func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 		}
 	}
 }
-
-// most sweeps of a minimisation.
-func (l *Lasso) most() int { return cmp.Or(l.Sweeps, mostSweeps) }
 
 // draw puts the active pairs into the order in which a sweep visits them.
 func (l *Lasso) draw() {
@@ -205,58 +205,34 @@ func (l *Lasso) weight(j, k int) float64 {
 	return l.Weights[graph.PackedIndex(l.D, j, k)]
 }
 
-// product is V_jk = Σ_l P_jl S_lk.
-func (l *Lasso) product(j, k int) float64 {
+// product is V_jk = Σ_l P_jl S_lk, by the whole row of P if there is one, summed by the parts that a
+// Half has of S.
+func (l *Lasso) product(j, k int) (sum float64) {
 	n := &l.rows[j]
-	if n.row != nil {
-		return l.crowdedProduct(n.row, k)
-	}
-	if l.Half != nil {
-		return l.productByHalf(j, k)
-	}
-	s := l.S[k*l.D : (k+1)*l.D]
-	sum := l.diagonal[j] * s[j]
 	value := n.value
-	for i, at := range n.at {
-		sum += value[i] * s[at]
+	switch {
+	case n.row != nil:
+		var space [tile]float64
+		for from := 0; from < l.D; from += tile {
+			to := min(from+tile, l.D)
+			sum += simd.Dot(n.row[from:to], l.part(k, from, space[:to-from]))
+		}
+	case l.Half != nil:
+		sum = l.diagonal[j] * l.Half.Element(j, k)
+		for i, at := range n.at {
+			sum += value[i] * l.Half.Element(int(at), k)
+		}
+	default:
+		s := l.S[k*l.D : (k+1)*l.D]
+		sum = l.diagonal[j] * s[j]
+		for i, at := range n.at {
+			sum += value[i] * s[at]
+		}
 	}
 	return sum
 }
 
-// productByHalf is product where half of S is held.
-func (l *Lasso) productByHalf(j, k int) float64 {
-	n := &l.rows[j]
-	sum, value := l.diagonal[j]*l.Half.Element(j, k), n.value
-	for i, at := range n.at {
-		sum += value[i] * l.Half.Element(int(at), k)
-	}
-	return sum
-}
-
-// crowdedProduct is product by the whole row of P, summed by the parts that a Half has of S.
-func (l *Lasso) crowdedProduct(p []float64, k int) (sum float64) {
-	if l.Half != nil {
-		return l.crowdedByHalf(p, k)
-	}
-	s := l.S[k*l.D : (k+1)*l.D]
-	for from := 0; from < l.D; from += moments.HalfTile {
-		to := min(from+moments.HalfTile, l.D)
-		sum += simd.Dot(p[from:to], s[from:to])
-	}
-	return sum
-}
-
-// crowdedByHalf is crowdedProduct where half of S is held.
-func (l *Lasso) crowdedByHalf(p []float64, k int) (sum float64) {
-	var space [moments.HalfTile]float64
-	for from := 0; from < l.D; from += moments.HalfTile {
-		wide := min(moments.HalfTile, l.D-from)
-		sum += simd.Dot(p[from:from+wide], l.Half.Part(k, from, space[:wide]))
-	}
-	return sum
-}
-
-// part are S_jk for as many k as space has, from k0 on, a multiple of moments.HalfTile: a view, or space.
+// part are S_jk for as many k as space has, from k0 on, a multiple of tile: a view, or space.
 func (l *Lasso) part(j, k0 int, space []float64) []float64 {
 	if l.Half != nil {
 		return l.Half.Part(j, k0, space)
@@ -275,8 +251,14 @@ func (l *Lasso) start(p *Sparse) {
 		l.add(int(at[0]), int(at[1]), p.Value[i])
 	}
 	for j := range l.rows {
-		if l.D >= crowding && crowded*len(l.rows[j].at) > l.D {
-			l.rows[j].spread(j, l.diagonal[j], l.D)
+		n := &l.rows[j]
+		if l.D < crowding || crowded*len(n.at) <= l.D {
+			continue
+		}
+		n.row = make([]float64, l.D)
+		n.row[j] = l.diagonal[j]
+		for i, k := range n.at {
+			n.row[k] = n.value[i]
 		}
 	}
 }
@@ -287,15 +269,6 @@ func (l *Lasso) element(j, k int) float64 {
 		return l.Half.Element(j, k)
 	}
 	return l.S[j*l.D+k]
-}
-
-// spread makes the row of a column, with P on the diagonal.
-func (n *neighbours) spread(own int, diagonal float64, d int) {
-	n.row = make([]float64, d)
-	n.row[own] = diagonal
-	for i, k := range n.at {
-		n.row[k] = n.value[i]
-	}
 }
 
 // set keeps the row, if there is one, up with P.
@@ -313,20 +286,6 @@ func (l *Lasso) add(j, k int, value float64) {
 	b.at, b.value = append(b.at, int32(j)), append(b.value, value)
 }
 
-// join makes pairs active.
-func (l *Lasso) join(pairs [][2]int32) {
-	for _, p := range pairs {
-		l.add(int(p[0]), int(p[1]), 0)
-	}
-}
-
-// drop leaves out active pairs that are zero.
-func (l *Lasso) drop() {
-	p := &Sparse{D: l.D}
-	l.end(p)
-	l.start(p)
-}
-
 // end puts P to p, without its zeros, in the order of columns.
 func (l *Lasso) end(p *Sparse) {
 	p.Diagonal = append(p.Diagonal[:0], l.diagonal...)
@@ -337,4 +296,88 @@ func (l *Lasso) end(p *Sparse) {
 		}
 	}
 	p.sort()
+}
+
+const tile = moments.HalfTile // columns of a tile: each pair of tiles is one worker's
+
+// breaking are the pairs that are not active whose derivative V_jk + V_kj is w times least, and
+// slack, or more in size, in the order of tiles. V is made tile by tile, for each pair of them
+// anew.
+func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]int32, err error) {
+	var tiles [][2]int
+	for j := 0; j < l.D; j += tile {
+		for k := j; k < l.D; k += tile {
+			tiles = append(tiles, [2]int{j, k})
+		}
+	}
+	found := make([][][2]int32, len(tiles))
+	pool, ctx := panics.WithContext(ctx)
+	workers, side := max(1, min(l.Workers, len(tiles))), min(tile, l.D)
+	for w := range workers {
+		pool.Go(func() error {
+			s := screen{l, make([]float64, side*side), make([]float64, side*side), make([]float64, side)}
+			for i := w; i < len(tiles); i += workers {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				found[i] = s.look(tiles[i][0], tiles[i][1], least, slack)
+			}
+			return nil
+		})
+	}
+	if err := pool.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(found...), nil
+}
+
+// screen is a worker's look at V of two tiles, both ways, and room for a part of a row of S.
+type screen struct {
+	*Lasso
+	jk, kj, space []float64
+}
+
+// look goes through the pairs of the tiles that begin at columns j0 and k0.
+func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {
+	high, wide := min(tile, s.D-j0), min(tile, s.D-k0)
+	s.products(s.jk, j0, high, k0, wide)
+	s.products(s.kj, k0, wide, j0, high)
+	for a := range high {
+		first := 0
+		if j0 == k0 {
+			first = a + 1
+		}
+		for b := first; b < wide; b++ {
+			if math.Abs(s.jk[a*wide+b]+s.kj[b*high+a]) >= s.weight(j0+a, k0+b)*least+slack && !s.has(j0+a, k0+b) {
+				found = append(found, [2]int32{int32(j0 + a), int32(k0 + b)})
+			}
+		}
+	}
+	return found
+}
+
+// products sets v to V_jk for some j and some k.
+func (s *screen) products(v []float64, j0, high, k0, wide int) {
+	for a := range high {
+		row, n := v[a*wide:(a+1)*wide], &s.rows[j0+a]
+		floats.ScaleTo(row, s.diagonal[j0+a], s.part(j0+a, k0, s.space[:wide]))
+		for i, l := range n.at {
+			if n.value[i] != 0 {
+				floats.AddScaled(row, n.value[i], s.part(int(l), k0, s.space[:wide]))
+			}
+		}
+	}
+}
+
+// has tells whether a pair is active.
+func (s *screen) has(j, k int) bool {
+	if len(s.rows[k].at) < len(s.rows[j].at) {
+		j, k = k, j
+	}
+	for _, other := range s.rows[j].at {
+		if int(other) == k {
+			return true
+		}
+	}
+	return false
 }

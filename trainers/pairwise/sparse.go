@@ -2,13 +2,17 @@ package pairwise
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
-	"sort"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
+	"missingscore/internal/lanczos"
 )
 
 // Sparse is a symmetric matrix of which only the diagonal and the pairs j < k that are not
@@ -122,19 +126,16 @@ func (p *Sparse) Element(j, k int) float64 {
 func order(a, b [2]int32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 
 // sort puts the pairs in the order of columns.
-func (p *Sparse) sort() { sort.Sort((*byPlace)(p)) }
-
-type byPlace Sparse
-
-func (p *byPlace) Len() int { return len(p.At) }
-
-func (p *byPlace) Less(a, b int) bool {
-	return order(p.At[a], p.At[b]) < 0
-}
-
-func (p *byPlace) Swap(a, b int) {
-	p.At[a], p.At[b] = p.At[b], p.At[a]
-	p.Value[a], p.Value[b] = p.Value[b], p.Value[a]
+func (p *Sparse) sort() {
+	places := make([]int, len(p.At))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortFunc(places, func(a, b int) int { return order(p.At[a], p.At[b]) })
+	q := p.Clone()
+	for i, from := range places {
+		p.At[i], p.Value[i] = q.At[from], q.Value[from]
+	}
 }
 
 // Symmetric is P as package mat has matrices. PackTo is ToPacked.
@@ -221,4 +222,74 @@ func (p *Sparse) Loss(s func(j, k int) float64) (loss float64) {
 		loss += square/2 - p.Diagonal[j]
 	}
 	return loss
+}
+
+// KeepDefinite makes p positive definite as optim.PositiveDefinite does a dense one: if its
+// smallest eigenvalue is under floor, its pairs are shrunk by one factor until it is floor.
+// It tells whether nothing had to be done, and fails only where ctx ends.
+func (p *Sparse) KeepDefinite(ctx context.Context, floor float64) (within bool, err error) {
+	least, err := p.Smallest(ctx)
+	if err != nil || least >= floor {
+		return err == nil, err
+	}
+	unit := make([]float64, p.D)
+	for j := range unit {
+		p.Diagonal[j] = max(p.Diagonal[j], 2*floor)
+		unit[j] = 1 / math.Sqrt(p.Diagonal[j]-floor)
+	}
+	if least, err = p.smallest(ctx, make([]float64, p.D), unit); err != nil {
+		return false, err
+	}
+	if least < -1 {
+		for i := range p.Value {
+			p.Value[i] *= -1 / least
+		}
+	}
+	return false, nil
+}
+
+// Smallest is the smallest eigenvalue, or a little less. It fails only where ctx ends.
+func (p *Sparse) Smallest(ctx context.Context) (float64, error) {
+	return p.smallest(ctx, p.Diagonal, slices.Repeat([]float64{1}, p.D))
+}
+
+// smallest is that of diag(diagonal) + diag(unit) N diag(unit), N the pairs.
+func (p *Sparse) smallest(ctx context.Context, diagonal, unit []float64) (float64, error) {
+	rows := p.neighbours()
+	return lanczos.Smallest(ctx, p.D, func(y, x []float64) {
+		for j, n := range rows {
+			sum := 0.0
+			for i, k := range n.at {
+				sum += n.value[i] * unit[k] * x[k]
+			}
+			y[j] = sum*unit[j] + diagonal[j]*x[j]
+		}
+	})
+}
+
+// Residual is the variance of column j that others leave, s_jj − s_jN S_NN⁻¹ s_Nj, with s(j, k)
+// the second moments. It is not ok where S_NN is not positive definite, or nothing is left.
+func Residual(s func(j, k int) float64, j int, others []int) (variance float64, ok bool) {
+	variance = s(j, j)
+	n := len(others)
+	if n == 0 {
+		return variance, variance > 0
+	}
+	nn := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: make([]float64, n*n)}
+	solved := make([]float64, n)
+	for a, k := range others {
+		solved[a] = s(j, k)
+		for b, l := range others[a:] {
+			nn.Data[a*n+a+b] = s(k, l)
+		}
+	}
+	factor, ok := lapack64.Potrf(nn)
+	if !ok {
+		return 0, false
+	}
+	lapack64.Potrs(factor, blas64.General{Rows: n, Cols: 1, Stride: 1, Data: solved})
+	for a, k := range others {
+		variance -= s(j, k) * solved[a]
+	}
+	return variance, variance > 1e-10*s(j, j)
 }
