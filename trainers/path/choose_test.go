@@ -265,20 +265,3 @@ func TestThePathEndsWhereTheChoiceEnds(t *testing.T) {
 		require.Subset(t, whole.Warnings(), cut.Warnings(), c)
 	}
 }
-
-// Selections that need the whole path go on with the one that the penalty auto has compared by, and
-// come to what that penalty's own path is.
-func TestAPathGoesOnAfterPenaltiesWereCompared(t *testing.T) {
-	_, table := testtables.Star(t, 12, 300, 0.2)
-	standard, _ := data.Standardise(table)
-	for _, method := range []string{"em-exact", "exact"} {
-		at := func(p Penalty) *Run {
-			r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Penalty: p, Lambdas: 40, Select: Selection{Kind: "none"}, Refit: new(true)})
-			return r
-		}
-		auto := at(Penalty{Kind: "auto"})
-		own := at(auto.Penalty())
-		require.Len(t, auto.State.Points, 40)
-		require.Equal(t, fmt.Sprint(own.State.Points), fmt.Sprint(auto.State.Points))
-	}
-}

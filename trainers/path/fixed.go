@@ -66,7 +66,6 @@ func (f fixed) advance(ctx context.Context, lambda float64) (engine.Step, error)
 		return s, &engine.DivergedError{Iteration: f.State.Iteration, What: "precision"}
 	}
 	if f.posdef.Project(f.model) {
-		f.State.Projections++
 		b.Projections++
 	}
 	b.Size += s.EffectiveSize
@@ -100,7 +99,6 @@ func (f fixed) settle(ctx context.Context, lambda float64) error {
 		}
 		s.Movement = movement(s.Previous, mean, variance)
 		s.Previous, s.Parts = mean, nil
-		s.Blocks++
 		s.Converged = s.Movement < f.Config.Tolerance && s.Projections == 0
 		s.Done = s.Converged || s.Iterations >= f.Config.RefineIter
 		if err := f.save(); err != nil {

@@ -176,7 +176,6 @@ func (m *matrix) settle(ctx context.Context, lambda float64) error {
 	}
 	if !definite {
 		f.Projections++
-		m.State.Projections++
 	}
 	f.Iterations, f.Movement, f.Loss, f.Size = o.Sweeps, refineBlock*o.Moved, m.lossAt(p), math.NaN()
 	m.release()

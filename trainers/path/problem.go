@@ -17,20 +17,19 @@ import (
 
 // State is everything that changes while a network is estimated, beside the engine's part.
 type State struct {
-	Iteration   int // proximal steps made
-	Points      []Point
-	Block       Block    // of iterations under way
-	Spectral    Spectral // accelerated
-	Turns       em.State // em
-	Runaway     bool     // em: at the last λ there was no minimum
-	Projections int      // how often P was projected to stay positive definite
-	Pilot       Pilot    // of penalties that take one
-	Auto        Auto
-	Resampled   Resampled
-	Refitted    Refitted // EBIC
-	Judged      Judged   // EBIC on a domain
-	Tests       Tests    // fdr
-	Refine      Refine
+	Iteration int // proximal steps made
+	Points    []Point
+	Block     Block    // of iterations under way
+	Spectral  Spectral // accelerated
+	Turns     em.State // em
+	Runaway   bool     // em: at the last λ there was no minimum
+	Pilot     Pilot    // of penalties that take one
+	Auto      Auto
+	Resampled Resampled
+	Refitted  Refitted // EBIC
+	Judged    Judged   // EBIC on a domain
+	Tests     Tests    // fdr
+	Refine    Refine
 }
 
 // Block gathers what a Point reports.
@@ -49,7 +48,6 @@ type Refine struct {
 	Refit       bool // without a penalty
 	Index       int  // of the chosen point
 	Iterations  int
-	Blocks      int         // finished
 	Parts       [][]float64 // sums over the parts of the block under way
 	Previous    []float64   // the last block's mean
 	Movement    float64     // of an element of P in 50 iterations: fixed, from block to block; else expected

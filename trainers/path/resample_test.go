@@ -46,21 +46,6 @@ func TestPartsOfTheRows(t *testing.T) {
 	}
 }
 
-// Two pairs, five parts: θ = 1/5, 0 → 2·(0.16+0)/2; then 2/5, 5/5 → 0.24; then 1, 1 → 0, kept at the largest.
-func TestInstabilityByHand(t *testing.T) {
-	f := Resampled{Done: make([]bool, 5), Failed: make([]string, 5), Points: []int{3, 3, 4, 4, 3}, Counts: [][]int{{1, 0}, {2, 5}, {5, 5}}}
-	require.InDeltaSlice(t, []float64{0.16, 0.24, 0.24}, f.instability(2), 1e-15)
-	require.InDeltaSlice(t, []float64{0.32, 0.48, 0.48}, f.instability(1), 1e-15, "of the pairs one is of a covariate")
-}
-
-// Folds of two rows and of one: (2·3 + 1·6)/3 = 4; at the second λ the first fold's path has ended.
-func TestCrossValidationCountsRows(t *testing.T) {
-	f := Resampled{Failed: make([]string, 2), Counts: make([][]int, 2), Losses: [][]float64{{3}, {6, 7}}}
-	scores := f.crossValidated([]rowPart{{heldOut: []int{0, 2}}, {heldOut: []int{1}}})
-	require.InDelta(t, 4, scores[0], 1e-15)
-	require.True(t, math.IsInf(scores[1], 1))
-}
-
 // The held-out loss against −2 tr Q + ‖Q x‖² with Q from the inverse of a block of P⁻¹,
 // row by row.
 func TestHeldOutLossByItsFormula(t *testing.T) {
@@ -151,6 +136,13 @@ func TestPartsWithoutVariation(t *testing.T) {
 	_, err = r.Estimate(context.Background(), func() error { return nil })
 	require.ErrorContains(t, err, "50 of the 100 parts of the rows that stability is by have no result")
 	require.ErrorContains(t, err, "leave out the column")
+}
+
+// Two pairs, five parts: θ = 1/5, 0 → 2·(0.16+0)/2; then 2/5, 5/5 → 0.24; then 1, 1 → 0, kept at the largest.
+func TestInstabilityByHand(t *testing.T) {
+	f := Resampled{Done: make([]bool, 5), Failed: make([]string, 5), Points: []int{3, 3, 4, 4, 3}, Counts: [][]int{{1, 0}, {2, 5}, {5, 5}}}
+	require.InDeltaSlice(t, []float64{0.16, 0.24, 0.24}, f.instability(2), 1e-15)
+	require.InDeltaSlice(t, []float64{0.32, 0.48, 0.48}, f.instability(1), 1e-15, "of the pairs one is of a covariate")
 }
 
 // Of three folds one has no result: the other two, of two rows and of one, score; of three parts

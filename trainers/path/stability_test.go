@@ -1,14 +1,12 @@
 package path
 
 import (
-	"math"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
 )
@@ -55,53 +53,6 @@ func TestFalseEdges(t *testing.T) {
 			require.LessOrEqual(t, now, 1.)
 		}
 	}
-}
-
-// Pairs without edges are exchangeable: networks of q pairs drawn by scores that are equal
-// normals, those of all halves with a part in common, so that some pairs come again. The
-// mean number chosen is under the bound, and not by so much that the bound would say nothing.
-func TestBoundOnExchangeablePairs(t *testing.T) {
-	const pairs, q, share, tables = 45, 10, 0.6, 300
-	rng := stream.New(1, 1)
-	sum, squares := 0.0, 0.0
-	for range tables {
-		counts, common := make([]int, pairs), make([]float64, pairs)
-		for i := range common {
-			common[i] = rng.NormFloat64()
-		}
-		for range halvings {
-			halves := make([]float64, pairs)
-			for i := range halves {
-				halves[i] = rng.NormFloat64()
-			}
-			for _, sign := range []float64{1, -1} { // a half has what the other lacks
-				score := make([]float64, pairs)
-				for i := range score {
-					score[i] = math.Abs(common[i] + sign*halves[i])
-				}
-				least := slices.Sorted(slices.Values(score))[pairs-q]
-				for i, s := range score {
-					if s >= least {
-						counts[i]++
-					}
-				}
-			}
-		}
-		chosen := 0.0
-		for _, n := range counts {
-			if n >= needed(share) {
-				chosen++
-			}
-		}
-		sum, squares = sum+chosen, squares+chosen*chosen
-	}
-	mean := sum / tables
-	se := math.Sqrt((squares/tables - mean*mean) / tables)
-	sharp, unimodal, any := falseEdges(pairs, q, share)
-	require.Less(t, mean, sharp+3*se)
-	require.Greater(t, mean, sharp/20)
-	require.Less(t, sharp, unimodal)
-	require.Less(t, unimodal, any)
 }
 
 // Of a star's table the edges of the star are chosen, and fitted again on all rows; of

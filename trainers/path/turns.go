@@ -224,7 +224,6 @@ func (t *turns) point(lambda float64) Point {
 	p.Loss, p.Iterations, p.Projections = s.Loss/float64(t.Table.D), s.Count, s.Projections
 	p.Unfinished = !t.stands(t.Config.StopTol)
 	t.State.Iteration += s.Count
-	t.State.Projections += s.Projections
 	return p
 }
 

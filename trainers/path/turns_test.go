@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/trainers/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
 )
@@ -54,37 +53,6 @@ func TestTurnsOfManyColumns(t *testing.T) {
 		}
 		require.True(t, sooner > 0 || c.missing == 0, sooner)
 	}
-}
-
-// Half of the cells missing, a λ is finished only where turns from P to P would move P no farther either
-// than they may: the moments that turns go by do not hide how slowly some pairs move.
-func TestTurnsOfManyColumnsAreDone(t *testing.T) {
-	const d = manyColumns
-	_, table := testtables.Star(t, d, 150, 0.5)
-	standard, _ := data.Standardise(table)
-	r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 12, LambdaMin: 0.003, PathOnly: true}, &State{})
-	require.NoError(t, err)
-	whole(t, r)
-	require.Greater(t, r.State.Points[11].Edges, 100)
-	by := r.schedule.(*turns)
-	by.em.MostGain, by.lasso.Tolerance = 0, 1e-7
-	finished := 0
-	for _, p := range r.State.Points {
-		if p.Unfinished {
-			continue
-		}
-		finished++
-		copy(r.packed(), p.Packed)
-		r.model.SetMean(p.mean(d))
-		var s em.State
-		for range 3 {
-			require.NoError(t, by.em.Turn(t.Context(), &s, func(packed, moments []float64) bool {
-				return by.minimise(t.Context(), packed, moments, p.Lambda*by.scale(), p.Lambda*by.scale())
-			}))
-			require.Less(t, refineBlock*s.Movement, r.Config.StopTol, "λ = %g, %d edges, after %d turns", p.Lambda, p.Edges, p.Iterations)
-		}
-	}
-	require.Greater(t, finished, 8)
 }
 
 // A path that is cut within a minimisation says so, and is no runaway.
