@@ -23,7 +23,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // trainingFlags are those of every command that trains: the table with its support and
@@ -244,7 +244,7 @@ func explain(err error, file, saved, advice string) error {
 		return fmt.Errorf("%s: %w; no model is written", file, err)
 	case trainers.Diverged(err):
 		return fmt.Errorf("%s: %w; %s", file, err, advice)
-	case errors.Is(err, path.ErrLambdas):
+	case errors.Is(err, regpath.ErrLambdas):
 		return usageError{fmt.Errorf("--lambda-max, --lambda-min: %w", err)}
 	case errors.Is(err, trainers.ErrOtherRun):
 		return usageError{fmt.Errorf("--resume: %s: %w", saved, err)}

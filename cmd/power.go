@@ -21,8 +21,8 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
 	"missingscore/trainers/power"
+	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 
@@ -71,7 +71,7 @@ Methods:
 	f.tableFlags.addFormat(cmd)
 	f.addSteps(cmd)
 	f.addRun(cmd)
-	f.addPath(cmd, path.UsualPenalty())
+	f.addPath(cmd, regpath.UsualPenalty())
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "power", "folder for the results")
 	fl.IntSliceVar(&f.study.Rows, "rows", nil, "the numbers of rows to try, as 50,100,200 (default: six, each twice the one before, from 50 or two a column)")
@@ -166,7 +166,7 @@ func (f *powerCommand) load(cmd *cobra.Command) (err error) {
 func beginsPath(p *trainers.Prepared) error {
 	q, err := p.Problem()
 	if err == nil {
-		_, err = path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
+		_, err = regpath.New(q, p.Spec.Steps, *p.Spec.Network, &regpath.State{})
 	}
 	return err
 }

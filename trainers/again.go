@@ -9,14 +9,14 @@ import (
 	"missingscore/data/mcar"
 	"missingscore/internal/setting"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // again makes the estimate of a network n again, from the transforms of columns on, on other
 // rows of the table, with the penalty and its pilot's shrinkage that n came to. A column without
 // values or variation, two columns that no row shows together though rows of the whole table do, a fit
 // that diverges or does not converge are failures of that estimate.
-func (p *Prepared) again(n *path.Run) inference.Again {
+func (p *Prepared) again(n *regpath.Run) inference.Again {
 	penalty, apart := n.Penalty(), p.Table.NeverTogether()
 	return func(ctx context.Context, rows []int, seed uint64) (inference.Fit, error) {
 		n, failed, err := p.fitRows(ctx, rows, seed, penalty, apart)
@@ -34,7 +34,7 @@ func (p *Prepared) again(n *path.Run) inference.Again {
 }
 
 // fitRows makes one such estimate, and says what keeps it from being one.
-func (p *Prepared) fitRows(ctx context.Context, rows []int, seed uint64, penalty path.Penalty, apart [][2]int) (n *path.Run, failed string, err error) {
+func (p *Prepared) fitRows(ctx context.Context, rows []int, seed uint64, penalty regpath.Penalty, apart [][2]int) (n *regpath.Run, failed string, err error) {
 	t, err := p.original.Rows(rows)
 	if err != nil {
 		return nil, "", err
@@ -47,7 +47,7 @@ func (p *Prepared) fitRows(ctx context.Context, rows []int, seed uint64, penalty
 	}
 	s.Steps.Seed, s.Steps.Workers, s.Steps.Observe = seed, 1, nil
 	if p.Estimator.Deterministic() { // on one worker the rows are best kept together
-		setting.Default(&s.Steps.Batch, path.AgainBatch)
+		setting.Default(&s.Steps.Batch, regpath.AgainBatch)
 	}
 	if s.Missingness != nil && s.Missingness.Estimated {
 		s.Missingness = mcar.Law(t)
@@ -65,7 +65,7 @@ func (p *Prepared) fitRows(ctx context.Context, rows []int, seed uint64, penalty
 	if err != nil {
 		return nil, "", err
 	}
-	if n, err = path.New(problem, q.Spec.Steps, c, &path.State{}); err != nil {
+	if n, err = regpath.New(problem, q.Spec.Steps, c, &regpath.State{}); err != nil {
 		return nil, "", err
 	}
 	n.Test = q.tests(n)

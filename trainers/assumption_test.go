@@ -14,7 +14,7 @@ import (
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // What an estimate takes missing cells for follows from method, law, table and, for a
@@ -40,9 +40,9 @@ func TestAssumption(t *testing.T) {
 		"em":                     {gaps, "em", trainers.Spec{}, losses.MCAR},
 		"em-exact":               {gaps, "em-exact", trainers.Spec{}, losses.MAR},
 		"em-full":                {gaps, "em-full", trainers.Spec{}, losses.MAR},
-		"network by em-exact":    {gaps, "em-exact", trainers.Spec{Network: &path.Config{}}, losses.MAR},
-		"a mean that is held":    {gaps, "em-full", trainers.Spec{Network: &path.Config{}}, losses.MCAR},
-		"a mean on a domain":     {gaps, "em-full", trainers.Spec{Network: &path.Config{}, Domain: box}, losses.MAR},
+		"network by em-exact":    {gaps, "em-exact", trainers.Spec{Network: &regpath.Config{}}, losses.MAR},
+		"a mean that is held":    {gaps, "em-full", trainers.Spec{Network: &regpath.Config{}}, losses.MCAR},
+		"a mean on a domain":     {gaps, "em-full", trainers.Spec{Network: &regpath.Config{}, Domain: box}, losses.MAR},
 		"zeroed":                 {gaps, "zeroed", trainers.Spec{}, losses.NoneHolds},
 		"full":                   {complete, "full", trainers.Spec{}, losses.NoGaps},
 		"iw of a complete table": {complete, "iw", trainers.Spec{}, losses.NoGaps},
@@ -73,7 +73,7 @@ func TestWarnsOfCellsMissingAtRandom(t *testing.T) {
 		"exact": {"exact", nil, true}, "iw": {"iw", nil, true}, "em": {"em", nil, true}, "zeroed": {"zeroed", nil, true},
 		"em-exact": {"em-exact", nil, false}, "iw with the law": {"iw", law, false}, "iw with another law": {"iw", elsewhere, true},
 	} {
-		s := trainers.Spec{Steps: engine.Config{Method: c.method, Seed: 1}, Network: &path.Config{Lambdas: 3, LambdaMin: 0.05, Select: path.Selection{Kind: "none"}, PathOnly: true}}
+		s := trainers.Spec{Steps: engine.Config{Method: c.method, Seed: 1}, Network: &regpath.Config{Lambdas: 3, LambdaMin: 0.05, Select: regpath.Selection{Kind: "none"}, PathOnly: true}}
 		if c.law != nil {
 			s.Missingness = &missingness.Model{Logistic: c.law}
 		}
@@ -90,7 +90,7 @@ func TestWarnsOfCellsMissingAtRandom(t *testing.T) {
 
 	random, err := data.HideMCAR(&data.Table{Names: table.Names, N: 300, D: 3, Values: stepless(300), Observed: seen(900)}, 0.3, stream.New(5))
 	require.NoError(t, err)
-	r, err := trainers.Estimate(context.Background(), random, trainers.Spec{Network: &path.Config{Lambdas: 3, PathOnly: true}}, trainers.Run{})
+	r, err := trainers.Estimate(context.Background(), random, trainers.Spec{Network: &regpath.Config{Lambdas: 3, PathOnly: true}}, trainers.Run{})
 	require.NoError(t, err)
 	require.Len(t, r.MissingAtRandom, 3)
 	require.NotContains(t, strings.Join(r.Warnings, " "), "WARNING")

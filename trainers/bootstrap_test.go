@@ -16,11 +16,11 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 func bootstrapOf(resamples, stability, workers int) trainers.Spec {
-	s := trainers.Spec{Network: &path.Config{}, Inference: inference.Config{Stability: stability}}
+	s := trainers.Spec{Network: &regpath.Config{}, Inference: inference.Config{Stability: stability}}
 	if resamples > 0 {
 		s.Inference.Kind, s.Inference.Resamples = "bootstrap", resamples
 	}

@@ -13,7 +13,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 var monthAndDay = []string{"Month", "Day"}
@@ -34,7 +34,7 @@ func completeAir(t *testing.T) *data.Table {
 func TestCovariatesAgainstResiduals(t *testing.T) {
 	want := [][3]float64{{0, 1, 0.2050514550802482}, {0, 2, -0.4489786416815071}, {1, 2, 0.1142751241501182}, {0, 3, 0.5597558445813821}, {1, 3, 0.1494291958820297}, {2, 3, -0.0798809266373098}}
 	for _, method := range []string{"full", "em-exact", "exact", "pairwise"} {
-		c := path.Config{Covariates: monthAndDay, Select: path.Selection{Kind: "none"}, Refit: new(true), Tolerance: 1e-11, StopTol: 1e-3, Threshold: 1e-5, LambdaMin: 1e-7, Lambdas: 10, Penalty: path.Penalty{Kind: "l1"}}
+		c := regpath.Config{Covariates: monthAndDay, Select: regpath.Selection{Kind: "none"}, Refit: new(true), Tolerance: 1e-11, StopTol: 1e-3, Threshold: 1e-5, LambdaMin: 1e-7, Lambdas: 10, Penalty: regpath.Penalty{Kind: "l1"}}
 		r := estimate(t, completeAir(t), trainers.Spec{Steps: engine.Config{Method: method}, Network: &c})
 		n := r.Network
 		require.Equal(t, []string{"Ozone", "Solar.R", "Wind", "Temp"}, n.Names, method)
@@ -69,7 +69,7 @@ func confounded(t *testing.T, n int) *data.Table {
 // and with its cells missing at random, too; without it they are joined.
 func TestCovariatesWithGaps(t *testing.T) {
 	table := confounded(t, 4000)
-	with := path.Config{Covariates: []string{"age"}, Lambdas: 30}
+	with := regpath.Config{Covariates: []string{"age"}, Lambdas: 30}
 	r := estimate(t, table, trainers.Spec{Network: &with, Inference: inference.Config{Kind: "robust"}}).Network
 	require.Equal(t, []string{"a", "b", "c"}, r.Names)
 	require.Equal(t, "b", r.Edges()[0].From)
@@ -96,7 +96,7 @@ func TestCovariatesWithGaps(t *testing.T) {
 func TestCovariatesOfAnEmptyNetwork(t *testing.T) {
 	want := []float64{0.000930323582570826, 0.000122539792715037, 0.083058196772269513, 0.013416082988185980}
 	for _, method := range []string{"full", "em-exact", "pairwise"} {
-		c := path.Config{Covariates: monthAndDay, Select: path.Selection{Kind: "density"}, Refit: new(true), Tolerance: 1e-11, Threshold: 10, Lambdas: 5, Penalty: path.Penalty{Kind: "l1"}}
+		c := regpath.Config{Covariates: monthAndDay, Select: regpath.Selection{Kind: "density"}, Refit: new(true), Tolerance: 1e-11, Threshold: 10, Lambdas: 5, Penalty: regpath.Penalty{Kind: "l1"}}
 		n := estimate(t, completeAir(t), trainers.Spec{Steps: engine.Config{Method: method}, Network: &c}).Network
 		for j, v := range want {
 			if method == "em-exact" { // the others' refits are by score matching, not by likelihood
@@ -113,8 +113,8 @@ func TestCovariatesOfAnEmptyNetwork(t *testing.T) {
 // Every selection counts the pairs of nodes alone, the bootstrap, too.
 func TestSelectionsWithCovariates(t *testing.T) {
 	table := confounded(t, 400)
-	for _, s := range []path.Selection{{Kind: "ebic"}, {Kind: "cv"}, {Kind: "stars"}, {Kind: "fdr"}, {Kind: "density", Density: 1}} {
-		c := path.Config{Covariates: []string{"age"}, Lambdas: 20, Select: s}
+	for _, s := range []regpath.Selection{{Kind: "ebic"}, {Kind: "cv"}, {Kind: "stars"}, {Kind: "fdr"}, {Kind: "density", Density: 1}} {
+		c := regpath.Config{Covariates: []string{"age"}, Lambdas: 20, Select: s}
 		r := estimate(t, table, trainers.Spec{Network: &c})
 		require.Equal(t, 3, r.Network.Adjacency.D, s.Kind)
 		require.Len(t, r.Network.Adjacency.Edge, 3, s.Kind)
@@ -124,12 +124,12 @@ func TestSelectionsWithCovariates(t *testing.T) {
 		}
 	}
 	for _, method := range []string{"em-exact", "exact", "pairwise"} {
-		c := path.Config{Covariates: []string{"age"}, Lambdas: 20}
+		c := regpath.Config{Covariates: []string{"age"}, Lambdas: 20}
 		r := estimate(t, table, trainers.Spec{Network: &c, Steps: engine.Config{Method: method}, Inference: inference.Config{Kind: "bootstrap", Resamples: 5, Stability: 10}})
 		require.Len(t, r.Network.Inference.Pairs, 3, method)
 		require.InDelta(t, 1, r.Network.Inference.Pairs[2].Inclusion, 1e-15, method)
 	}
-	c := path.Config{Covariates: []string{"age"}, Lambdas: 10}
+	c := regpath.Config{Covariates: []string{"age"}, Lambdas: 10}
 	latent := estimate(t, ordinalOf(table), trainers.Spec{Network: &c, Transform: transform.Spec{Columns: map[string]string{"a": "ordinal", "b": "ordinal", "c": "ordinal"}}})
 	require.Equal(t, "em-latent", latent.Spec.Steps.Method)
 	require.Equal(t, []string{"a", "b", "c"}, latent.Network.Names)
@@ -149,17 +149,17 @@ func ordinalOf(table *data.Table) *data.Table {
 
 func TestRefusedCovariates(t *testing.T) {
 	table := confounded(t, 60)
-	for text, c := range map[string]path.Config{
+	for text, c := range map[string]regpath.Config{
 		"covariates agee: there is no such column (did you mean age?)": {Covariates: []string{"agee"}},
 		"covariates age: it is named twice":                            {Covariates: []string{"age", "age"}},
 		"a network needs two columns at least":                         {Covariates: []string{"age", "a", "b"}},
-		"take --penalty l1":                                            {Covariates: []string{"age"}, Penalty: path.Penalty{Kind: "adaptive"}},
-		"take ebic or fdr":                                             {Covariates: []string{"age"}, Select: path.Selection{Kind: "stability"}},
+		"take --penalty l1":                                            {Covariates: []string{"age"}, Penalty: regpath.Penalty{Kind: "adaptive"}},
+		"take ebic or fdr":                                             {Covariates: []string{"age"}, Select: regpath.Selection{Kind: "stability"}},
 	} {
 		_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c}, trainers.Run{})
 		require.ErrorContains(t, err, text)
 	}
-	c := path.Config{Covariates: []string{"age"}}
+	c := regpath.Config{Covariates: []string{"age"}}
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
 	require.ErrorContains(t, err, "take --method em-exact")
 }
@@ -185,7 +185,7 @@ func suppressed(t *testing.T, n int, missing float64) *data.Table {
 func TestPathsWithCovariatesBeginEmpty(t *testing.T) {
 	for method, missing := range map[string]float64{"full": 0, "em-exact": 0.25, "exact": 0.25, "pairwise": 0.25} {
 		for _, share := range []float64{0, missing} {
-			c := path.Config{Covariates: []string{"age"}}
+			c := regpath.Config{Covariates: []string{"age"}}
 			n := estimate(t, suppressed(t, 400, share), trainers.Spec{Steps: engine.Config{Method: method}, Network: &c}).Network
 			require.Zero(t, n.Points[0].Edges, "%s, %v missing", method, share)
 			require.True(t, n.Adjacency.Has(0, 1), "%s, %v missing", method, share)

@@ -7,15 +7,15 @@ import (
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // settings are what a model file records of a Spec beside the model itself.
 type settings struct {
-	Steps   any          `json:"steps"`
-	Weight  any          `json:"weight"`
-	Descent any          `json:"descent,omitempty"`
-	Network *path.Config `json:"network,omitempty"`
+	Steps   any             `json:"steps"`
+	Weight  any             `json:"weight"`
+	Descent any             `json:"descent,omitempty"`
+	Network *regpath.Config `json:"network,omitempty"`
 
 	KeepUnits bool `json:"keep_units"`
 }

@@ -21,9 +21,9 @@ import (
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/mcmc"
-	"missingscore/trainers/pairwise"
-	"missingscore/trainers/path"
 	"missingscore/trainers/penalty"
+	"missingscore/trainers/regpath"
+	"missingscore/trainers/sparse"
 )
 
 // Run says how an estimate is cut and taken up again.
@@ -226,8 +226,8 @@ func (p *Prepared) saved(m model.Model, e *engine.Engine, scale data.Scale) (*fi
 // network estimates a Gaussian network.
 func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
 	s := p.Spec
-	setting.Default(&run.State.Path, &path.State{})
-	n, err := path.New(q, s.Steps, *s.Network, run.State.Path)
+	setting.Default(&run.State.Path, &regpath.State{})
+	n, err := regpath.New(q, s.Steps, *s.Network, run.State.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -264,13 +264,13 @@ func (p *Prepared) network(ctx context.Context, q engine.Problem, scale data.Sca
 
 // precisionOf is the precision of a path's result in the table's units; where the estimate is by
 // one matrix, which is for many columns, without its zeros.
-func precisionOf(n *path.Run, scale data.Scale) mat.Symmetric {
+func precisionOf(n *regpath.Run, scale data.Scale) mat.Symmetric {
 	if !n.Estimator.OfMatrix() {
 		p := n.Model().Precision()
 		scale.PrecisionInPlace(p)
 		return p
 	}
-	p := pairwise.FromPacked(n.Model().Packed.Value, n.Table.D)
+	p := sparse.FromPacked(n.Model().Packed.Value, n.Table.D)
 	for j, unit := range scale.Deviation {
 		p.Diagonal[j] = p.Diagonal[j] / unit / unit
 	}
@@ -282,7 +282,7 @@ func precisionOf(n *path.Run, scale data.Scale) mat.Symmetric {
 
 // modelOf is the normal distribution of a path's result in the table's units. It takes over the
 // path's model where it can.
-func modelOf(n *path.Run, precision mat.Symmetric, scale data.Scale) (*model.Gaussian, error) {
+func modelOf(n *regpath.Run, precision mat.Symmetric, scale data.Scale) (*model.Gaussian, error) {
 	d, mean := n.Table.D, scale.Location(n.Model().Mean())
 	m := n.Model()
 	switch {

@@ -17,7 +17,7 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // fuzzedState hands whatever stands in a state's file under its own checksum to a run: it is
@@ -80,7 +80,7 @@ func FuzzLoadState(f *testing.F) {
 
 // Of a network, with estimates made again on resamples, some of which may be left.
 func FuzzLoadResamples(f *testing.F) {
-	spec := trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &path.Config{Lambdas: 2}}
+	spec := trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &regpath.Config{Lambdas: 2}}
 	spec.Inference.Kind, spec.Inference.Resamples = "bootstrap", 2
 	fuzzedState(f, 20, spec, func(s *trainers.State) {
 		s.Inference.Resamples[0] = inference.Fit{Done: true, Edges: []int{99}, Partial: []float64{0.5}}

@@ -17,17 +17,17 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // An estimate that standardises columns where they stand is the one that copies them, and
 // afterwards the table is what it was, up to rounding.
 func TestInPlace(t *testing.T) {
 	for name, s := range map[string]trainers.Spec{
-		"network":           {Network: &path.Config{}},
-		"errors by rows":    {Network: &path.Config{}, Inference: inference.Config{Kind: "robust"}},
-		"resamples":         {Network: &path.Config{Lambdas: 10}, Inference: inference.Config{Kind: "bootstrap", Resamples: 5}},
-		"cross-validation":  {Network: &path.Config{Lambdas: 10, Select: path.Selection{Kind: "cv"}}, Steps: engine.Config{Method: "exact"}},
+		"network":           {Network: &regpath.Config{}},
+		"errors by rows":    {Network: &regpath.Config{}, Inference: inference.Config{Kind: "robust"}},
+		"resamples":         {Network: &regpath.Config{Lambdas: 10}, Inference: inference.Config{Kind: "bootstrap", Resamples: 5}},
+		"cross-validation":  {Network: &regpath.Config{Lambdas: 10, Select: regpath.Selection{Kind: "cv"}}, Steps: engine.Config{Method: "exact"}},
 		"fit":               {Steps: engine.Config{Method: "em-exact"}},
 		"fit with errors":   {Steps: engine.Config{Method: "em-exact"}, Inference: inference.Config{Kind: "robust"}},
 		"of a fixed origin": {Model: trainers.ModelSpec{Kind: "quartic"}, Steps: engine.Config{Method: "zeroed"}, Descent: descent.Config{Iterations: 3}},
@@ -74,7 +74,7 @@ func TestInPlaceKeepsNumbersOnBounds(t *testing.T) {
 	before := slices.Clone(table.Values)
 	box, err := domain.Parse([]byte(`{"lower":{"x1":0,"x2":0,"x3":0,"x4":0}}`), table.Names)
 	require.NoError(t, err)
-	_, err = trainers.Estimate(t.Context(), table, trainers.Spec{Network: &path.Config{Lambdas: 3}, Domain: box, Steps: engine.Config{Method: "zeroed"}}, trainers.Run{InPlace: true})
+	_, err = trainers.Estimate(t.Context(), table, trainers.Spec{Network: &regpath.Config{Lambdas: 3}, Domain: box, Steps: engine.Config{Method: "zeroed"}}, trainers.Run{InPlace: true})
 	require.NoError(t, err)
 	require.Equal(t, before, table.Values)
 }
@@ -85,7 +85,7 @@ func TestInPlaceIsPutBackWhenCut(t *testing.T) {
 	before := slices.Clone(table.Values)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := trainers.Estimate(ctx, table, trainers.Spec{Network: &path.Config{}}, trainers.Run{InPlace: true})
+	_, err := trainers.Estimate(ctx, table, trainers.Spec{Network: &regpath.Config{}}, trainers.Run{InPlace: true})
 	require.ErrorIs(t, err, context.Canceled)
 	require.InDeltaSlice(t, before, table.Values, 1e-14)
 }

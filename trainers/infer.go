@@ -7,7 +7,7 @@ import (
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/bootstrap"
 	"missingscore/trainers/inference/debias"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // checkInference fills in the defaults of Spec.Inference and refuses what does not go with
@@ -54,21 +54,21 @@ func (p *Prepared) testKind() string {
 }
 
 // tests are those of a path's pairs, for a selection that goes by them.
-func (p *Prepared) tests(n *path.Run) func(context.Context) (path.Tests, error) {
-	return func(ctx context.Context) (path.Tests, error) {
+func (p *Prepared) tests(n *regpath.Run) func(context.Context) (regpath.Tests, error) {
+	return func(ctx context.Context) (regpath.Tests, error) {
 		c := inference.Config{Kind: p.testKind(), Level: p.Spec.Inference.Level}
 		setting.Default(&c.Level, inference.DefaultLevel)
 		r, err := inference.Infer(ctx, inference.Problem{Config: c, Path: n, GapTests: p.gapTests})
 		if err != nil {
-			return path.Tests{}, err
+			return regpath.Tests{}, err
 		}
-		return path.Tests{Pairs: r.Pairs, Rests: r.Rests, Warnings: r.Warnings}, nil
+		return regpath.Tests{Pairs: r.Pairs, Rests: r.Rests, Warnings: r.Warnings}, nil
 	}
 }
 
 // infer tells how uncertain an estimated network is. Of a shard it makes its estimates, and
 // tells nothing.
-func (p *Prepared) infer(ctx context.Context, n *path.Run, r *Result, run Run) error {
+func (p *Prepared) infer(ctx context.Context, n *regpath.Run, r *Result, run Run) error {
 	c := p.Spec.Inference
 	if !c.Asked() && c.Stability == 0 {
 		return nil

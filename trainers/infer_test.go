@@ -15,7 +15,7 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Errors by the model are warned of where rows have heavier tails than normal ones, errors by the
@@ -32,7 +32,7 @@ func TestTailsAreWarnedOf(t *testing.T) {
 			}
 		}
 		for _, kind := range []string{"model", "robust"} {
-			s := trainers.Spec{Network: &path.Config{Lambdas: 12}, Inference: inference.Config{Kind: kind}}
+			s := trainers.Spec{Network: &regpath.Config{Lambdas: 12}, Inference: inference.Config{Kind: kind}}
 			r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 			require.NoError(t, err)
 			warned := strings.Contains(strings.Join(r.Network.Inference.Warnings, "; "), "heavier tails")
@@ -52,7 +52,7 @@ func TestFewRowsAreWarnedOf(t *testing.T) {
 	}{{9 * d, 0, true, true}, {12 * d, 0, false, true}, {16 * d, 0, false, false}, {20 * d, 0.3, true, true}, {40 * d, 0.3, false, false}} {
 		_, table := testtables.Star(t, d, c.rows, c.missing)
 		for kind, want := range map[string]bool{"model": c.model, "robust": c.robust} {
-			s := trainers.Spec{Network: &path.Config{Lambdas: 6}, Inference: inference.Config{Kind: kind}}
+			s := trainers.Spec{Network: &regpath.Config{Lambdas: 6}, Inference: inference.Config{Kind: kind}}
 			r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 			require.NoError(t, err)
 			told := strings.Join(r.Network.Inference.Warnings, "; ")
@@ -70,7 +70,7 @@ func TestEdgesByTheirTests(t *testing.T) {
 	const rate = 0.1
 	_, table := testtables.Star(t, 8, 300, 0.3)
 	byTests := func(c inference.Config) *trainers.NetworkResult {
-		s := trainers.Spec{Network: &path.Config{Select: path.Selection{Kind: "fdr", Rate: rate}, Lambdas: 12}, Inference: c}
+		s := trainers.Spec{Network: &regpath.Config{Select: regpath.Selection{Kind: "fdr", Rate: rate}, Lambdas: 12}, Inference: c}
 		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		require.NoError(t, err)
 		require.True(t, r.Converged, r.Verdict)
@@ -117,7 +117,7 @@ func TestEstimatesAreUnpenalised(t *testing.T) {
 		require.NoError(t, err)
 		precision := fit.Model.Model.(*model.Gaussian).Precision()
 		for _, kind := range []string{"model", "robust"} {
-			s := trainers.Spec{Network: &path.Config{Lambdas: 6, Select: path.Selection{Kind: "density", Density: 0.3}}, Inference: inference.Config{Kind: kind}}
+			s := trainers.Spec{Network: &regpath.Config{Lambdas: 6, Select: regpath.Selection{Kind: "density", Density: 0.3}}, Inference: inference.Config{Kind: kind}}
 			r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 			require.NoError(t, err)
 			require.Contains(t, r.Network.Inference.Rests, "maximum likelihood with all pairs free")
@@ -152,7 +152,7 @@ func TestFewRowsTakeOneStep(t *testing.T) {
 		table  *data.Table
 		method string
 	}{{few, "em-exact"}, {apart, "em-exact"}, {many, "exact"}} {
-		s := trainers.Spec{Steps: engine.Config{Method: c.method}, Network: &path.Config{Lambdas: 6}, Inference: inference.Config{Kind: "model"}}
+		s := trainers.Spec{Steps: engine.Config{Method: c.method}, Network: &regpath.Config{Lambdas: 6}, Inference: inference.Config{Kind: "model"}}
 		r, err := trainers.Estimate(t.Context(), c.table, s, trainers.Run{})
 		require.NoError(t, err)
 		require.Contains(t, r.Network.Inference.Rests, "one Newton step from the ")

@@ -14,7 +14,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // chainOfThree is x → y → z, y hidden where x < 0, with unit variances: the partial correlation
@@ -46,8 +46,8 @@ func TestMissingAtRandomBySampledEM(t *testing.T) {
 		return trainers.Spec{Steps: engine.Config{Method: method, Seed: 1}, Descent: descent.Config{Epochs: 60}}
 	}
 	network := func(method string) trainers.Spec {
-		return trainers.Spec{Steps: engine.Config{Method: method, Seed: 1, ImputerSteps: 4, Batch: 500}, Network: &path.Config{
-			Select: path.Selection{Kind: "none"}, Lambdas: 10, LambdaMin: 1e-5, IterPerLambda: 60, Rate: 0.05}}
+		return trainers.Spec{Steps: engine.Config{Method: method, Seed: 1, ImputerSteps: 4, Batch: 500}, Network: &regpath.Config{
+			Select: regpath.Selection{Kind: "none"}, Lambdas: 10, LambdaMin: 1e-5, IterPerLambda: 60, Rate: 0.05}}
 	}
 	for name, spec := range map[string]trainers.Spec{
 		"em-exact-mc fit": fit("em-exact-mc"), "em-chains fit": fit("em-chains"), "em-var fit": fit("em-var"),

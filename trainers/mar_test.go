@@ -16,7 +16,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // hiddenWhereLow is x → y → z with y hidden where x < 0: the mean of y is 0, its observed
@@ -76,15 +76,15 @@ func partialCorrelation(p mat.Symmetric, j, k int) float64 {
 // Under MAR em-exact without a penalty is maximum likelihood, and the marginal loss is biased.
 func TestMissingAtRandom(t *testing.T) {
 	table := hiddenWhereLow(4000)
-	estimate := func(method string, c path.Config) mat.Symmetric {
-		c.Select, c.LambdaMin = path.Selection{Kind: "none"}, 1e-5
+	estimate := func(method string, c regpath.Config) mat.Symmetric {
+		c.Select, c.LambdaMin = regpath.Selection{Kind: "none"}, 1e-5
 		r, err := trainers.Estimate(context.Background(), table, trainers.Spec{
 			Steps: engine.Config{Method: method, Seed: 1}, Network: &c}, trainers.Run{})
 		require.NoError(t, err)
 		require.True(t, r.Converged, r.Verdict)
 		return r.Network.Precision
 	}
-	want, got := maximumLikelihood(t, table), estimate("em-exact", path.Config{Tolerance: 1e-7, Refit: new(true)})
+	want, got := maximumLikelihood(t, table), estimate("em-exact", regpath.Config{Tolerance: 1e-7, Refit: new(true)})
 	for j := range 3 {
 		for k := range j {
 			require.InDelta(t, partialCorrelation(want, j, k), partialCorrelation(got, j, k), 1e-6)
@@ -93,7 +93,7 @@ func TestMissingAtRandom(t *testing.T) {
 	}
 	const rho = 1.155 / (1 + 1.155*1.155) // the truth; its standard error (1 − ρ²)/√n, 2000 complete rows, four times
 	require.InDelta(t, rho, partialCorrelation(want, 0, 1), 4*(1-rho*rho)/math.Sqrt(2000))
-	marginal := estimate("exact", path.Config{})
+	marginal := estimate("exact", regpath.Config{})
 	require.Less(t, partialCorrelation(marginal, 0, 1), 0.4)
 	require.Greater(t, partialCorrelation(marginal, 0, 2), 0.2)
 }
@@ -106,7 +106,7 @@ func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
 	require.NoError(t, err)
 	for name, s := range map[string]trainers.Spec{
 		"fit":     {},
-		"network": {Network: &path.Config{Select: path.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}},
+		"network": {Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}},
 	} {
 		s.Steps.Method = "em-exact"
 		r, err := trainers.Estimate(context.Background(), table, s, trainers.Run{})

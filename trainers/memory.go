@@ -8,7 +8,7 @@ import (
 	"missingscore/internal/memory"
 	"missingscore/losses/pairwise"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 	"missingscore/trainers/rows"
 )
 
@@ -50,7 +50,7 @@ func (p *Prepared) tableNumbers() float64 {
 // matrixNumbers are those of a method that knows the table by one matrix, along so many λ.
 func (p *Prepared) matrixNumbers(lambdas float64) float64 {
 	d := float64(p.Table.D)
-	if p.Table.Cuts != nil || p.Table.D <= path.DenseColumns || p.Spec.Network == nil {
+	if p.Table.Cuts != nil || p.Table.D <= regpath.DenseColumns || p.Spec.Network == nil {
 		return p.tableNumbers() + matrixNumbers*d*d
 	}
 	bytes, _ := pairwise.Needed(p.Table.N, p.Table.D)

@@ -15,7 +15,7 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // What is too large is refused before it is made: hardly anything is allocated for it.
@@ -33,13 +33,13 @@ func TestMemoryIsCheckedFirst(t *testing.T) {
 		spec  trainers.Spec
 		want  string
 	}{
-		"network":  {wide, trainers.Spec{Network: &path.Config{Lambdas: 100}}, "model gaussian: a matrix of 100000 columns needs about 40 GB of memory, and 2 GB can be used: take fewer columns"},
+		"network":  {wide, trainers.Spec{Network: &regpath.Config{Lambdas: 100}}, "model gaussian: a matrix of 100000 columns needs about 40 GB of memory, and 2 GB can be used: take fewer columns"},
 		"gaussian": {wide, trainers.Spec{}, "a matrix of 100000 columns needs about 40 GB"},
 		"quartic":  {wide, trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}}, "a matrix of 100000 columns needs about 40 GB"},
 		"energy": {narrow, trainers.Spec{Model: trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[10000,10000,10000,10000,10000]}`)}},
 			"a network of 5 hidden layers for 3 columns needs about 3.2 GB"},
-		"path": {narrow, trainers.Spec{Network: &path.Config{Lambdas: 1 << 30}}, "a network of 3 columns from 50 rows along 1.073741824e+09 λ needs about"},
-		"resamples": {narrow, trainers.Spec{Network: &path.Config{}, Inference: inference.Config{Kind: "bootstrap", Resamples: 1 << 30}},
+		"path": {narrow, trainers.Spec{Network: &regpath.Config{Lambdas: 1 << 30}}, "a network of 3 columns from 50 rows along 1.073741824e+09 λ needs about"},
+		"resamples": {narrow, trainers.Spec{Network: &regpath.Config{}, Inference: inference.Config{Kind: "bootstrap", Resamples: 1 << 30}},
 			"1073741824 resamples of a network of 3 columns from 50 rows needs about"},
 	} {
 		var before, after runtime.MemStats
@@ -71,7 +71,7 @@ func TestMemoryOfMoments(t *testing.T) {
 		{"400MB", "stars", "needs about 471 MB"}, // 60 MB + 8·(4·4·3000 + (1.2 + 2 + 2.5)·3000²)
 	} {
 		t.Setenv(memory.Variable, c.limit)
-		s := trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &path.Config{Lambdas: 5, Select: path.Selection{Kind: c.choice}}}
+		s := trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &regpath.Config{Lambdas: 5, Select: regpath.Selection{Kind: c.choice}}}
 		_, err := trainers.Prepare(table, s)
 		if c.want == "" {
 			require.NoError(t, err, c.limit)
@@ -100,7 +100,7 @@ func TestManyRowsTakeLess(t *testing.T) {
 		{"em-chains", "80MB", "needs about 216 MB"}, // and 8·3·10·5·10⁵ for ten chains in half of the cells
 	} {
 		t.Setenv(memory.Variable, c.limit)
-		s := trainers.Spec{Network: &path.Config{Lambdas: 3}}
+		s := trainers.Spec{Network: &regpath.Config{Lambdas: 3}}
 		s.Steps.Method = c.method
 		_, err := trainers.Prepare(long, s)
 		if c.want == "" {

@@ -17,7 +17,7 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // A cut fit goes on only with the same missingness, and with the same bytes.
@@ -130,7 +130,7 @@ func TestNetworkNotAtRandom(t *testing.T) {
 					}
 					fit, err := trainers.Estimate(t.Context(), table, trainers.Spec{
 						Steps:       engine.Config{Method: "iw", Seed: uint64(k), ProposalSD: 1.5},
-						Network:     &path.Config{Lambdas: 3, InitialIter: 100, IterPerLambda: 100, Select: path.Selection{Kind: "none"}, Tolerance: 1e9}, // the path alone
+						Network:     &regpath.Config{Lambdas: 3, InitialIter: 100, IterPerLambda: 100, Select: regpath.Selection{Kind: "none"}, Tolerance: 1e9}, // the path alone
 						Missingness: known,
 					}, trainers.Run{})
 					require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // chain is a table of normal columns, each of which depends on the one before, in units of
@@ -61,12 +61,12 @@ func TestNetworksFromMoments(t *testing.T) {
 		pairs   bool
 		spec    trainers.Spec
 	}{
-		{0, false, trainers.Spec{Network: &path.Config{Lambdas: 15}}},
-		{0.3, false, trainers.Spec{Network: &path.Config{Lambdas: 15, Penalty: path.Penalty{Kind: "l1"}}, Inference: inference.Config{Kind: "model"}}},
-		{0.3, false, trainers.Spec{Network: &path.Config{Lambdas: 15, Penalty: path.Penalty{Kind: "adaptive", Alpha: 0.1}}}},
-		{0.3, false, trainers.Spec{Network: &path.Config{Lambdas: 15, Penalty: path.Penalty{Kind: "l1"}, Select: path.Selection{Kind: "fdr"}}, Inference: inference.Config{Kind: "model"}}},
-		{0.3, false, trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &path.Config{Lambdas: 15}}},
-		{0.3, true, trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &path.Config{Lambdas: 15}}},
+		{0, false, trainers.Spec{Network: &regpath.Config{Lambdas: 15}}},
+		{0.3, false, trainers.Spec{Network: &regpath.Config{Lambdas: 15, Penalty: regpath.Penalty{Kind: "l1"}}, Inference: inference.Config{Kind: "model"}}},
+		{0.3, false, trainers.Spec{Network: &regpath.Config{Lambdas: 15, Penalty: regpath.Penalty{Kind: "adaptive", Alpha: 0.1}}}},
+		{0.3, false, trainers.Spec{Network: &regpath.Config{Lambdas: 15, Penalty: regpath.Penalty{Kind: "l1"}, Select: regpath.Selection{Kind: "fdr"}}, Inference: inference.Config{Kind: "model"}}},
+		{0.3, false, trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &regpath.Config{Lambdas: 15}}},
+		{0.3, true, trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &regpath.Config{Lambdas: 15}}},
 	} {
 		table := chain(t, 1500, 5, c.missing)
 		of := func(table *data.Table) *trainers.NetworkResult {
@@ -129,7 +129,7 @@ func TestFitsFromMoments(t *testing.T) {
 func TestPilotsShrinkageFromMoments(t *testing.T) {
 	table := chain(t, 400, 5, 0.2)
 	of := func(table *data.Table) float64 {
-		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &path.Config{Lambdas: 10, Penalty: path.Penalty{Kind: "adaptive"}}}, trainers.Run{})
+		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &regpath.Config{Lambdas: 10, Penalty: regpath.Penalty{Kind: "adaptive"}}}, trainers.Run{})
 		require.NoError(t, err)
 		return r.Network.Penalty.Alpha
 	}

@@ -13,22 +13,22 @@ import (
 	"missingscore/data/network"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/bootstrap"
-	"missingscore/trainers/pairwise"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
+	"missingscore/trainers/sparse"
 )
 
 // NetworkResult is an estimated network in the table's units.
 type NetworkResult struct {
-	Names      []string     // of its nodes
-	Points     []path.Point // the path, columns standardised
-	Scores     []float64    // of the selection, one a point; nil for none
-	Chosen     int          // of the points
-	Cut        bool         // the path ends before the smallest λ, because the choice needed no more of it (path.Config.Whole)
+	Names      []string        // of its nodes
+	Points     []regpath.Point // the path, columns standardised
+	Scores     []float64       // of the selection, one a point; nil for none
+	Chosen     int             // of the points
+	Cut        bool            // the path ends before the smallest λ, because the choice needed no more of it (regpath.Config.Whole)
 	Lambda     float64
-	Penalty    path.Penalty  // by which pairs were put in order, with the pilot's shrinkage
-	Ordering   string        // in words: by what the path put pairs in order
-	Threshold  float64       // |P_jk| above it is an edge, columns standardised
-	Precision  mat.Symmetric // of the nodes given the covariates: the block of the whole precision
+	Penalty    regpath.Penalty // by which pairs were put in order, with the pilot's shrinkage
+	Ordering   string          // in words: by what the path put pairs in order
+	Threshold  float64         // |P_jk| above it is an edge, columns standardised
+	Precision  mat.Symmetric   // of the nodes given the covariates: the block of the whole precision
 	Mean       []float64
 	Covariates []string // columns that are held constant and are no nodes
 	Moments    string   // in words: the second moments that are all that the estimate knows of the table; "" where it knows rows
@@ -39,7 +39,7 @@ type NetworkResult struct {
 	Stability  *bootstrap.Stability // nil without
 }
 
-func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale, whole mat.Symmetric) (*NetworkResult, error) {
+func newNetworkResult(names []string, n *regpath.Run, scores []float64, scale data.Scale, whole mat.Symmetric) (*NetworkResult, error) {
 	m, chosen, mean := n.Model(), n.State.Refine.Index, scale.Location(n.Model().Mean())
 	r := &NetworkResult{
 		Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(), Choice: n.Choice(), Moments: n.MatrixWords(),
@@ -47,7 +47,7 @@ func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.
 	}
 	r.Names, r.Mean, r.Precision = names, mean, whole
 	if r.Covariates != nil {
-		r.Names, r.Mean, r.Precision = nil, nil, pairwise.BlockOf(whole, n.Nodes())
+		r.Names, r.Mean, r.Precision = nil, nil, sparse.BlockOf(whole, n.Nodes())
 		for _, j := range n.Nodes() {
 			r.Names, r.Mean = append(r.Names, names[j]), append(r.Mean, mean[j])
 		}
@@ -79,7 +79,7 @@ func (r *NetworkResult) Adjacencies() []network.Adjacency {
 // the truth has no edge or no non-edge, and where the path was cut.
 func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
 	if r.Cut {
-		return nil, errors.New("the path ends where the choice of λ needed no more of it, and rates are of a whole path: set path.Config.Whole")
+		return nil, errors.New("the path ends where the choice of λ needed no more of it, and rates are of a whole path: set regpath.Config.Whole")
 	}
 	var rates []network.Rate
 	for _, a := range r.Adjacencies() {

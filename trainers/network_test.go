@@ -22,14 +22,14 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // estimate is a network's, of a path's settings the defaults where none are given.
 func estimate(t *testing.T, table *data.Table, s trainers.Spec) *trainers.Result {
 	t.Helper()
 	if s.Network == nil {
-		s.Network = &path.Config{}
+		s.Network = &regpath.Config{}
 	}
 	r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func estimate(t *testing.T, table *data.Table, s trainers.Spec) *trainers.Result
 
 func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	g, table := testtables.Star(t, 10, 500, 0.3)
-	r := estimate(t, table, trainers.Spec{Network: &path.Config{Whole: true}})
+	r := estimate(t, table, trainers.Spec{Network: &regpath.Config{Whole: true}})
 	require.Equal(t, "em-exact", r.Spec.Steps.Method)
 	n := r.Network
 	require.Zero(t, n.Points[0].Edges)
@@ -52,7 +52,7 @@ func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	require.True(t, cut.Cut)
 	require.Equal(t, n.Edges(), cut.Edges())
 	_, err = cut.Rates(network.Threshold(g.Precision, 1e-12))
-	require.ErrorContains(t, err, "set path.Config.Whole")
+	require.ErrorContains(t, err, "set regpath.Config.Whole")
 	for j := range 10 {
 		for k := range 10 {
 			require.Equal(t, n.Precision.At(j, k), n.Precision.At(k, j))
@@ -95,9 +95,9 @@ func TestFullWithoutPenaltyIsTheInverseCovariance(t *testing.T) {
 	require.NoError(t, err)
 	table, err := g.Sample(400, rng)
 	require.NoError(t, err)
-	r := estimate(t, table, trainers.Spec{Network: &path.Config{
-		Schedule: path.Fixed, LambdaMax: 1e-9, LambdaMin: 1e-9, Lambdas: 1, InitialIter: 3000, Rate: 0.04,
-		Select: path.Selection{Kind: "none"}, Tolerance: 1e-6}}).Network
+	r := estimate(t, table, trainers.Spec{Network: &regpath.Config{
+		Schedule: regpath.Fixed, LambdaMax: 1e-9, LambdaMin: 1e-9, Lambdas: 1, InitialIter: 3000, Rate: 0.04,
+		Select: regpath.Selection{Kind: "none"}, Tolerance: 1e-6}}).Network
 	standard, scale := data.Standardise(table)
 	s := mat.NewSymDense(4, nil)
 	s.SymOuterK(1/float64(table.N), mat.NewDense(table.N, 4, standard.Values).T())
@@ -110,7 +110,7 @@ func TestFullWithoutPenaltyIsTheInverseCovariance(t *testing.T) {
 
 func TestZeroedStaysPositiveDefinite(t *testing.T) {
 	_, table := testtables.Star(t, 15, 400, 0.5)
-	r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Network: &path.Config{Select: path.Selection{Kind: "none"}}})
+	r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}}})
 	for _, p := range r.Network.Points {
 		m := model.NewGaussian(15, model.FreeSymmetric)
 		copy(m.Packed.Value, p.Packed)
@@ -127,7 +127,7 @@ func TestZeroedStaysPositiveDefinite(t *testing.T) {
 func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 	_, table := testtables.Star(t, 5, 100, 0.3)
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{
-		Steps: engine.Config{Method: "full"}, Network: &path.Config{Schedule: path.Fixed, Rate: 1e9}}, trainers.Run{})
+		Steps: engine.Config{Method: "full"}, Network: &regpath.Config{Schedule: regpath.Fixed, Rate: 1e9}}, trainers.Run{})
 	require.ErrorContains(t, err, "method full is for tables without missing cells; this one has")
 
 	complete := *table
@@ -142,7 +142,7 @@ func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 	far.Half = []domain.HalfSpace{{A: normal, B: 40}}
 	_, err = trainers.Estimate(t.Context(), &complete, trainers.Spec{
 		Domain: far, Steps: engine.Config{Method: "full"},
-		Network: &path.Config{Schedule: path.Fixed, Rate: 1e9, InitialIter: 1, IterPerLambda: 1},
+		Network: &regpath.Config{Schedule: regpath.Fixed, Rate: 1e9, InitialIter: 1, IterPerLambda: 1},
 	}, trainers.Run{Save: func(s *trainers.State) error { saved = s; return nil }})
 	var diverged *engine.DivergedError
 	require.ErrorAs(t, err, &diverged)
@@ -157,7 +157,7 @@ func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 func TestWarnsOfDegenerateWeights(t *testing.T) {
 	_, table := testtables.Star(t, 20, 200, 0.6)
 	r := estimate(t, table, trainers.Spec{
-		Steps: engine.Config{Method: "iw", ProposalSD: 4}, Network: &path.Config{InitialIter: 20, IterPerLambda: 1, Lambdas: 5}})
+		Steps: engine.Config{Method: "iw", ProposalSD: 4}, Network: &regpath.Config{InitialIter: 20, IterPerLambda: 1, Lambdas: 5}})
 	require.Less(t, r.Network.Points[4].EffectiveSize, 1.6)
 	require.Contains(t, r.Warnings[len(r.Warnings)-1], "importance weights are degenerate")
 }
@@ -170,7 +170,7 @@ func TestAirqualityIsNearMaximumLikelihood(t *testing.T) {
 	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	require.NoError(t, err)
 	for _, method := range []string{"exact", "iw"} {
-		r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: method}, Network: &path.Config{Select: path.Selection{Kind: "none"}}}).Network
+		r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: method}, Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}}}).Network
 		want := map[[2]string]float64{
 			{"Ozone", "Solar.R"}: 0.243, {"Ozone", "Wind"}: -0.420, {"Ozone", "Temp"}: 0.538,
 			{"Solar.R", "Wind"}: 0.178, {"Solar.R", "Temp"}: 0.105, {"Wind", "Temp"}: -0.127,
@@ -189,7 +189,7 @@ func TestPathOnly(t *testing.T) {
 	for _, method := range []string{"exact", "iw"} {
 		c := trainers.Spec{
 			Steps:     engine.Config{Method: method, Seed: 2},
-			Network:   &path.Config{Schedule: path.Fixed, Lambdas: 4, InitialIter: 10, IterPerLambda: 5, Select: path.Selection{Kind: "none"}, PathOnly: true},
+			Network:   &regpath.Config{Schedule: regpath.Fixed, Lambdas: 4, InitialIter: 10, IterPerLambda: 5, Select: regpath.Selection{Kind: "none"}, PathOnly: true},
 			KeepUnits: true,
 		}
 		state := &trainers.State{}
@@ -231,7 +231,7 @@ func TestResamplingFindsTheStarAndIsReproducible(t *testing.T) {
 				run := func(ctx context.Context, workers int, run trainers.Run) (*trainers.NetworkResult, error) {
 					r, err := trainers.Estimate(ctx, table, trainers.Spec{
 						Steps:   engine.Config{Method: method, Seed: 1, Draws: 4, Workers: workers},
-						Network: &path.Config{Lambdas: 20, Select: path.Selection{Kind: kind, Beta: 0.15}},
+						Network: &regpath.Config{Lambdas: 20, Select: regpath.Selection{Kind: kind, Beta: 0.15}},
 					}, run)
 					if err != nil {
 						return nil, err
@@ -281,7 +281,7 @@ func TestRidgeRefitsHaveALoss(t *testing.T) {
 		t.Run(e.Name, func(t *testing.T) {
 			r := estimate(t, table, trainers.Spec{
 				Steps:   engine.Config{Method: e.Name, Draws: 2, ImputerSteps: 1},
-				Network: &path.Config{Penalty: path.Penalty{Kind: "ridge"}, Lambdas: 3, RefineIter: 50},
+				Network: &regpath.Config{Penalty: regpath.Penalty{Kind: "ridge"}, Lambdas: 3, RefineIter: 50},
 			})
 			require.True(t, engine.Finite(r.Loss))
 			_, err := r.Encode()

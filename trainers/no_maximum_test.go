@@ -14,7 +14,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // likelihood is the log density of a table's observed cells under N(mu, sigma), by gonum.
@@ -171,7 +171,7 @@ func TestLossOfARidgePathsPoint(t *testing.T) {
 		{nan, 0.867, nan}, {0.71, 3.77, nan}, {0.911, nan, 1.28}, {nan, nan, 0.216}, {0.206, 0.434, 0.0129},
 		{2.01, 0.00277, nan}, {nan, 1.17, 0.497}, {0.085, nan, 0.0427},
 	})
-	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &path.Config{Penalty: path.Penalty{Kind: "auto"}}}, trainers.Run{})
+	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &regpath.Config{Penalty: regpath.Penalty{Kind: "auto"}}}, trainers.Run{})
 	require.NoError(t, err)
 	require.Contains(t, r.Verdict, "the likelihood of this network has no maximum")
 	_, err = r.Encode()

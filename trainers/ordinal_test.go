@@ -15,7 +15,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // items are a chain of four columns, each with 0.6 of the one before in it: a number in units of
@@ -58,7 +58,7 @@ var ordinal = transform.Spec{Columns: map[string]string{"a": "ordinal", "b": "or
 // number. 3000 rows: standard errors below 0.03.
 func TestNetworkOfOrderedCategories(t *testing.T) {
 	table := items(t, 3000)
-	s := trainers.Spec{Transform: ordinal, Steps: engine.Config{Workers: 2}, Network: &path.Config{Lambdas: 20}}
+	s := trainers.Spec{Transform: ordinal, Steps: engine.Config{Workers: 2}, Network: &regpath.Config{Lambdas: 20}}
 	r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)
 	require.True(t, r.Converged, r.Verdict)
@@ -104,14 +104,14 @@ func TestFitOfOrderedCategories(t *testing.T) {
 	m, err := r.Model.Fitted()
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 2, 3}, m.Transform.Ordinal())
-	s := trainers.Spec{Transform: ordinal, Network: &path.Config{Lambdas: 5, Select: path.Selection{Kind: "none"}}}
+	s := trainers.Spec{Transform: ordinal, Network: &regpath.Config{Lambdas: 5, Select: regpath.Selection{Kind: "none"}}}
 	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)
 }
 
 func TestRefusalsOfOrderedCategories(t *testing.T) {
 	table := items(t, 100)
-	network := func() *path.Config { return &path.Config{Lambdas: 5} }
+	network := func() *regpath.Config { return &regpath.Config{Lambdas: 5} }
 	bounds := domain.All(4)
 	bounds.Lower[1] = 0
 	for name, c := range map[string]struct {
@@ -149,7 +149,7 @@ func TestMeanBesideOrderedCategories(t *testing.T) {
 		table.Values = append(table.Values, x, 7+3*y, a)
 		table.Observed = append(table.Observed, true, x < .3, true)
 	}
-	spec := trainers.Spec{Transform: transform.Spec{Columns: map[string]string{"a": "ordinal"}}, Network: &path.Config{Lambdas: 10}}
+	spec := trainers.Spec{Transform: transform.Spec{Columns: map[string]string{"a": "ordinal"}}, Network: &regpath.Config{Lambdas: 10}}
 	for _, only := range []bool{false, true} {
 		spec.Network.PathOnly = only
 		r, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
@@ -182,7 +182,7 @@ func TestBootstrapOfOrderedCategories(t *testing.T) {
 		return table
 	}
 	s := trainers.Spec{Transform: transform.Spec{Others: "ordinal"}, Steps: engine.Config{Method: "pairwise"},
-		Network: &path.Config{Lambdas: 4, LambdaMin: 1e-4, Select: path.Selection{Kind: "none"}}}
+		Network: &regpath.Config{Lambdas: 4, LambdaMin: 1e-4, Select: regpath.Selection{Kind: "none"}}}
 	var over []float64
 	for k := range uint64(times) {
 		r := estimate(t, draw(k+1), s).Network
@@ -197,7 +197,7 @@ func TestBootstrapOfOrderedCategories(t *testing.T) {
 
 // Of em-latent, too: every pair has an error, an interval and an inclusion.
 func TestBootstrapOfLatent(t *testing.T) {
-	s := trainers.Spec{Transform: ordinal, Network: &path.Config{Lambdas: 8}, Inference: inference.Config{Kind: "bootstrap", Resamples: 4}}
+	s := trainers.Spec{Transform: ordinal, Network: &regpath.Config{Lambdas: 8}, Inference: inference.Config{Kind: "bootstrap", Resamples: 4}}
 	for _, p := range estimate(t, items(t, 200), s).Network.Inference.Pairs {
 		require.False(t, math.IsNaN(p.SE) || math.IsNaN(p.Low) || math.IsNaN(p.Inclusion))
 	}

@@ -11,13 +11,13 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // wide is a chain of so many columns that points of a path keep no zeros.
 func wide(t *testing.T) *data.Table {
 	t.Helper()
-	const n, d = 150, path.DenseColumns + 10
+	const n, d = 150, regpath.DenseColumns + 10
 	rng := stream.New(1, stream.Simulate)
 	table := &data.Table{N: n, D: d}
 	for j := range d {
@@ -39,7 +39,7 @@ func wide(t *testing.T) *data.Table {
 // λ is never cut.
 func TestPairwiseOfManyColumns(t *testing.T) {
 	table := wide(t)
-	s := trainers.Spec{Steps: engine.Config{Method: "pairwise", Workers: 2}, Network: &path.Config{Lambdas: 10}}
+	s := trainers.Spec{Steps: engine.Config{Method: "pairwise", Workers: 2}, Network: &regpath.Config{Lambdas: 10}}
 	want, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)
 	require.True(t, want.Converged, want.Verdict)

@@ -13,7 +13,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/pairwise"
+	"missingscore/trainers/sparse"
 )
 
 // A normal column has its mean where it was seen, or beyond by what the choice of cells
@@ -92,7 +92,7 @@ func deviationsNear(t *data.Table, columns []observed, g model.Normal) bool {
 	if !ok || free.Parameterisation() != model.FreeSymmetric || t.D < manyColumns {
 		return false
 	}
-	p := pairwise.FromPacked(free.Packed.Value, t.D)
+	p := sparse.FromPacked(free.Packed.Value, t.D)
 	if len(p.At) > fewPairs*t.D {
 		return false
 	}

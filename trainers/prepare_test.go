@@ -15,7 +15,7 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // The default method knows the table, the model and the objective.
@@ -125,17 +125,17 @@ func TestSettingErrors(t *testing.T) {
 		{trainers.Spec{Steps: engine.Config{Method: "exact-mc", Weighting: "leave-one-out", Draws: 2}}, "draws"},
 		{trainers.Spec{Steps: engine.Config{ProposalSD: -1}}, "proposal_sd"},
 		{trainers.Spec{Descent: descent.Config{Epochs: -1}}, "epochs"},
-		{trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}, Network: &path.Config{}}, "model"},
-		{trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "classical"}, Network: &path.Config{}}, "objective"},
-		{trainers.Spec{Network: &path.Config{Select: path.Selection{Kind: "cv", Folds: 31}}}, "select"},
-		{trainers.Spec{Network: &path.Config{Lambdas: -1}}, "lambdas"},
+		{trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}, Network: &regpath.Config{}}, "model"},
+		{trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "classical"}, Network: &regpath.Config{}}, "objective"},
+		{trainers.Spec{Network: &regpath.Config{Select: regpath.Selection{Kind: "cv", Folds: 31}}}, "select"},
+		{trainers.Spec{Network: &regpath.Config{Lambdas: -1}}, "lambdas"},
 	} {
 		_, err := trainers.Estimate(t.Context(), table, c.spec, trainers.Run{})
 		var wrong *trainers.SettingError
 		require.ErrorAs(t, err, &wrong, "%+v", c)
 		require.Equal(t, c.field, wrong.Field)
 	}
-	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &path.Config{}, Truth: &evaluate.Truth{}}, trainers.Run{})
+	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &regpath.Config{}, Truth: &evaluate.Truth{}}, trainers.Run{})
 	require.ErrorContains(t, err, "by NetworkResult.Rates")
 }
 
@@ -150,7 +150,7 @@ func TestWarnsOfColumnsNeverTogether(t *testing.T) {
 		}
 	}
 	const want = "x1 and x3 are never observed in the same row: their partial correlation is not determined by the data"
-	for _, s := range []trainers.Spec{{Descent: descent.Passes(1, 0)}, {Network: &path.Config{Lambdas: 3}}} {
+	for _, s := range []trainers.Spec{{Descent: descent.Passes(1, 0)}, {Network: &regpath.Config{Lambdas: 3}}} {
 		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		require.NoError(t, err)
 		require.Contains(t, r.Warnings, want)

@@ -26,7 +26,7 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // normalFile is a table of n normal rows, a fifth of their cells missing, in a file; and the table
@@ -236,7 +236,7 @@ func TestStreamedInLaw(t *testing.T) {
 func TestStreamedRefusals(t *testing.T) {
 	_, file, _ := normalFile(t, 500, "t.csv")
 	for words, s := range map[string]trainers.Spec{
-		"a network goes by all rows: take their moments":                                {Network: &path.Config{}},
+		"a network goes by all rows: take their moments":                                {Network: &regpath.Config{}},
 		"the chains of method em-chains keep numbers for each missing cell of each row": {Steps: engine.Config{Method: "em-chains"}},
 		"standard errors go by all rows":                                                {Inference: inference.Config{Kind: "robust"}, Steps: engine.Config{Method: "iw"}},
 		"npn of x2 goes by the ranks of all rows":                                       {Transform: transform.Spec{Columns: map[string]string{"x2": "npn"}}},

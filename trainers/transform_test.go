@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // positive is a star's table, and the table of its exponentials.
@@ -43,7 +43,7 @@ func TestTransformedNetworks(t *testing.T) {
 	estimate := func(table *data.Table, s *domain.Domain, by string) *trainers.Result {
 		spec, err := transform.Parse([]string{by})
 		require.NoError(t, err)
-		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Transform: spec, Domain: s, Steps: engine.Config{Method: "exact"}, Network: &path.Config{Lambdas: 15}}, trainers.Run{})
+		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Transform: spec, Domain: s, Steps: engine.Config{Method: "exact"}, Network: &regpath.Config{Lambdas: 15}}, trainers.Run{})
 		require.NoError(t, err)
 		return r
 	}

@@ -17,7 +17,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // unitChange says how a table is written down differently: row i of it is row Rows[i] of the
@@ -44,7 +44,7 @@ func (u unitChange) apply(t *data.Table) *data.Table {
 
 func estimatedNetwork(t require.TestingT, table *data.Table, method string) *trainers.Result {
 	r, err := trainers.Estimate(context.Background(), table, trainers.Spec{
-		Steps: engine.Config{Method: method}, Network: &path.Config{Lambdas: 10}}, trainers.Run{})
+		Steps: engine.Config{Method: method}, Network: &regpath.Config{Lambdas: 10}}, trainers.Run{})
 	require.NoError(t, err)
 	return r
 }

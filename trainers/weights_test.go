@@ -18,7 +18,7 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // copies is a table whose rows count k times, and one in which they stand k times.
@@ -99,7 +99,7 @@ func TestWeightedPathIsThatOfRepeatedRows(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			weighted, repeated := copies(t, table, 7)
 			find := func(table *data.Table) *trainers.NetworkResult {
-				c := path.Config{Lambdas: 12, Select: path.Selection{Kind: "none"}, StopTol: 1e-9, MaxIter: 5000, Penalty: path.Penalty{Kind: "l1"}}
+				c := regpath.Config{Lambdas: 12, Select: regpath.Selection{Kind: "none"}, StopTol: 1e-9, MaxIter: 5000, Penalty: regpath.Penalty{Kind: "l1"}}
 				return estimate(t, table, trainers.Spec{Network: &c, Steps: engine.Config{Method: method}}).Network
 			}
 			want, got := find(repeated), find(weighted)
@@ -177,7 +177,7 @@ func TestWeightedErrorsAgainstClosedForms(t *testing.T) {
 	const r = 0.316894042873781
 	for kind, want := range map[string]float64{"robust": 0.252365876728070, "model": 0.233640420462578} {
 		for _, method := range []string{"em-exact", "exact", "full"} {
-			s := trainers.Spec{Steps: engine.Config{Method: method}, Network: &path.Config{Select: path.Selection{Kind: "none"}}, Inference: inference.Config{Kind: kind}}
+			s := trainers.Spec{Steps: engine.Config{Method: method}, Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}}, Inference: inference.Config{Kind: kind}}
 			pair := estimate(t, table, s).Network.Inference.Pairs[0]
 			require.InDelta(t, r, pair.Estimate, 1e-6, "%s %s", kind, method)
 			s2 := want / (1 - r*r) * want / (1 - r*r)
@@ -207,7 +207,7 @@ func TestWeightedErrorsAgainstClosedForms(t *testing.T) {
 func TestWeightedEBIC(t *testing.T) {
 	table := weightedAir(t, "Ozone", "Temp")
 	require.InDelta(t, 14.82456140350877, table.EffectiveRows(), 1e-9) // R: sum(w)^2 / sum(w^2)
-	r := estimate(t, table, trainers.Spec{Network: &path.Config{Select: path.Selection{Kind: "ebic", Gamma: new(0.25)}}}).Network
+	r := estimate(t, table, trainers.Spec{Network: &regpath.Config{Select: regpath.Selection{Kind: "ebic", Gamma: new(0.25)}}}).Network
 	n, corr := table.EffectiveRows(), 0.316894042873781
 	require.Zero(t, r.Points[0].Edges)
 	last := len(r.Points) - 1

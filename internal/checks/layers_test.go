@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"losses/pairwise", "losses/latent", "losses"},
 	{"trainers/internal/testtables", "trainers/optim", "trainers/mcmc", "trainers/source", "trainers/estimator", "trainers/engine"},
 	{"trainers/posterior", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
-	{"trainers/rows", "trainers/completed", "trainers/em", "trainers/penalty", "trainers/descent", "trainers/pairwise", "trainers/path", "trainers/inference", "trainers/inference/bounded", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
+	{"trainers/rows", "trainers/completed", "trainers/em", "trainers/penalty", "trainers/descent", "trainers/sparse", "trainers/regpath", "trainers/inference", "trainers/inference/bounded", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
 	{"internal/layout", "internal/picture", "internal/report"},
 	{"cmd"},

@@ -11,7 +11,7 @@ import (
 	"missingscore/data"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // kolmogorov is the largest distance of the distribution of p from the uniform one.
@@ -60,7 +60,7 @@ func TestEqualSparseNetworks(t *testing.T) {
 		t.Skip("takes minutes: MISSINGSCORE_SLOW=1 runs it")
 	}
 	sparse := func(*data.Table) trainers.Spec {
-		return trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &path.Config{Lambdas: 12}}
+		return trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &regpath.Config{Lambdas: 12}}
 	}
 	const pairs, level = 100, 0.1
 	var small [2]float64

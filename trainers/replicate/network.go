@@ -6,7 +6,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/trainers"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Network is an estimated network in short.
@@ -27,7 +27,7 @@ func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, err
 	if err != nil {
 		return Network{}, err
 	}
-	n, err := path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
+	n, err := regpath.New(q, p.Spec.Steps, *p.Spec.Network, &regpath.State{})
 	if err != nil {
 		return Network{}, err
 	}
@@ -35,7 +35,7 @@ func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, err
 		return Network{}, err
 	}
 	d := p.Table.D
-	edges := path.Adjacency(n.Model().Packed.Value, d, n.Config.Threshold)
+	edges := regpath.Adjacency(n.Model().Packed.Value, d, n.Config.Threshold)
 	made, err := network.New(p.Table.Names, n.Model().Precision(), edges)
 	if err != nil {
 		return Network{}, err

@@ -17,7 +17,7 @@ import (
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/bounded"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Names of the kinds.
@@ -115,7 +115,7 @@ func infer(ctx context.Context, p inference.Problem) (*inference.Result, error) 
 			r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: the rows tell too little of them for so many neighbours", without, len(e.Partial)))
 		}
 	}
-	r.Pairs = inference.Pairs(path.OfNodes(n, n.Table.PairCounts()), path.OfNodes(n, e.Partial), path.OfNodes(n, e.SE), p.Config.Level)
+	r.Pairs = inference.Pairs(regpath.OfNodes(n, n.Table.PairCounts()), regpath.OfNodes(n, e.Partial), regpath.OfNodes(n, e.SE), p.Config.Level)
 	return r, nil
 }
 
@@ -132,7 +132,7 @@ const (
 // startOf is where a step starts: the likelihood's at its maximum or, without one to rely on, at the
 // chosen network, if possible without its penalty. The marginal loss's is there always, for its
 // minimum with all pairs free is less certain than a step to it (docs/theory/inference.md#eq-enough-rows).
-func startOf(ctx context.Context, n *path.Run, q Equation) (m *model.Gaussian, from origin, err error) {
+func startOf(ctx context.Context, n *regpath.Run, q Equation) (m *model.Gaussian, from origin, err error) {
 	switch q {
 	case Truncated: // the result does not depend on the start
 		return n.Model(), fromBounds, nil

@@ -8,7 +8,7 @@ import (
 	"missingscore/losses"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // mostIterations ends a fit that does not converge. Of simulated tables with enough rows none took
@@ -19,7 +19,7 @@ const mostIterations = 1000
 // It starts from the network of the result. It returns nil if a pair of columns has, on average, no
 // more rows than there are parameters (docs/theory/inference.md#eq-enough-rows), or if the optimiser
 // does not converge, for example because the likelihood has no maximum.
-func unpenalised(ctx context.Context, n *path.Run) (*model.Gaussian, error) {
+func unpenalised(ctx context.Context, n *regpath.Run) (*model.Gaussian, error) {
 	d, steps := n.Table.D, n.Engine.Config
 	if together(n.Table) <= float64(parameters(d)) {
 		return nil, nil
