@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/losses"
@@ -115,48 +113,44 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 		return w.matrix.likelihoods(ctx, points)
 	}
 	state := &w.State.Refitted
-	var left []int
-	for _, i := range points {
-		if !state.Done[i] {
-			left = append(left, i)
-		}
-	}
+	left := slices.DeleteFunc(slices.Clone(points), func(i int) bool { return state.Done[i] })
 	least := refitGain
 	if w.again {
 		least = againGain
 	}
-	pool, ctx := errgroup.WithContext(ctx)
 	var mu sync.Mutex
+	one := func(ctx context.Context, f *refitter, i int) error {
+		p := w.State.Points[i]
+		packed, edges := p.precision(w.Table.D), w.adjacency(p, true).Edge
+		s, ok, err := f.refit(ctx, p.mean(w.Table.D), packed, without(edges, w.Table.D), gainless(least))
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if state.Done[i] = true; ok {
+			state.Likelihood[i] = s.Likelihood
+		}
+		w.tell("ebic", "network", count(state.Done), len(w.networks()), 0, math.NaN(), 0)
+		return nil
+	}
+	pool, ctx := panics.WithContext(ctx)
 	workers := min(w.Engine.Config.Workers, len(left))
 	for k := range workers {
-		pool.Go(func() error {
-			return panics.Caught(func() (err error) {
-				f := w.refitter
-				if f == nil {
-					if f, err = newRefitter(w.problem, 1); err != nil {
-						return err
-					}
+		pool.Go(func() (err error) {
+			f := w.refitter
+			if f == nil {
+				if f, err = newRefitter(w.problem, 1); err != nil {
+					return err
 				}
-				if w.again { // with one worker
-					w.refitter = f
-				}
-				for n := k; n < len(left); n += workers {
-					p := w.State.Points[left[n]]
-					packed, edges := p.precision(w.Table.D), w.adjacency(p, true).Edge
-					s, ok, err := f.refit(ctx, p.mean(w.Table.D), packed, without(edges, w.Table.D), gainless(least))
-					if err != nil {
-						return err
-					}
-					mu.Lock()
-					state.Done[left[n]] = true
-					if ok {
-						state.Likelihood[left[n]] = s.Likelihood
-					}
-					w.tell("ebic", "network", count(state.Done), len(w.networks()), 0, math.NaN(), 0)
-					mu.Unlock()
-				}
-				return nil
-			})
+			}
+			if w.again { // with one worker
+				w.refitter = f
+			}
+			for n := k; n < len(left) && err == nil; n += workers {
+				err = one(ctx, f, left[n])
+			}
+			return err
 		})
 	}
 	return pool.Wait()

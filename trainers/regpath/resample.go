@@ -7,8 +7,6 @@ import (
 	"math"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"missingscore/data"
 	"missingscore/internal/panics"
 )
@@ -46,7 +44,7 @@ func resample(ctx context.Context, w *walk) error {
 			state.Most = halfSize(w.pairs(), c.Select)
 		}
 	}
-	pool, ctx := errgroup.WithContext(ctx)
+	pool, ctx := panics.WithContext(ctx)
 	pool.SetLimit(w.Engine.Config.Workers)
 	var mu sync.Mutex
 	for k, p := range parts {
@@ -54,21 +52,19 @@ func resample(ctx context.Context, w *walk) error {
 			continue
 		}
 		pool.Go(func() error {
-			return panics.Caught(func() error {
-				run, heldOut, err := part(ctx, w, p)
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if state.Done[k] = true; err != nil {
-					state.Failed[k] = err.Error()
-				} else {
-					state.take(k, run, heldOut)
-				}
-				w.tell(c.Select.Kind, "part", count(state.Done), len(parts), 0, math.NaN(), 0)
-				return w.save()
-			})
+			run, heldOut, err := part(ctx, w, p)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if state.Done[k] = true; err != nil {
+				state.Failed[k] = err.Error()
+			} else {
+				state.take(k, run, heldOut)
+			}
+			w.tell(c.Select.Kind, "part", count(state.Done), len(parts), 0, math.NaN(), 0)
+			return w.save()
 		})
 	}
 	if err := pool.Wait(); err != nil {
