@@ -16,8 +16,8 @@ import (
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/sandwich"
-	"missingscore/trainers/path"
 	"missingscore/trainers/penalty"
+	"missingscore/trainers/regpath"
 )
 
 // completed are the values that a shell completes, by flag; of those with a space only the
@@ -31,8 +31,8 @@ func completed() map[string][]string {
 		"method":       methods,
 		"model":        slices.Sorted(maps.Keys(model.Models)),
 		"objective":    append([]string{"auto"}, slices.Sorted(maps.Keys(losses.Objectives))...),
-		"penalty":      path.Penalties(),
-		"select":       path.Selections(),
+		"penalty":      regpath.Penalties(),
+		"select":       regpath.Selections(),
 		"weighting":    slices.Sorted(maps.Keys(losses.Weightings)),
 		"imputer":      slices.Sorted(maps.Keys(nets.Imputers)),
 		"imputer-loss": losses.ImputerLosses(),

@@ -24,7 +24,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // networkCommand is the network command: its flags, and what its phases make.
@@ -83,7 +83,7 @@ Methods:
 	}
 	f.trainingFlags.add(cmd)
 	f.tableFlags.addWeights(cmd)
-	f.addPath(cmd, path.UsualPenalty())
+	f.addPath(cmd, regpath.UsualPenalty())
 	f.addInference(cmd, "adds columns to edges.csv, and pairs.csv", "of --inference")
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
@@ -269,14 +269,14 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 }
 
 type networkJSON struct {
-	Method    string       `json:"method"`
-	Edges     int          `json:"edges"`
-	Lambda    float64      `json:"lambda"`
-	Converged bool         `json:"converged"`
-	Verdict   string       `json:"verdict"`
-	Choice    string       `json:"choice,omitempty"`
-	Moments   string       `json:"moments,omitempty"`
-	Penalty   path.Penalty `json:"penalty"`
+	Method    string          `json:"method"`
+	Edges     int             `json:"edges"`
+	Lambda    float64         `json:"lambda"`
+	Converged bool            `json:"converged"`
+	Verdict   string          `json:"verdict"`
+	Choice    string          `json:"choice,omitempty"`
+	Moments   string          `json:"moments,omitempty"`
+	Penalty   regpath.Penalty `json:"penalty"`
 
 	Assumption      losses.Assumption `json:"assumption"`
 	MissingAtRandom []mcar.Column     `json:"missing_at_random"`

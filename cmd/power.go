@@ -27,8 +27,8 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
 	"missingscore/trainers/power"
+	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 
@@ -77,7 +77,7 @@ Methods:
 	f.tableFlags.addFormat(cmd)
 	f.addSteps(cmd)
 	f.addRun(cmd)
-	f.addPath(cmd, path.UsualPenalty())
+	f.addPath(cmd, regpath.UsualPenalty())
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "power", "folder for the results")
 	fl.IntSliceVar(&f.study.Rows, "rows", nil, "the numbers of rows to try, as 50,100,200 (default: six, each twice the one before, from 50 or two a column)")

@@ -24,7 +24,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // trainingFlags are those of every command that trains: the table with its support and
@@ -246,7 +246,7 @@ func explain(err error, file, saved, advice string) error {
 		return fmt.Errorf("%s: %w; no model is written", file, err)
 	case trainers.Diverged(err):
 		return fmt.Errorf("%s: %w; %s", file, err, advice)
-	case errors.Is(err, path.ErrLambdas):
+	case errors.Is(err, regpath.ErrLambdas):
 		return usageError{fmt.Errorf("--lambda-max, --lambda-min: %w", err)}
 	case errors.Is(err, trainers.ErrOtherRun):
 		return usageError{fmt.Errorf("--resume: %s: %w", saved, err)}
@@ -338,7 +338,7 @@ type networkFlags struct {
 	gamma              float64
 	refit              bool
 	inference          string
-	config             path.Config
+	config             regpath.Config
 }
 
 // addPath adds the flags of the method and its path; penalty says in words what --penalty is
@@ -347,12 +347,12 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	c, steps := &f.config, &f.spec.Steps
 	fl := cmd.Flags()
 	fl.StringVar(&steps.Method, "method", "auto", "auto (em-exact; with logistic --missingness variw, with thresholds exact; full if nothing is missing) or one of the methods above")
-	fl.StringVar(&f.penalty, "penalty", "", "by what pairs come into the network: "+path.PenaltyForms()+"; by default "+penalty)
+	fl.StringVar(&f.penalty, "penalty", "", "by what pairs come into the network: "+regpath.PenaltyForms()+"; by default "+penalty)
 	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
 	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200; --penalty adaptive 1000, ridge 100)")
 	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ")
-	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: "+path.SelectionForms())
-	fl.Float64Var(&f.gamma, "gamma", path.DefaultGamma, "γ of "+strings.Join(path.GammaSelections(), " and ")+", from 0 (BIC, keeps more edges) to 1")
+	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: "+regpath.SelectionForms())
+	fl.Float64Var(&f.gamma, "gamma", regpath.DefaultGamma, "γ of "+strings.Join(regpath.GammaSelections(), " and ")+", from 0 (BIC, keeps more edges) to 1")
 	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
 	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most so many where the method's gradient has no noise (default 300; em-exact 20), else just so many (default 10)")
@@ -379,12 +379,12 @@ func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
 		return err
 	}
 	if cmd.Flags().Changed("penalty") {
-		if c.Penalty, err = path.ParsePenalty(f.penalty); err != nil {
+		if c.Penalty, err = regpath.ParsePenalty(f.penalty); err != nil {
 			return asUsage(cmd, err)
 		}
 	}
 	if f.settings.says(cmd, "select") || c.Select.Kind == "" {
-		if c.Select, err = path.ParseSelection(f.selection); err != nil {
+		if c.Select, err = regpath.ParseSelection(f.selection); err != nil {
 			return asUsage(cmd, err)
 		}
 	}
@@ -393,7 +393,7 @@ func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
 			c.Select.Gamma = &f.gamma
 		}
 	} else if cmd.Flags().Changed("gamma") {
-		return usageError{fmt.Errorf("--gamma is of --select %s, and λ is chosen by %s; leave one of them out", strings.Join(path.GammaSelections(), " and "), c.Select.Kind)}
+		return usageError{fmt.Errorf("--gamma is of --select %s, and λ is chosen by %s; leave one of them out", strings.Join(regpath.GammaSelections(), " and "), c.Select.Kind)}
 	}
 	if cmd.Flags().Changed("refit") {
 		c.Refit = &f.refit

@@ -22,7 +22,7 @@ import (
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/debias"
 	"missingscore/trainers/inference/sandwich"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 	"missingscore/trainers/rows"
 )
 
@@ -367,7 +367,7 @@ func checkMemory(p *Prepared) error {
 	_, normal := model.AsNormal(p.Model)
 	numbers := rowNumbers(p)
 	switch {
-	case p.Estimator.OfMatrix() && (t.Cuts != nil || t.D <= path.DenseColumns || s.Network == nil):
+	case p.Estimator.OfMatrix() && (t.Cuts != nil || t.D <= regpath.DenseColumns || s.Network == nil):
 		numbers += matrixNumbers * d * d
 	case p.Estimator.OfMatrix():
 		bytes, _ := pairmoments.Needed(n, t.D)

@@ -24,8 +24,8 @@ import (
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/sandwich"
 	"missingscore/trainers/mcmc"
-	"missingscore/trainers/path"
 	"missingscore/trainers/penalty"
+	"missingscore/trainers/regpath"
 )
 
 // Run says how an estimate is cut and taken up again.
@@ -329,10 +329,10 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 
 // settings are what a model file records of a Spec beside the model itself.
 type settings struct {
-	Steps   any          `json:"steps"`
-	Weight  any          `json:"weight"`
-	Descent any          `json:"descent,omitempty"`
-	Network *path.Config `json:"network,omitempty"`
+	Steps   any             `json:"steps"`
+	Weight  any             `json:"weight"`
+	Descent any             `json:"descent,omitempty"`
+	Network *regpath.Config `json:"network,omitempty"`
 
 	KeepUnits bool `json:"keep_units"`
 }

@@ -18,7 +18,7 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // A network from a table with missing cells, in two calls.
@@ -29,7 +29,7 @@ func ExampleEstimate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	spec := trainers.Spec{Network: &path.Config{}}
+	spec := trainers.Spec{Network: &regpath.Config{}}
 	result, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
 	if err != nil {
 		log.Fatal(err)

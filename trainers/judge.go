@@ -17,7 +17,7 @@ import (
 	"missingscore/losses"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/gaussian/pairwise"
+	"missingscore/trainers/gaussian/sparse"
 )
 
 // Findings say what is wrong with the table for this estimate, or worth knowing: the
@@ -232,7 +232,7 @@ func deviationsNear(t *data.Table, columns []observed, g model.Normal) bool {
 	if !ok || free.Parameterisation() != model.FreeSymmetric || t.D < manyColumns {
 		return false
 	}
-	p := pairwise.FromPacked(free.Packed.Value, t.D)
+	p := sparse.FromPacked(free.Packed.Value, t.D)
 	if len(p.At) > fewPairs*t.D {
 		return false
 	}

@@ -22,7 +22,7 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // hiddenWhereLow is x → y → z with y hidden where x < 0: the mean of y is 0, its observed
@@ -55,7 +55,7 @@ func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
 	require.NoError(t, err)
 	for name, s := range map[string]trainers.Spec{
 		"fit":     {},
-		"network": {Network: &path.Config{Select: path.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}},
+		"network": {Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}, Tolerance: 1e-8, Refit: new(true)}},
 	} {
 		s.Steps.Method = "em-exact"
 		r, err := trainers.Estimate(context.Background(), table, s, trainers.Run{})
@@ -155,9 +155,9 @@ func TestAssumption(t *testing.T) {
 		"em":                     {gaps, "em", trainers.Spec{}, losses.MCAR},
 		"em-exact":               {gaps, "em-exact", trainers.Spec{}, losses.MAR},
 		"em-full":                {gaps, "em-full", trainers.Spec{}, losses.MAR},
-		"network by em-exact":    {gaps, "em-exact", trainers.Spec{Network: &path.Config{}}, losses.MAR},
-		"a mean that is held":    {gaps, "em-full", trainers.Spec{Network: &path.Config{}}, losses.MCAR},
-		"a mean on a domain":     {gaps, "em-full", trainers.Spec{Network: &path.Config{}, Domain: box}, losses.MAR},
+		"network by em-exact":    {gaps, "em-exact", trainers.Spec{Network: &regpath.Config{}}, losses.MAR},
+		"a mean that is held":    {gaps, "em-full", trainers.Spec{Network: &regpath.Config{}}, losses.MCAR},
+		"a mean on a domain":     {gaps, "em-full", trainers.Spec{Network: &regpath.Config{}, Domain: box}, losses.MAR},
 		"zeroed":                 {gaps, "zeroed", trainers.Spec{}, losses.NoneHolds},
 		"full":                   {complete, "full", trainers.Spec{}, losses.NoGaps},
 		"iw of a complete table": {complete, "iw", trainers.Spec{}, losses.NoGaps},
@@ -188,7 +188,7 @@ func TestWarnsOfCellsMissingAtRandom(t *testing.T) {
 		"exact": {"exact", nil, true}, "iw": {"iw", nil, true}, "em": {"em", nil, true}, "zeroed": {"zeroed", nil, true},
 		"em-exact": {"em-exact", nil, false}, "iw with the law": {"iw", law, false}, "iw with another law": {"iw", elsewhere, true},
 	} {
-		s := trainers.Spec{Steps: engine.Config{Method: c.method, Seed: 1}, Network: &path.Config{Lambdas: 3, LambdaMin: 0.05, Select: path.Selection{Kind: "none"}, PathOnly: true}}
+		s := trainers.Spec{Steps: engine.Config{Method: c.method, Seed: 1}, Network: &regpath.Config{Lambdas: 3, LambdaMin: 0.05, Select: regpath.Selection{Kind: "none"}, PathOnly: true}}
 		if c.law != nil {
 			s.Missingness = &missingness.Model{Logistic: c.law}
 		}

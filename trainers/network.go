@@ -20,24 +20,24 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/gaussian/pairwise"
+	"missingscore/trainers/gaussian/sparse"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/bootstrap"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // NetworkResult is an estimated network in the table's units.
 type NetworkResult struct {
-	Names      []string     // of its nodes
-	Points     []path.Point // the path, columns standardised
-	Scores     []float64    // of the selection, one a point; nil for none
-	Chosen     int          // of the points
-	Cut        bool         // the path ends before the smallest λ, because the choice needed no more of it (path.Config.Whole)
+	Names      []string        // of its nodes
+	Points     []regpath.Point // the path, columns standardised
+	Scores     []float64       // of the selection, one a point; nil for none
+	Chosen     int             // of the points
+	Cut        bool            // the path ends before the smallest λ, because the choice needed no more of it (regpath.Config.Whole)
 	Lambda     float64
-	Penalty    path.Penalty  // by which pairs were put in order, with the pilot's shrinkage
-	Ordering   string        // in words: by what the path put pairs in order
-	Threshold  float64       // |P_jk| above it is an edge, columns standardised
-	Precision  mat.Symmetric // of the nodes given the covariates: the block of the whole precision
+	Penalty    regpath.Penalty // by which pairs were put in order, with the pilot's shrinkage
+	Ordering   string          // in words: by what the path put pairs in order
+	Threshold  float64         // |P_jk| above it is an edge, columns standardised
+	Precision  mat.Symmetric   // of the nodes given the covariates: the block of the whole precision
 	Mean       []float64
 	Covariates []string // columns that are held constant and are no nodes
 	Moments    string   // in words: the second moments that are all that the estimate knows of the table; "" where it knows rows
@@ -51,8 +51,8 @@ type NetworkResult struct {
 // fitNetwork estimates a Gaussian network.
 func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
 	s := p.Spec
-	setting.Default(&run.State.Path, &path.State{})
-	n, err := path.New(q, s.Steps, *s.Network, run.State.Path)
+	setting.Default(&run.State.Path, &regpath.State{})
+	n, err := regpath.New(q, s.Steps, *s.Network, run.State.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -89,13 +89,13 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 
 // precisionOf is the precision of a path's result in the table's units. Methods of one matrix are
 // for many columns: theirs is stored without its zeros.
-func precisionOf(n *path.Run, scale data.Scale) mat.Symmetric {
+func precisionOf(n *regpath.Run, scale data.Scale) mat.Symmetric {
 	if !n.Estimator.OfMatrix() {
 		p := n.Model().Precision()
 		scale.PrecisionInPlace(p)
 		return p
 	}
-	p := pairwise.FromPacked(n.Model().Packed.Value, n.Table.D)
+	p := sparse.FromPacked(n.Model().Packed.Value, n.Table.D)
 	for j, unit := range scale.Deviation {
 		p.Diagonal[j] = p.Diagonal[j] / unit / unit
 	}
@@ -107,7 +107,7 @@ func precisionOf(n *path.Run, scale data.Scale) mat.Symmetric {
 
 // modelOf is the normal distribution of a path's result in the table's units. It takes over the
 // path's model where it can: of many columns a factor takes long, and another matrix memory.
-func modelOf(n *path.Run, precision mat.Symmetric, scale data.Scale) (*model.Gaussian, error) {
+func modelOf(n *regpath.Run, precision mat.Symmetric, scale data.Scale) (*model.Gaussian, error) {
 	m, mean := n.Model(), scale.Location(n.Model().Mean())
 	switch {
 	case !n.Estimator.OfMatrix():
@@ -122,7 +122,7 @@ func modelOf(n *path.Run, precision mat.Symmetric, scale data.Scale) (*model.Gau
 	return m, nil
 }
 
-func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.Scale, whole mat.Symmetric) (*NetworkResult, error) {
+func newNetworkResult(names []string, n *regpath.Run, scores []float64, scale data.Scale, whole mat.Symmetric) (*NetworkResult, error) {
 	m, chosen := n.Model(), n.State.Refine.Index
 	mean := scale.Location(m.Mean())
 	r := &NetworkResult{
@@ -131,7 +131,7 @@ func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.
 	}
 	r.Names, r.Mean, r.Precision = names, mean, whole
 	if r.Covariates != nil {
-		r.Names, r.Mean, r.Precision = nil, nil, pairwise.BlockOf(whole, n.Nodes())
+		r.Names, r.Mean, r.Precision = nil, nil, sparse.BlockOf(whole, n.Nodes())
 		for _, j := range n.Nodes() {
 			r.Names, r.Mean = append(r.Names, names[j]), append(r.Mean, mean[j])
 		}
@@ -148,21 +148,21 @@ func newNetworkResult(names []string, n *path.Run, scores []float64, scale data.
 }
 
 // testsOf tests a path's pairs, for a selection by tests.
-func testsOf(p *Prepared, n *path.Run) func(context.Context) (path.Tests, error) {
-	return func(ctx context.Context) (path.Tests, error) {
+func testsOf(p *Prepared, n *regpath.Run) func(context.Context) (regpath.Tests, error) {
+	return func(ctx context.Context) (regpath.Tests, error) {
 		c := inference.Config{Kind: testKind(p), Level: p.Spec.Inference.Level}
 		setting.Default(&c.Level, inference.DefaultLevel)
 		r, err := inference.Infer(ctx, inference.Problem{Config: c, Path: n, GapTests: p.gapTests})
 		if err != nil {
-			return path.Tests{}, err
+			return regpath.Tests{}, err
 		}
-		return path.Tests{Pairs: r.Pairs, Rests: r.Rests, Warnings: r.Warnings}, nil
+		return regpath.Tests{Pairs: r.Pairs, Rests: r.Rests, Warnings: r.Warnings}, nil
 	}
 }
 
 // infer adds to a result how uncertain its network is. Of a shard it makes the resamples and adds
 // nothing.
-func infer(ctx context.Context, p *Prepared, n *path.Run, r *Result, run Run) (err error) {
+func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run) (err error) {
 	c, tests := p.Spec.Inference, n.State.Tests
 	if !c.Asked() && c.Stability == 0 {
 		return nil
@@ -206,7 +206,7 @@ func infer(ctx context.Context, p *Prepared, n *path.Run, r *Result, run Run) (e
 // of columns on, with n's penalty and its pilot's shrinkage. Each of these is a failure of that
 // estimate: a column without values or variation, two columns that no row shows together though
 // rows of the whole table do, a fit that diverges or does not converge.
-func again(p *Prepared, n *path.Run) inference.Again {
+func again(p *Prepared, n *regpath.Run) inference.Again {
 	penalty, apart := n.Penalty(), p.Table.NeverTogether()
 	return func(ctx context.Context, rows []int, seed uint64) (inference.Fit, error) {
 		n, failed, err := fitRows(ctx, p, rows, seed, penalty, apart)
@@ -223,7 +223,7 @@ func again(p *Prepared, n *path.Run) inference.Again {
 }
 
 // fitRows makes one such estimate, or says in failed why it does not count.
-func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty path.Penalty, apart [][2]int) (n *path.Run, failed string, err error) {
+func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty regpath.Penalty, apart [][2]int) (n *regpath.Run, failed string, err error) {
 	t, err := p.original.Rows(rows)
 	if err != nil {
 		return nil, "", err
@@ -236,7 +236,7 @@ func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty 
 	}
 	s.Steps.Seed, s.Steps.Workers, s.Steps.Observe = seed, 1, nil
 	if p.Estimator.Deterministic() { // on one worker the rows are best kept together
-		setting.Default(&s.Steps.Batch, path.AgainBatch)
+		setting.Default(&s.Steps.Batch, regpath.AgainBatch)
 	}
 	if s.Missingness != nil && s.Missingness.Estimated {
 		s.Missingness = mcar.Law(t)
@@ -283,7 +283,7 @@ func (r *NetworkResult) Adjacencies() []network.Adjacency {
 // the truth has no edge or no non-edge, and where the path was cut.
 func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
 	if r.Cut {
-		return nil, errors.New("the path ends where the choice of λ needed no more of it, and rates are of a whole path: set path.Config.Whole")
+		return nil, errors.New("the path ends where the choice of λ needed no more of it, and rates are of a whole path: set regpath.Config.Whole")
 	}
 	var rates []network.Rate
 	for _, a := range r.Adjacencies() {

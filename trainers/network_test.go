@@ -20,14 +20,14 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // estimate is a network's, of a path's settings the defaults where none are given.
 func estimate(t *testing.T, table *data.Table, s trainers.Spec) *trainers.Result {
 	t.Helper()
 	if s.Network == nil {
-		s.Network = &path.Config{}
+		s.Network = &regpath.Config{}
 	}
 	r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func estimate(t *testing.T, table *data.Table, s trainers.Spec) *trainers.Result
 
 func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	g, table := testtables.Star(t, 10, 500, 0.3)
-	r := estimate(t, table, trainers.Spec{Network: &path.Config{Whole: true}})
+	r := estimate(t, table, trainers.Spec{Network: &regpath.Config{Whole: true}})
 	require.Equal(t, "em-exact", r.Spec.Steps.Method)
 	n := r.Network
 	require.Zero(t, n.Points[0].Edges)
@@ -50,7 +50,7 @@ func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	require.True(t, cut.Cut)
 	require.Equal(t, n.Edges(), cut.Edges())
 	_, err = cut.Rates(network.Threshold(g.Precision, 1e-12))
-	require.ErrorContains(t, err, "set path.Config.Whole")
+	require.ErrorContains(t, err, "set regpath.Config.Whole")
 	for j := range 10 {
 		for k := range 10 {
 			require.Equal(t, n.Precision.At(j, k), n.Precision.At(k, j))
@@ -71,7 +71,7 @@ func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 
 func TestZeroedStaysPositiveDefinite(t *testing.T) {
 	_, table := testtables.Star(t, 15, 400, 0.5)
-	r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Network: &path.Config{Select: path.Selection{Kind: "none"}}})
+	r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: "zeroed"}, Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}}})
 	for _, p := range r.Network.Points {
 		m := model.NewGaussian(15, model.FreeSymmetric)
 		copy(m.Packed.Value, p.Packed)
@@ -88,7 +88,7 @@ func TestZeroedStaysPositiveDefinite(t *testing.T) {
 func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 	_, table := testtables.Star(t, 5, 100, 0.3)
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{
-		Steps: engine.Config{Method: "full"}, Network: &path.Config{Schedule: path.Fixed, Rate: 1e9}}, trainers.Run{})
+		Steps: engine.Config{Method: "full"}, Network: &regpath.Config{Schedule: regpath.Fixed, Rate: 1e9}}, trainers.Run{})
 	require.ErrorContains(t, err, "method full is for tables without missing cells; this one has")
 
 	complete := *table
@@ -103,7 +103,7 @@ func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 	far.Half = []domain.HalfSpace{{A: normal, B: 40}}
 	_, err = trainers.Estimate(t.Context(), &complete, trainers.Spec{
 		Domain: far, Steps: engine.Config{Method: "full"},
-		Network: &path.Config{Schedule: path.Fixed, Rate: 1e9, InitialIter: 1, IterPerLambda: 1},
+		Network: &regpath.Config{Schedule: regpath.Fixed, Rate: 1e9, InitialIter: 1, IterPerLambda: 1},
 	}, trainers.Run{Save: func(s *trainers.State) error { saved = s; return nil }})
 	var diverged *engine.DivergedError
 	require.ErrorAs(t, err, &diverged)
@@ -118,7 +118,7 @@ func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 func TestWarnsOfDegenerateWeights(t *testing.T) {
 	_, table := testtables.Star(t, 20, 200, 0.6)
 	r := estimate(t, table, trainers.Spec{
-		Steps: engine.Config{Method: "iw", ProposalSD: 4}, Network: &path.Config{InitialIter: 20, IterPerLambda: 1, Lambdas: 5}})
+		Steps: engine.Config{Method: "iw", ProposalSD: 4}, Network: &regpath.Config{InitialIter: 20, IterPerLambda: 1, Lambdas: 5}})
 	require.Less(t, r.Network.Points[4].EffectiveSize, 1.6)
 	require.Contains(t, r.Warnings[len(r.Warnings)-1], "importance weights are degenerate")
 }
@@ -130,7 +130,7 @@ func TestPathOnly(t *testing.T) {
 	for _, method := range []string{"exact", "iw"} {
 		c := trainers.Spec{
 			Steps:     engine.Config{Method: method, Seed: 2},
-			Network:   &path.Config{Schedule: path.Fixed, Lambdas: 4, InitialIter: 10, IterPerLambda: 5, Select: path.Selection{Kind: "none"}, PathOnly: true},
+			Network:   &regpath.Config{Schedule: regpath.Fixed, Lambdas: 4, InitialIter: 10, IterPerLambda: 5, Select: regpath.Selection{Kind: "none"}, PathOnly: true},
 			KeepUnits: true,
 		}
 		state := &trainers.State{}
@@ -152,8 +152,8 @@ func TestPathOnly(t *testing.T) {
 
 func TestResamplingFindsTheStar(t *testing.T) {
 	g, table := testtables.Star(t, 8, 400, 0.3)
-	for kind, parts := range map[string]path.Selection{"cv": {Kind: "cv"}, "stars": {Kind: "stars", Beta: 0.15}} { // equal edges enter a star together, an instability of half their share of the pairs
-		r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: "exact", Seed: 1, Workers: 2}, Network: &path.Config{Lambdas: 12, Select: parts}}).Network
+	for kind, parts := range map[string]regpath.Selection{"cv": {Kind: "cv"}, "stars": {Kind: "stars", Beta: 0.15}} { // equal edges enter a star together, an instability of half their share of the pairs
+		r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: "exact", Seed: 1, Workers: 2}, Network: &regpath.Config{Lambdas: 12, Select: parts}}).Network
 		rate, err := network.Compare(network.Threshold(g.Precision, 1e-12), r.Adjacencies()[r.Chosen])
 		require.NoError(t, err)
 		require.Equal(t, 1.0, rate.TPR, kind)
@@ -178,7 +178,7 @@ func TestANetworkOfACopyIsNotReliable(t *testing.T) {
 // wide is a chain of so many columns that points of a path keep no zeros.
 func wide(t *testing.T) *data.Table {
 	t.Helper()
-	const n, d = 150, path.DenseColumns + 10
+	const n, d = 150, regpath.DenseColumns + 10
 	rng := stream.New(1, stream.Simulate)
 	table := &data.Table{N: n, D: d}
 	for j := range d {
@@ -199,7 +199,7 @@ func wide(t *testing.T) *data.Table {
 // With many columns: the chain is found by the pseudo-likelihood.
 func TestPairwiseOfManyColumns(t *testing.T) {
 	table := wide(t)
-	s := trainers.Spec{Steps: engine.Config{Method: "pairwise", Workers: 2}, Network: &path.Config{Lambdas: 10}}
+	s := trainers.Spec{Steps: engine.Config{Method: "pairwise", Workers: 2}, Network: &regpath.Config{Lambdas: 10}}
 	want, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)
 	require.True(t, want.Converged, want.Verdict)
@@ -236,7 +236,7 @@ func completeAir(t *testing.T) *data.Table {
 func TestCovariatesAgainstResiduals(t *testing.T) {
 	want := [][3]float64{{0, 1, 0.2050514550802482}, {0, 2, -0.4489786416815071}, {1, 2, 0.1142751241501182}, {0, 3, 0.5597558445813821}, {1, 3, 0.1494291958820297}, {2, 3, -0.0798809266373098}}
 	for _, method := range []string{"full", "em-exact", "exact", "pairwise"} {
-		c := path.Config{Covariates: monthAndDay, Select: path.Selection{Kind: "none"}, Refit: new(true), Tolerance: 1e-11, StopTol: 1e-3, Threshold: 1e-5, LambdaMin: 1e-7, Lambdas: 10, Penalty: path.Penalty{Kind: "l1"}}
+		c := regpath.Config{Covariates: monthAndDay, Select: regpath.Selection{Kind: "none"}, Refit: new(true), Tolerance: 1e-11, StopTol: 1e-3, Threshold: 1e-5, LambdaMin: 1e-7, Lambdas: 10, Penalty: regpath.Penalty{Kind: "l1"}}
 		r := estimate(t, completeAir(t), trainers.Spec{Steps: engine.Config{Method: method}, Network: &c})
 		n := r.Network
 		require.Equal(t, []string{"Ozone", "Solar.R", "Wind", "Temp"}, n.Names, method)
@@ -271,7 +271,7 @@ func confounded(t *testing.T, n int) *data.Table {
 // and with its cells missing at random, too; without it they are joined.
 func TestCovariatesWithGaps(t *testing.T) {
 	table := confounded(t, 4000)
-	with := path.Config{Covariates: []string{"age"}, Lambdas: 30}
+	with := regpath.Config{Covariates: []string{"age"}, Lambdas: 30}
 	r := estimate(t, table, trainers.Spec{Network: &with, Inference: inference.Config{Kind: "robust"}}).Network
 	require.Equal(t, []string{"a", "b", "c"}, r.Names)
 	require.Equal(t, "b", r.Edges()[0].From)
@@ -295,8 +295,8 @@ func TestCovariatesWithGaps(t *testing.T) {
 // Every selection counts the pairs of nodes alone.
 func TestSelectionsWithCovariates(t *testing.T) {
 	table := confounded(t, 400)
-	for _, s := range []path.Selection{{Kind: "ebic"}, {Kind: "cv"}, {Kind: "stars"}, {Kind: "fdr"}, {Kind: "density", Density: 1}} {
-		c := path.Config{Covariates: []string{"age"}, Lambdas: 20, Select: s}
+	for _, s := range []regpath.Selection{{Kind: "ebic"}, {Kind: "cv"}, {Kind: "stars"}, {Kind: "fdr"}, {Kind: "density", Density: 1}} {
+		c := regpath.Config{Covariates: []string{"age"}, Lambdas: 20, Select: s}
 		r := estimate(t, table, trainers.Spec{Network: &c})
 		require.Equal(t, 3, r.Network.Adjacency.D, s.Kind)
 		require.Len(t, r.Network.Adjacency.Edge, 3, s.Kind)
@@ -309,17 +309,17 @@ func TestSelectionsWithCovariates(t *testing.T) {
 
 func TestRefusedCovariates(t *testing.T) {
 	table := confounded(t, 60)
-	for text, c := range map[string]path.Config{
+	for text, c := range map[string]regpath.Config{
 		"covariates agee: there is no such column (did you mean age?)": {Covariates: []string{"agee"}},
 		"covariates age: it is named twice":                            {Covariates: []string{"age", "age"}},
 		"a network needs two columns at least":                         {Covariates: []string{"age", "a", "b"}},
-		"take --penalty l1":                                            {Covariates: []string{"age"}, Penalty: path.Penalty{Kind: "adaptive"}},
-		"take ebic or fdr":                                             {Covariates: []string{"age"}, Select: path.Selection{Kind: "stability"}},
+		"take --penalty l1":                                            {Covariates: []string{"age"}, Penalty: regpath.Penalty{Kind: "adaptive"}},
+		"take ebic or fdr":                                             {Covariates: []string{"age"}, Select: regpath.Selection{Kind: "stability"}},
 	} {
 		_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c}, trainers.Run{})
 		require.ErrorContains(t, err, text)
 	}
-	c := path.Config{Covariates: []string{"age"}}
+	c := regpath.Config{Covariates: []string{"age"}}
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
 	require.ErrorContains(t, err, "take --method em-exact")
 }
@@ -330,7 +330,7 @@ func TestEdgesByTheirTests(t *testing.T) {
 	const rate = 0.1
 	_, table := testtables.Star(t, 8, 300, 0.3)
 	byTests := func(c inference.Config) *trainers.NetworkResult {
-		s := trainers.Spec{Network: &path.Config{Select: path.Selection{Kind: "fdr", Rate: rate}, Lambdas: 12}, Inference: c}
+		s := trainers.Spec{Network: &regpath.Config{Select: regpath.Selection{Kind: "fdr", Rate: rate}, Lambdas: 12}, Inference: c}
 		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		require.NoError(t, err)
 		require.True(t, r.Converged, r.Verdict)
@@ -377,7 +377,7 @@ func TestEstimatesAreUnpenalised(t *testing.T) {
 		require.NoError(t, err)
 		precision := fit.Model.Model.(*model.Gaussian).Precision()
 		for _, kind := range []string{"model", "robust"} {
-			s := trainers.Spec{Network: &path.Config{Lambdas: 6, Select: path.Selection{Kind: "density", Density: 0.3}}, Inference: inference.Config{Kind: kind}}
+			s := trainers.Spec{Network: &regpath.Config{Lambdas: 6, Select: regpath.Selection{Kind: "density", Density: 0.3}}, Inference: inference.Config{Kind: kind}}
 			r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 			require.NoError(t, err)
 			require.Contains(t, r.Network.Inference.Rests, "maximum likelihood with all pairs free")
@@ -398,7 +398,7 @@ func TestEstimatesAreUnpenalised(t *testing.T) {
 }
 
 func bootstrapOf(resamples, stability, workers int) trainers.Spec {
-	s := trainers.Spec{Network: &path.Config{}, Inference: inference.Config{Stability: stability}}
+	s := trainers.Spec{Network: &regpath.Config{}, Inference: inference.Config{Stability: stability}}
 	if resamples > 0 {
 		s.Inference.Kind, s.Inference.Resamples = "bootstrap", resamples
 	}

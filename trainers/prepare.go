@@ -19,7 +19,7 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Prepared is an estimate before its first step. Its Spec has every default that does not need
@@ -370,12 +370,12 @@ func (p *Prepared) problem(t *data.Table, scale data.Scale) (q engine.Problem, e
 }
 
 // Path is the path of a network, before its first step.
-func (p *Prepared) Path() (*path.Run, error) {
+func (p *Prepared) Path() (*regpath.Run, error) {
 	q, err := p.Problem(0)
 	if err != nil {
 		return nil, err
 	}
-	n, err := path.New(q, p.Spec.Steps, *p.Spec.Network, &path.State{})
+	n, err := regpath.New(q, p.Spec.Steps, *p.Spec.Network, &regpath.State{})
 	if err == nil {
 		n.Test = testsOf(p, n)
 	}

@@ -20,7 +20,7 @@ import (
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // The default method knows the table, the model and the objective.
@@ -113,17 +113,17 @@ func TestSettingErrors(t *testing.T) {
 		{trainers.Spec{Steps: engine.Config{Method: "exact-mc", Weighting: "leave-one-out", Draws: 2}}, "draws"},
 		{trainers.Spec{Steps: engine.Config{ProposalSD: -1}}, "proposal_sd"},
 		{trainers.Spec{Descent: descent.Config{Epochs: -1}}, "epochs"},
-		{trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}, Network: &path.Config{}}, "model"},
-		{trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "classical"}, Network: &path.Config{}}, "objective"},
-		{trainers.Spec{Network: &path.Config{Select: path.Selection{Kind: "cv", Folds: 31}}}, "select"},
-		{trainers.Spec{Network: &path.Config{Lambdas: -1}}, "lambdas"},
+		{trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}, Network: &regpath.Config{}}, "model"},
+		{trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "classical"}, Network: &regpath.Config{}}, "objective"},
+		{trainers.Spec{Network: &regpath.Config{Select: regpath.Selection{Kind: "cv", Folds: 31}}}, "select"},
+		{trainers.Spec{Network: &regpath.Config{Lambdas: -1}}, "lambdas"},
 	} {
 		_, err := trainers.Estimate(t.Context(), table, c.spec, trainers.Run{})
 		var wrong *trainers.SettingError
 		require.ErrorAs(t, err, &wrong, "%+v", c)
 		require.Equal(t, c.field, wrong.Field)
 	}
-	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &path.Config{}, Truth: &evaluate.Truth{}}, trainers.Run{})
+	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &regpath.Config{}, Truth: &evaluate.Truth{}}, trainers.Run{})
 	require.ErrorContains(t, err, "by NetworkResult.Rates")
 }
 
@@ -138,7 +138,7 @@ func TestWarnsOfColumnsNeverTogether(t *testing.T) {
 		}
 	}
 	const want = "x1 and x3 are never observed in the same row: their partial correlation is not determined by the data"
-	for _, s := range []trainers.Spec{{Descent: descent.Passes(1, 0)}, {Network: &path.Config{Lambdas: 3}}} {
+	for _, s := range []trainers.Spec{{Descent: descent.Passes(1, 0)}, {Network: &regpath.Config{Lambdas: 3}}} {
 		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		require.NoError(t, err)
 		require.Contains(t, r.Warnings, want)
@@ -160,13 +160,13 @@ func TestMemoryIsCheckedFirst(t *testing.T) {
 		spec  trainers.Spec
 		want  string
 	}{
-		"network":  {wide, trainers.Spec{Network: &path.Config{Lambdas: 100}}, "model gaussian: a matrix of 100000 columns needs about 40 GB of memory, and 2 GB can be used: take fewer columns"},
+		"network":  {wide, trainers.Spec{Network: &regpath.Config{Lambdas: 100}}, "model gaussian: a matrix of 100000 columns needs about 40 GB of memory, and 2 GB can be used: take fewer columns"},
 		"gaussian": {wide, trainers.Spec{}, "a matrix of 100000 columns needs about 40 GB"},
 		"quartic":  {wide, trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}}, "a matrix of 100000 columns needs about 40 GB"},
 		"energy": {narrow, trainers.Spec{Model: trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[10000,10000,10000,10000,10000]}`)}},
 			"a network of 5 hidden layers for 3 columns needs about 3.2 GB"},
-		"path": {narrow, trainers.Spec{Network: &path.Config{Lambdas: 1 << 30}}, "a network of 3 columns from 50 rows along 1.073741824e+09 λ needs about"},
-		"resamples": {narrow, trainers.Spec{Network: &path.Config{}, Inference: inference.Config{Kind: "bootstrap", Resamples: 1 << 30}},
+		"path": {narrow, trainers.Spec{Network: &regpath.Config{Lambdas: 1 << 30}}, "a network of 3 columns from 50 rows along 1.073741824e+09 λ needs about"},
+		"resamples": {narrow, trainers.Spec{Network: &regpath.Config{}, Inference: inference.Config{Kind: "bootstrap", Resamples: 1 << 30}},
 			"1073741824 resamples of a network of 3 columns from 50 rows needs about"},
 	} {
 		var before, after runtime.MemStats

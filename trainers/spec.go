@@ -37,7 +37,7 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Spec is all that an estimate rests on. The zero value fits a Gaussian, by the method
@@ -52,9 +52,9 @@ type Spec struct {
 	Missingness *missingness.Model `json:"-"`                  // what is known of cells missing not at random, in the table's units; nil: as the method takes them
 	KeepUnits   bool               `json:"keep_units"`         // do not standardise the columns meanwhile
 
-	Steps   engine.Config  `json:"steps"`             // method, draws, imputer, seed
-	Descent descent.Config `json:"descent"`           // of fits of parameters
-	Network *path.Config   `json:"network,omitempty"` // a Gaussian network along an L1 path instead; nil: parameters
+	Steps   engine.Config   `json:"steps"`             // method, draws, imputer, seed
+	Descent descent.Config  `json:"descent"`           // of fits of parameters
+	Network *regpath.Config `json:"network,omitempty"` // a Gaussian network along an L1 path instead; nil: parameters
 
 	Inference inference.Config `json:"inference,omitzero"` // how uncertain a network is, or the parameters of another fit
 

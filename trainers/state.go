@@ -22,7 +22,7 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // State is everything that changes during an estimate, each stage's part in a type of
@@ -34,7 +34,7 @@ type State struct {
 	Libraries   []string // of matrix products, in the order in which they had a part; see graph.BLAS
 	Engine      engine.State
 	Descent     *descent.State   // of a fit
-	Path        *path.State      // of a network
+	Path        *regpath.State   // of a network
 	Inference   *inference.State // of a network: what is made again on other rows
 }
 

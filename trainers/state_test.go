@@ -22,12 +22,12 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 func TestStateRefusals(t *testing.T) {
 	_, table := testtables.Star(t, 4, 50, 0.3)
-	c := trainers.Spec{Network: &path.Config{Schedule: path.Fixed, InitialIter: 5, IterPerLambda: 1, Lambdas: 3}}
+	c := trainers.Spec{Network: &regpath.Config{Schedule: regpath.Fixed, InitialIter: 5, IterPerLambda: 1, Lambdas: 3}}
 	file := filepath.Join(t.TempDir(), "state")
 	_, err := trainers.Estimate(t.Context(), table, c, trainers.Run{Save: func(s *trainers.State) error { return s.Save(file) }})
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestStatesThatNoRunLeaves(t *testing.T) {
 func TestDamagedStates(t *testing.T) {
 	_, table := testtables.Star(t, 3, 30, 0.3)
 	file := filepath.Join(t.TempDir(), "state")
-	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &path.Config{Schedule: path.Fixed, InitialIter: 5, IterPerLambda: 1, Lambdas: 3}},
+	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &regpath.Config{Schedule: regpath.Fixed, InitialIter: 5, IterPerLambda: 1, Lambdas: 3}},
 		trainers.Run{Save: func(s *trainers.State) error { return s.Save(file) }})
 	require.NoError(t, err)
 	whole, err := os.ReadFile(file)
@@ -83,7 +83,7 @@ func TestDamagedStates(t *testing.T) {
 // Who resumes with other matrix products is told that bytes may differ.
 func TestResumedWithAnotherLibrary(t *testing.T) {
 	_, table := testtables.Star(t, 3, 30, 0.3)
-	spec := trainers.Spec{Network: &path.Config{Schedule: path.Fixed, InitialIter: 5, IterPerLambda: 1, Lambdas: 3}}
+	spec := trainers.Spec{Network: &regpath.Config{Schedule: regpath.Fixed, InitialIter: 5, IterPerLambda: 1, Lambdas: 3}}
 	for other, want := range map[string]int{"": 0, "openblas of another machine": 1} {
 		var cut *trainers.State
 		ctx, cancel := context.WithCancel(t.Context())
@@ -183,7 +183,7 @@ func FuzzLoadState(f *testing.F) {
 
 // Of a network, with estimates made again on resamples, some of which may be left.
 func FuzzLoadResamples(f *testing.F) {
-	spec := trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &path.Config{Lambdas: 2}}
+	spec := trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &regpath.Config{Lambdas: 2}}
 	spec.Inference.Kind, spec.Inference.Resamples = "bootstrap", 2
 	fuzzedState(f, 20, spec, func(s *trainers.State) {
 		s.Inference.Resamples[0] = inference.Fit{Done: true, Edges: []int{99}, Partial: []float64{0.5}}

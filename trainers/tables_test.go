@@ -28,7 +28,7 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/internal/testtables"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // positive is a star's table, and the table of its exponentials.
@@ -57,7 +57,7 @@ func TestTransformedNetworks(t *testing.T) {
 	estimate := func(table *data.Table, s *domain.Domain, by string) *trainers.Result {
 		spec, err := transform.Parse([]string{by})
 		require.NoError(t, err)
-		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Transform: spec, Domain: s, Steps: engine.Config{Method: "exact"}, Network: &path.Config{Lambdas: 15}}, trainers.Run{})
+		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Transform: spec, Domain: s, Steps: engine.Config{Method: "exact"}, Network: &regpath.Config{Lambdas: 15}}, trainers.Run{})
 		require.NoError(t, err)
 		return r
 	}
@@ -134,7 +134,7 @@ var ordinal = transform.Spec{Columns: map[string]string{"a": "ordinal", "b": "or
 // number. 3000 rows: standard errors below 0.03.
 func TestNetworkOfOrderedCategories(t *testing.T) {
 	table := items(t, 3000)
-	s := trainers.Spec{Transform: ordinal, Steps: engine.Config{Workers: 2}, Network: &path.Config{Lambdas: 20}}
+	s := trainers.Spec{Transform: ordinal, Steps: engine.Config{Workers: 2}, Network: &regpath.Config{Lambdas: 20}}
 	r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)
 	require.True(t, r.Converged, r.Verdict)
@@ -173,7 +173,7 @@ func TestNetworkOfOrderedCategories(t *testing.T) {
 
 func TestRefusalsOfOrderedCategories(t *testing.T) {
 	table := items(t, 100)
-	network := func() *path.Config { return &path.Config{Lambdas: 5} }
+	network := func() *regpath.Config { return &regpath.Config{Lambdas: 5} }
 	bounds := domain.All(4)
 	bounds.Lower[1] = 0
 	for name, c := range map[string]struct {
@@ -197,7 +197,7 @@ func TestRefusalsOfOrderedCategories(t *testing.T) {
 
 // Of em-latent, too: every pair has an error, an interval and an inclusion.
 func TestBootstrapOfLatent(t *testing.T) {
-	s := trainers.Spec{Transform: ordinal, Network: &path.Config{Lambdas: 8}, Inference: inference.Config{Kind: "bootstrap", Resamples: 4}}
+	s := trainers.Spec{Transform: ordinal, Network: &regpath.Config{Lambdas: 8}, Inference: inference.Config{Kind: "bootstrap", Resamples: 4}}
 	for _, p := range estimate(t, items(t, 200), s).Network.Inference.Pairs {
 		require.False(t, math.IsNaN(p.SE) || math.IsNaN(p.Low) || math.IsNaN(p.Inclusion))
 	}
@@ -263,7 +263,7 @@ func TestWeightedErrorsAgainstClosedForms(t *testing.T) {
 	const r = 0.316894042873781
 	for kind, want := range map[string]float64{"robust": 0.252365876728070, "model": 0.233640420462578} {
 		for _, method := range []string{"em-exact", "exact", "full"} {
-			s := trainers.Spec{Steps: engine.Config{Method: method}, Network: &path.Config{Select: path.Selection{Kind: "none"}}, Inference: inference.Config{Kind: kind}}
+			s := trainers.Spec{Steps: engine.Config{Method: method}, Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}}, Inference: inference.Config{Kind: kind}}
 			pair := estimate(t, table, s).Network.Inference.Pairs[0]
 			require.InDelta(t, r, pair.Estimate, 1e-6, "%s %s", kind, method)
 			s2 := want / (1 - r*r) * want / (1 - r*r)
@@ -293,7 +293,7 @@ func TestWeightedErrorsAgainstClosedForms(t *testing.T) {
 func TestWeightedEBIC(t *testing.T) {
 	table := weightedAir(t, "Ozone", "Temp")
 	require.InDelta(t, 14.82456140350877, table.EffectiveRows(), 1e-9) // R: sum(w)^2 / sum(w^2)
-	r := estimate(t, table, trainers.Spec{Network: &path.Config{Select: path.Selection{Kind: "ebic", Gamma: new(0.25)}}}).Network
+	r := estimate(t, table, trainers.Spec{Network: &regpath.Config{Select: regpath.Selection{Kind: "ebic", Gamma: new(0.25)}}}).Network
 	n, corr := table.EffectiveRows(), 0.316894042873781
 	require.Zero(t, r.Points[0].Edges)
 	last := len(r.Points) - 1
@@ -377,12 +377,12 @@ func TestNetworksFromMoments(t *testing.T) {
 		pairs   bool
 		spec    trainers.Spec
 	}{
-		{0, false, trainers.Spec{Network: &path.Config{Lambdas: 15}}},
-		{0.3, false, trainers.Spec{Network: &path.Config{Lambdas: 15, Penalty: path.Penalty{Kind: "l1"}}, Inference: inference.Config{Kind: "model"}}},
-		{0.3, false, trainers.Spec{Network: &path.Config{Lambdas: 15, Penalty: path.Penalty{Kind: "adaptive", Alpha: 0.1}}}},
-		{0.3, false, trainers.Spec{Network: &path.Config{Lambdas: 15, Penalty: path.Penalty{Kind: "l1"}, Select: path.Selection{Kind: "fdr"}}, Inference: inference.Config{Kind: "model"}}},
-		{0.3, false, trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &path.Config{Lambdas: 15}}},
-		{0.3, true, trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &path.Config{Lambdas: 15}}},
+		{0, false, trainers.Spec{Network: &regpath.Config{Lambdas: 15}}},
+		{0.3, false, trainers.Spec{Network: &regpath.Config{Lambdas: 15, Penalty: regpath.Penalty{Kind: "l1"}}, Inference: inference.Config{Kind: "model"}}},
+		{0.3, false, trainers.Spec{Network: &regpath.Config{Lambdas: 15, Penalty: regpath.Penalty{Kind: "adaptive", Alpha: 0.1}}}},
+		{0.3, false, trainers.Spec{Network: &regpath.Config{Lambdas: 15, Penalty: regpath.Penalty{Kind: "l1"}, Select: regpath.Selection{Kind: "fdr"}}, Inference: inference.Config{Kind: "model"}}},
+		{0.3, false, trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &regpath.Config{Lambdas: 15}}},
+		{0.3, true, trainers.Spec{Steps: engine.Config{Method: "pairwise"}, Network: &regpath.Config{Lambdas: 15}}},
 	} {
 		table := chain(t, 1500, 5, c.missing)
 		of := func(table *data.Table) *trainers.NetworkResult {
@@ -423,10 +423,10 @@ func TestNetworksFromMoments(t *testing.T) {
 // afterwards the table is what it was, up to rounding.
 func TestInPlace(t *testing.T) {
 	for name, s := range map[string]trainers.Spec{
-		"network":           {Network: &path.Config{}},
-		"errors by rows":    {Network: &path.Config{}, Inference: inference.Config{Kind: "robust"}},
-		"resamples":         {Network: &path.Config{Lambdas: 10}, Inference: inference.Config{Kind: "bootstrap", Resamples: 5}},
-		"cross-validation":  {Network: &path.Config{Lambdas: 10, Select: path.Selection{Kind: "cv"}}, Steps: engine.Config{Method: "exact"}},
+		"network":           {Network: &regpath.Config{}},
+		"errors by rows":    {Network: &regpath.Config{}, Inference: inference.Config{Kind: "robust"}},
+		"resamples":         {Network: &regpath.Config{Lambdas: 10}, Inference: inference.Config{Kind: "bootstrap", Resamples: 5}},
+		"cross-validation":  {Network: &regpath.Config{Lambdas: 10, Select: regpath.Selection{Kind: "cv"}}, Steps: engine.Config{Method: "exact"}},
 		"fit":               {Steps: engine.Config{Method: "em-exact"}},
 		"fit with errors":   {Steps: engine.Config{Method: "em-exact"}, Inference: inference.Config{Kind: "robust"}},
 		"of a fixed origin": {Model: trainers.ModelSpec{Kind: "quartic"}, Steps: engine.Config{Method: "zeroed"}, Descent: descent.Config{Iterations: 3}},
@@ -484,7 +484,7 @@ func TestInPlaceIsPutBackWhenCut(t *testing.T) {
 	before := slices.Clone(table.Values)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := trainers.Estimate(ctx, table, trainers.Spec{Network: &path.Config{}}, trainers.Run{InPlace: true})
+	_, err := trainers.Estimate(ctx, table, trainers.Spec{Network: &regpath.Config{}}, trainers.Run{InPlace: true})
 	require.ErrorIs(t, err, context.Canceled)
 	require.InDeltaSlice(t, before, table.Values, 1e-14)
 }
@@ -596,7 +596,7 @@ const windowedBlock = 17 // rows
 func TestStreamedRefusals(t *testing.T) {
 	_, file, _ := normalFile(t, 500, "t.csv")
 	for words, s := range map[string]trainers.Spec{
-		"a network goes by all rows: take their moments":                                {Network: &path.Config{}},
+		"a network goes by all rows: take their moments":                                {Network: &regpath.Config{}},
 		"the chains of method em-chains keep numbers for each missing cell of each row": {Steps: engine.Config{Method: "em-chains"}},
 		"standard errors go by all rows":                                                {Inference: inference.Config{Kind: "robust"}, Steps: engine.Config{Method: "iw"}},
 		"npn of x2 goes by the ranks of all rows":                                       {Transform: transform.Spec{Columns: map[string]string{"x2": "npn"}}},

@@ -20,7 +20,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // freedom are the degrees of rows that are not normal.
@@ -68,7 +68,7 @@ func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[s
 		return nil, err
 	}
 	start := time.Now()
-	p, err := trainers.Prepare(t, trainers.Spec{Domain: support, Steps: engine.Config{Method: c.Method, Seed: seed, Workers: 1}, Network: &path.Config{Penalty: path.Penalty{Kind: "l1"}}})
+	p, err := trainers.Prepare(t, trainers.Spec{Domain: support, Steps: engine.Config{Method: c.Method, Seed: seed, Workers: 1}, Network: &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}}})
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/path"
 	"missingscore/trainers/posterior"
+	"missingscore/trainers/regpath"
 	"missingscore/trainers/source"
 )
 
@@ -47,7 +47,7 @@ func fromPosterior(ctx context.Context, m method, t task) (filled, error) {
 
 // network draws from a Gaussian network, λ chosen by the program's criterion.
 func network(ctx context.Context, m method, t task) (filled, error) {
-	return m.estimate(ctx, t, trainers.Spec{Network: &path.Config{Penalty: path.Penalty{Kind: "l1"}}})
+	return m.estimate(ctx, t, trainers.Spec{Network: &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}}})
 }
 
 func (m method) estimate(ctx context.Context, t task, spec trainers.Spec) (filled, error) {

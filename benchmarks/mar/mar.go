@@ -26,7 +26,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 //go:embed config.json
@@ -184,7 +184,7 @@ func (m method) estimate(ctx context.Context, t *data.Table, seed uint64) (mean 
 	spec := trainers.Spec{Steps: m.Fit}
 	spec.Steps.Seed = seed
 	if m.Network {
-		spec.Network = &path.Config{Penalty: path.Penalty{Kind: "l1"}}
+		spec.Network = &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}}
 	}
 	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
 	if err != nil {

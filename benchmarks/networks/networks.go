@@ -19,7 +19,7 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 //go:embed config.json
@@ -37,7 +37,7 @@ type settings struct {
 	Laws       []gaps.Law       `json:"laws"`
 	Networks   []kind           `json:"networks"`
 	Methods    []method         `json:"methods"`
-	Path       path.Config      `json:"path"`       // of score matching
+	Path       regpath.Config   `json:"path"`       // of score matching
 	Likelihood emglasso.Options `json:"likelihood"` // of the peers, columns standardised
 	Ours       []string         `json:"ours"`
 }
@@ -56,10 +56,10 @@ type kind struct {
 // method is an estimator; or a peer, of likelihood: "glasso", the EM of package emglasso, or
 // "cglasso", R's.
 type method struct {
-	Name    string        `json:"name"`
-	Ignore  bool          `json:"ignore"`            // the truncation
-	Penalty *path.Penalty `json:"penalty,omitempty"` // its own; nil: that of the path
-	Fit     engine.Config `json:"fit"`
+	Name    string           `json:"name"`
+	Ignore  bool             `json:"ignore"`            // the truncation
+	Penalty *regpath.Penalty `json:"penalty,omitempty"` // its own; nil: that of the path
+	Fit     engine.Config    `json:"fit"`
 }
 
 // Peers.

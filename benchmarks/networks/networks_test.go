@@ -17,7 +17,7 @@ import (
 	"missingscore/graph"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // By hand.
@@ -36,7 +36,7 @@ func TestEBIC(t *testing.T) {
 	k := kind{Graph: "random", Columns: 5, Rows: 200}
 	_, _, table, err := k.simulate(gaps.Law{Missing: 0.3}, 1)
 	require.NoError(t, err)
-	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Steps: engine.Config{Method: "exact"}, Network: &path.Config{Lambdas: 10}}, trainers.Run{})
+	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Steps: engine.Config{Method: "exact"}, Network: &regpath.Config{Lambdas: 10}}, trainers.Run{})
 	require.NoError(t, err)
 	standard, _ := data.Standardise(table)
 	compared := 0

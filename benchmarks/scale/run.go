@@ -15,7 +15,7 @@ import (
 	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // threshold of an edge, columns standardised: the program's default, taken for all.
@@ -94,11 +94,11 @@ func (s settings) own(ctx context.Context, m method, t *data.Table, seed uint64)
 }
 
 // points of the path with the stopping rules m.Stop.
-func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint64) ([]path.Point, error) {
+func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint64) ([]regpath.Point, error) {
 	along := m.Path
 	along.Whole = true // the AUC is of a whole path
 	along.Lambdas = s.Lambdas
-	along.LambdaMax = path.LambdaMax(t, nil, domain.Weight{})
+	along.LambdaMax = regpath.LambdaMax(t, nil, domain.Weight{})
 	along.LambdaMin = along.LambdaMax / s.Ratio
 	if len(m.Stop) > 0 {
 		along.StopTol = m.Stop[0]
@@ -113,7 +113,7 @@ func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint
 }
 
 // distance is the largest difference of a partial correlation between two paths of d columns.
-func distance(d int, one, other []path.Point) string {
+func distance(d int, one, other []regpath.Point) string {
 	most := 0.0
 	for i := range min(len(one), len(other)) {
 		for j := range d {

@@ -17,7 +17,7 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 //go:embed config.json
@@ -52,10 +52,10 @@ type size struct {
 
 // method is an estimator of this program, or a peer: the name of one in another language.
 type method struct {
-	Name string        `json:"name"`
-	Peer string        `json:"peer"`
-	Fit  engine.Config `json:"fit"`
-	Path path.Config   `json:"path"`
+	Name string         `json:"name"`
+	Peer string         `json:"peer"`
+	Fit  engine.Config  `json:"fit"`
+	Path regpath.Config `json:"path"`
 
 	// Stop are the stopping rules, as the program takes them: one of ours has stop_tol (none given:
 	// the default), cglasso has thr.em and thr.bcd, the others none.

@@ -13,7 +13,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/network"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 func smoke(t *testing.T) (settings, json.RawMessage) {
@@ -78,8 +78,8 @@ func TestDistanceFromTheEnd(t *testing.T) {
 
 // By hand: partial correlations of two columns, ¼ and −½.
 func TestDistanceByHand(t *testing.T) {
-	of := func(p float64) path.Point { return path.Point{Packed: []float64{4, p, 1}} }
-	require.Equal(t, "0.75", distance(2, []path.Point{of(0), of(-0.5)}, []path.Point{of(0), of(1)}))
+	of := func(p float64) regpath.Point { return regpath.Point{Packed: []float64{4, p, 1}} }
+	require.Equal(t, "0.75", distance(2, []regpath.Point{of(0), of(-0.5)}, []regpath.Point{of(0), of(1)}))
 }
 
 // stands in for R: half a second, 30 megabytes, two networks, the second of one edge.

@@ -16,7 +16,7 @@ import (
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // checkTolerance is for the largest difference of a gradient's elements, relative to
@@ -268,7 +268,7 @@ func unpacked(packed []float64, d int, symmetric bool) []float64 {
 // penalties of the iterations of a default path, λ times the number of columns: 200 at
 // the largest λ, then 10 at each of 100 down to a 200th of it.
 func penalties(t *data.Table) (all []float64) {
-	top := float64(t.D) * path.LambdaMax(t, nil, domain.Weight{})
+	top := float64(t.D) * regpath.LambdaMax(t, nil, domain.Weight{})
 	all = slices.Repeat([]float64{top}, 200)
 	for _, p := range floats.LogSpan(make([]float64, 100), top, top/200) {
 		all = append(all, slices.Repeat([]float64{p}, 10)...)

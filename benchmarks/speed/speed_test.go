@@ -16,7 +16,7 @@ import (
 	"missingscore/graph"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 func TestSpread(t *testing.T) {
@@ -182,7 +182,7 @@ func TestPeerReportsErrors(t *testing.T) {
 func fit(ctx context.Context, t *data.Table, s Setting) (*trainers.NetworkResult, error) {
 	r, err := trainers.Estimate(ctx, t, trainers.Spec{
 		Steps:   engine.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed},
-		Network: &path.Config{Schedule: path.Fixed, Select: path.Selection{Kind: "none"}, PathOnly: true},
+		Network: &regpath.Config{Schedule: regpath.Fixed, Select: regpath.Selection{Kind: "none"}, PathOnly: true},
 	}, trainers.Run{})
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/optim"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Experiments whose iterations can be timed: a Gaussian by its Cholesky factor with
@@ -106,7 +106,7 @@ func byAdam(p engine.Problem, c engine.Config) (step func() error, err error) {
 
 // proximal makes steps at the λ in the middle of a path.
 func proximal(p engine.Problem, c engine.Config) (step func() error, err error) {
-	r, err := path.New(p, c, path.Config{Schedule: path.Fixed}, &path.State{})
+	r, err := regpath.New(p, c, regpath.Config{Schedule: regpath.Fixed}, &regpath.State{})
 	if err != nil {
 		return nil, err
 	}

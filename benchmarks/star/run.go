@@ -21,7 +21,7 @@ import (
 	"missingscore/data/simulate"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
@@ -127,12 +127,12 @@ func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Confi
 // path is a method's.
 func (s settings) path(ctx context.Context, t treatment, c engine.Config, table *data.Table, support *domain.Domain, seed uint64) (*trainers.Result, error) {
 	along := s.Path
-	along.Select, along.PathOnly, along.Whole = path.Selection{Kind: "none"}, true, true // the AUC is of the path
+	along.Select, along.PathOnly, along.Whole = regpath.Selection{Kind: "none"}, true, true // the AUC is of the path
 	c.Seed, c.FreeDraws = seed, t.FreeDraws
 	if c.Method == completeRidge {
-		c.Method, along.Penalty = completeData, path.Penalty{Kind: "ridge"}
+		c.Method, along.Penalty = completeData, regpath.Penalty{Kind: "ridge"}
 		along.Schedule, along.InitialIter, along.IterPerLambda, along.Rate, along.Floor = "", 0, 0, 0, 0 // its own
-		along.Select, along.PathOnly = path.Selection{}, false                                           // a ridge order is not a path of estimates
+		along.Select, along.PathOnly = regpath.Selection{}, false                                        // a ridge order is not a path of estimates
 	}
 	spec := trainers.Spec{Weight: t.Weight, Steps: c, Network: &along}
 	if !t.Ignore {

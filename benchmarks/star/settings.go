@@ -11,7 +11,7 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data/domain"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // settings of an experiment; see the JSON files. The one list of several is what varies.
@@ -25,7 +25,7 @@ type settings struct {
 	Outside    float64           `json:"outside"` // share of the distribution beyond the plane
 	Treatments []treatment       `json:"treatments"`
 	Fit        engine.Config     `json:"fit"`  // what the methods have in common, and …
-	Path       path.Config       `json:"path"` // … what their paths have
+	Path       regpath.Config    `json:"path"` // … what their paths have
 	Methods    []json.RawMessage `json:"methods"`
 	Likelihood *emglasso.Options `json:"likelihood"` // of the peer "glasso", which ignores the truncation; null: without it
 	References bool              `json:"references"` // run what references are, too

@@ -13,7 +13,7 @@
 //   - Columns are standardised; λ is the paper's 10¹ … 10⁻⁴, for a loss that sums
 //     over the columns.
 //   - Missing probabilities are those of the paper's simulated stars.
-//   - The step size, which the paper does not state either, is path.Config's.
+//   - The step size, which the paper does not state either, is regpath.Config's.
 //   - The proposal of iw and em is the paper's of its normal experiment, N(0, 16 I);
 //     a method in "-unit" has N(0, I).
 //   - The threshold of an edge is one for all methods, that of the paper's stars, or that
@@ -48,7 +48,7 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 //go:embed sp100/config.json
@@ -272,7 +272,7 @@ func round(x float64) float64 {
 	return short
 }
 
-func projections(points []path.Point) (n int) {
+func projections(points []regpath.Point) (n int) {
 	for _, p := range points {
 		n += p.Projections
 	}
@@ -357,11 +357,11 @@ func (s settings) path(ctx context.Context, t *data.Table, method string, replic
 	return trainers.Estimate(ctx, t, trainers.Spec{
 		Steps: engine.Config{Method: name, Seed: stream.New(s.Seed, stream.Replicate, replicate).Uint64(), Draws: s.Draws,
 			ImputerSteps: s.ImputerSteps, ImputerRate: s.ImputerRate, Batch: s.Batch, ProposalSD: sd},
-		Network: &path.Config{
-			Schedule: path.Fixed, InitialIter: s.First, IterPerLambda: s.Each,
+		Network: &regpath.Config{
+			Schedule: regpath.Fixed, InitialIter: s.First, IterPerLambda: s.Each,
 			// The estimator's loss is a mean over columns.
 			LambdaMax: s.LambdaMax / d, LambdaMin: s.LambdaMin / d, Lambdas: s.Lambdas,
-			Select: path.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
+			Select: regpath.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
 		},
 	}, trainers.Run{})
 }

@@ -21,7 +21,7 @@ import (
 	"missingscore/internal/printable"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // small is a result of three columns, whose names are not kind, and a path of three λ: a – c comes
@@ -30,17 +30,17 @@ func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
 	t.Helper()
 	const d = 3
 	r := &trainers.NetworkResult{Names: []string{`</script><script>alert(1)</script>`, `"b"`, "\u202ec"}, Threshold: 1e-6, Chosen: 1, Lambda: 1}
-	point := func(lambda, ac, bc float64) path.Point {
+	point := func(lambda, ac, bc float64) regpath.Point {
 		packed := make([]float64, d*(d+1)/2)
 		for j := range d {
 			packed[graph.PackedIndex(d, j, j)] = 1
 		}
 		packed[graph.PackedIndex(d, 0, 2)], packed[graph.PackedIndex(d, 1, 2)] = -ac, -bc
-		p := path.Point{Lambda: lambda, Packed: packed}
+		p := regpath.Point{Lambda: lambda, Packed: packed}
 		p.EachEdge(d, 1e-6, func(int, int) { p.Edges++ })
 		return p
 	}
-	r.Points = []path.Point{point(2, 0, 0), point(1, 0.25, 0), point(0.5, 0.5, -0.1234)}
+	r.Points = []regpath.Point{point(2, 0, 0), point(1, 0.25, 0), point(0.5, 0.5, -0.1234)}
 	u := network.Unknown(9)
 	u.Estimate, u.Low, u.High, u.Q = 0.4, 0.3, 0.5, 0.01
 	r.Network = &network.Network{Nodes: r.Names, Edges: []network.Edge{{From: r.Names[0], To: r.Names[2], PartialCorrelation: 0.4, Uncertainty: &u}}}

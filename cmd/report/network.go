@@ -25,7 +25,7 @@ import (
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // EstimatedLaw is the file of a law of missingness that was estimated from the table. It
@@ -224,19 +224,19 @@ func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
 	return drawn, left
 }
 
-func iterationsText(c path.Config) string {
+func iterationsText(c regpath.Config) string {
 	switch c.Schedule {
-	case path.Moments:
+	case regpath.Moments:
 		return fmt.Sprintf("coordinate descent on second moments, at each λ until no step moves a derivative by %g, at most %d sweeps", c.StopTol, c.MaxIter)
-	case path.EM:
+	case regpath.EM:
 		return fmt.Sprintf("EM iterations, at each λ until %g is more than 50 would move anything, at most %d", c.StopTol, c.MaxIter)
-	case path.Accelerated:
+	case regpath.Accelerated:
 		return fmt.Sprintf("accelerated, at each λ until %g is more than 50 proximal gradient steps would move anything, at most %d", c.StopTol, c.MaxIter)
 	}
 	return fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.InitialIter, c.IterPerLambda, c.Rate)
 }
 
-func sizesText(c path.Config, ownEdges bool) string {
+func sizesText(c regpath.Config, ownEdges bool) string {
 	switch {
 	case ownEdges:
 		return "fitted again without the penalty, on the chosen edges"

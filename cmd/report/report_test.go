@@ -18,7 +18,7 @@ import (
 	"missingscore/graph"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 func example() Report {
@@ -211,7 +211,7 @@ func TestCurves(t *testing.T) {
 			packed[graph.PackedIndex(d, k, j)] = 1e-4 * float64(j)
 		}
 	}
-	r.Points = []path.Point{{Lambda: 2, Packed: make([]float64, len(packed))}, {Lambda: 1, Packed: packed}}
+	r.Points = []regpath.Point{{Lambda: 2, Packed: make([]float64, len(packed))}, {Lambda: 1, Packed: packed}}
 	for j := range d { // the empty network has no correlations, but a diagonal
 		r.Points[0].Packed[graph.PackedIndex(d, j, j)] = 1
 	}

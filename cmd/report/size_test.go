@@ -24,9 +24,9 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/gaussian/pairwise"
+	"missingscore/trainers/gaussian/sparse"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // wide is a made-up result of so many columns, whose names have 20 characters, with so many
@@ -40,7 +40,7 @@ func wide(t *testing.T, columns, edges int) (*data.Table, *trainers.Result) {
 	require.NoError(t, err)
 	r := &trainers.NetworkResult{Threshold: 1e-9, Chosen: 99, Lambda: 0.01, Adjacency: network.Adjacency{D: columns, Edge: make([]bool, columns*(columns-1)/2)}}
 	result := &trainers.Result{Network: r, Estimator: e, Verdict: "made up", Model: &fitted.Saved{Scale: data.Scale{}}}
-	result.Spec.Network = &path.Config{Refit: new(true)}
+	result.Spec.Network = &regpath.Config{Refit: new(true)}
 	result.Spec.Inference = inference.Config{Kind: "bootstrap", Level: 0.95}
 	scale := &result.Model.Scale
 	values, observed := make([]float64, rows*columns), make([]bool, rows*columns)
@@ -80,7 +80,7 @@ func wide(t *testing.T, columns, edges int) (*data.Table, *trainers.Result) {
 		case i < 99:
 			n = min(n, 4000)
 		}
-		p, order := pairwise.Identity(columns), make([]int, n)
+		p, order := sparse.Identity(columns), make([]int, n)
 		for k := range order {
 			order[k] = k
 		}
@@ -88,7 +88,7 @@ func wide(t *testing.T, columns, edges int) (*data.Table, *trainers.Result) {
 		for _, k := range order {
 			p.At, p.Value = append(p.At, [2]int32{int32(ends[k][0]), int32(ends[k][1])}), append(p.Value, -r.Network.Edges[k].PartialCorrelation*rng.Float64())
 		}
-		r.Points = append(r.Points, path.Point{Lambda: 1 / float64(1+i), Sparse: p, Edges: n})
+		r.Points = append(r.Points, regpath.Point{Lambda: 1 / float64(1+i), Sparse: p, Edges: n})
 	}
 	return table, result
 }

@@ -20,7 +20,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 //go:embed reference/*.csv reference/certified.json digits.json
@@ -196,8 +196,8 @@ func (c Case) spec() trainers.Spec {
 		}
 	}
 	if c.Lambda > 0 {
-		s.Network = &path.Config{Penalty: path.Penalty{Kind: "l1"}, Lambdas: 10, LambdaMax: 10 * c.Lambda, LambdaMin: c.Lambda,
-			Select: path.Selection{Kind: "none"}, Refit: new(false), Tolerance: 1e-12, RefineIter: 100000}
+		s.Network = &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}, Lambdas: 10, LambdaMax: 10 * c.Lambda, LambdaMin: c.Lambda,
+			Select: regpath.Selection{Kind: "none"}, Refit: new(false), Tolerance: 1e-12, RefineIter: 100000}
 	}
 	return s
 }

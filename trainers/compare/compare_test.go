@@ -20,7 +20,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 
@@ -28,7 +28,7 @@ import (
 func unpenalised(*data.Table) trainers.Spec {
 	return trainers.Spec{
 		Steps:   engine.Config{Method: "em-exact", Seed: 1},
-		Network: &path.Config{LambdaMax: 1e-9, LambdaMin: 1e-9, Lambdas: 1, Threshold: 1e-12, Tolerance: 1e-9, Select: path.Selection{Kind: "none"}, Refit: new(true)},
+		Network: &regpath.Config{LambdaMax: 1e-9, LambdaMin: 1e-9, Lambdas: 1, Threshold: 1e-12, Tolerance: 1e-9, Select: regpath.Selection{Kind: "none"}, Refit: new(true)},
 	}
 }
 
@@ -205,7 +205,7 @@ func TestGapWarnings(t *testing.T) {
 // Any number of workers, and a run that is cut and goes on, give the same.
 func TestWorkersAndResuming(t *testing.T) {
 	spec := func(*data.Table) trainers.Spec {
-		return trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &path.Config{Lambdas: 8}}
+		return trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &regpath.Config{Lambdas: 8}}
 	}
 	p := problem(t, chained(t, 50, 0.4, 0.3, 0.2, 1), chained(t, 40, 0, 0.3, 0.1, 2), spec)
 	c := Config{Permutations: 19, Seed: 3}

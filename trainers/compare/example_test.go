@@ -7,7 +7,7 @@ import (
 	"missingscore/data"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 
@@ -18,7 +18,7 @@ func ExampleCompare() {
 	if err != nil {
 		panic(err)
 	}
-	p := compare.Problem{Spec: func(*data.Table) trainers.Spec { return trainers.Spec{Network: &path.Config{Lambdas: 10}} }}
+	p := compare.Problem{Spec: func(*data.Table) trainers.Spec { return trainers.Spec{Network: &regpath.Config{Lambdas: 10}} }}
 	for i, g := range groups {
 		p.Tables[i] = g.Table
 		if p.Networks[i], err = trainers.Estimate(ctx, g.Table, p.Spec(g.Table), trainers.Run{}); err != nil {

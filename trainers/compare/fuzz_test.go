@@ -10,7 +10,7 @@ import (
 	"missingscore/internal/fuzztest"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 
@@ -19,7 +19,7 @@ import (
 func FuzzLoadPermutations(f *testing.F) {
 	const mark, of = "missingscore replicates 1\n", "this run"
 	p := problem(f, chained(f, 20, 0.4, 0.3, 0.2, 1), chained(f, 20, 0, 0.3, 0.1, 2), func(*data.Table) trainers.Spec {
-		return trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &path.Config{Lambdas: 2}}
+		return trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &regpath.Config{Lambdas: 2}}
 	})
 	c := Config{Permutations: 3, Seed: 3}
 	done := replicate.NewDone[Permutation](of)

@@ -121,7 +121,7 @@ func (f *Fit) lambdas(ctx context.Context, o Optimiser) ([]float64, error) {
 	if !(largest > 0) || math.IsInf(largest, 0) {
 		return nil, setting.Errorf("penalty", c.Kind, "no couplings are to be seen in the table, so that there is no λ to choose; give one, or leave the penalty out")
 	}
-	return c.Path(largest, by.Ratio()), nil
+	return c.Path(largest, by.Ratio), nil
 }
 
 // on is a fit of the same to another table, from this one's start, at λ of its own.

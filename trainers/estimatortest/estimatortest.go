@@ -25,7 +25,7 @@ import (
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 	"missingscore/trainers/source"
 )
 
@@ -40,7 +40,7 @@ func Run(t *testing.T, name string) {
 	require.NoError(t, err)
 	if e.OfMatrix() {
 		c := config(e)
-		c.Network = &path.Config{Lambdas: 8, StopTol: 1e-12, Tolerance: 1e-9}
+		c.Network = &regpath.Config{Lambdas: 8, StopTol: 1e-12, Tolerance: 1e-9}
 		schedule(t, e, c, nil)
 		return
 	}
@@ -61,7 +61,7 @@ func Run(t *testing.T, name string) {
 		})
 	}
 	if e.Deterministic() && e.Minimises() {
-		c.Network.Schedule, c.Network.InitialIter, c.Network.IterPerLambda = path.Accelerated, 0, 0
+		c.Network.Schedule, c.Network.InitialIter, c.Network.IterPerLambda = regpath.Accelerated, 0, 0
 		t.Run("accelerated", func(t *testing.T) { schedule(t, e, c, nil) })
 	}
 }
@@ -128,7 +128,7 @@ func sample(t *testing.T, e estimator.Estimator, support *domain.Domain) *data.T
 func config(e estimator.Estimator) trainers.Spec {
 	s := trainers.Spec{
 		Steps:   engine.Config{Method: e.Name, Seed: 3, Batch: 16, Draws: 4, ImputerSteps: 2, Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":20}`)}},
-		Network: &path.Config{Schedule: path.Fixed, InitialIter: 20, IterPerLambda: 2, Lambdas: 8},
+		Network: &regpath.Config{Schedule: regpath.Fixed, InitialIter: 20, IterPerLambda: 2, Lambdas: 8},
 	}
 	if e.NeedsOrdinal() {
 		s.Transform = transform.Spec{Others: transform.OrdinalKind}

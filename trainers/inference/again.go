@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Again makes the whole estimate of a network again, from the scales of columns on, on the
@@ -22,9 +22,9 @@ type Fit struct {
 }
 
 // FitOf is the network that a path has ended with.
-func FitOf(r *path.Run) Fit {
+func FitOf(r *regpath.Run) Fit {
 	f, d, packed := Fit{Done: true}, r.Table.D, r.Model().Packed.Value
-	point, nodes, i := path.Point{Packed: packed}, r.Nodes(), 0
+	point, nodes, i := regpath.Point{Packed: packed}, r.Nodes(), 0
 	edges := r.Network(packed).Edge
 	for a, j := range nodes {
 		for _, k := range nodes[a+1:] {

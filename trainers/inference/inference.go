@@ -13,7 +13,7 @@ import (
 	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Kind is a way to infer.
@@ -45,8 +45,8 @@ var Kinds = map[string]Kind{}
 
 // Problem is a network whose uncertainty is asked for.
 type Problem struct {
-	Config Config    // with every default filled in
-	Path   *path.Run // finished: table (columns standardised), estimator, points and result
+	Config Config       // with every default filled in
+	Path   *regpath.Run // finished: table (columns standardised), estimator, points and result
 
 	// GapTests are those of whether the gaps of Path's table depend on other columns, for a
 	// caller that has them or asks twice; nil: they are made.

@@ -26,7 +26,7 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Case is a combination of members of the registries.
@@ -191,7 +191,7 @@ func (c Case) spec() trainers.Spec {
 	s.Domain = c.support()
 	if c.Network {
 		s.Descent, s.Steps.WarmUp = descent.Config{}, nil
-		s.Network = &path.Config{Schedule: path.Fixed, Penalty: path.Penalty{Kind: "l1"}, InitialIter: 4, IterPerLambda: 2, Lambdas: 3, Select: path.Selection{Kind: "none"}, Refit: new(false), RefineIter: 4}
+		s.Network = &regpath.Config{Schedule: regpath.Fixed, Penalty: regpath.Penalty{Kind: "l1"}, InitialIter: 4, IterPerLambda: 2, Lambdas: 3, Select: regpath.Selection{Kind: "none"}, Refit: new(false), RefineIter: 4}
 		if c.estimator().OfMatrix() { // whose path is its own
 			s.Network.Schedule, s.Network.InitialIter, s.Network.IterPerLambda = "", 0, 0
 		}

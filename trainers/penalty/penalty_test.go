@@ -17,7 +17,7 @@ func TestShrinkIsTheProximalMap(t *testing.T) {
 				value := func(y float64) float64 { return (y-x)*(y-x)/2 + step*p.Value(y) }
 				at := p.Shrink(x, step)
 				for _, away := range []float64{-1, -1e-4, 1e-4, 1} {
-					require.Less(t, value(at), value(at+away), "%s at %g, t = %g", p.Name(), x, step)
+					require.Less(t, value(at), value(at+away), "%s at %g, t = %g", p.Name, x, step)
 				}
 			}
 			require.Zero(t, p.Shrink(x, math.Inf(1)))

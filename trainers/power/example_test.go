@@ -7,8 +7,8 @@ import (
 	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
-	"missingscore/trainers/path"
 	"missingscore/trainers/power"
+	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 
@@ -22,7 +22,7 @@ func ExampleRun() {
 	if err != nil {
 		panic(err)
 	}
-	p := power.Problem{Truth: truth, Gaps: power.Gaps{Share: 0.2}, Spec: trainers.Spec{Network: &path.Config{Lambdas: 10}}}
+	p := power.Problem{Truth: truth, Gaps: power.Gaps{Share: 0.2}, Spec: trainers.Spec{Network: &regpath.Config{Lambdas: 10}}}
 	c := power.Config{Rows: []int{30, 60, 120}, Tables: 10, Sensitivity: 0.7, Seed: 1}
 	r, err := power.Run(context.Background(), p, c, replicate.Config{Workers: 2}, replicate.NewDone[power.Found](""))
 	if err != nil {

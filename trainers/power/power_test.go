@@ -15,7 +15,7 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 
@@ -46,7 +46,7 @@ func TestSensitivityAgainstFisher(t *testing.T) {
 	const rho, tau = 0.25, 0.2
 	spec := trainers.Spec{
 		Steps:   engine.Config{Method: "full", Seed: 1},
-		Network: &path.Config{LambdaMax: 1e-9, LambdaMin: 1e-9, Lambdas: 1, Threshold: tau, Select: path.Selection{Kind: "none"}, PathOnly: true, StopTol: 1e-4},
+		Network: &regpath.Config{LambdaMax: 1e-9, LambdaMin: 1e-9, Lambdas: 1, Threshold: tau, Select: regpath.Selection{Kind: "none"}, PathOnly: true, StopTol: 1e-4},
 	}
 	c := Config{Rows: []int{50, 80, 130, 200}, Tables: 250, Sensitivity: 0.7, Seed: 4}
 	r := ran(t, Problem{Truth: chain(t, 2, rho), Spec: spec}, c, 2)
@@ -155,7 +155,7 @@ func TestGapsLikeATable(t *testing.T) {
 
 // More rows find more edges; any number of workers, and a run cut and resumed, give the same.
 func TestWorkersAndResuming(t *testing.T) {
-	p := Problem{Truth: chain(t, 5, 0.4), Gaps: Gaps{Share: 0.2}, Spec: trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &path.Config{Lambdas: 10}}}
+	p := Problem{Truth: chain(t, 5, 0.4), Gaps: Gaps{Share: 0.2}, Spec: trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &regpath.Config{Lambdas: 10}}}
 	c := Config{Rows: []int{30, 60, 120}, Tables: 6, Seed: 2}
 	whole := ran(t, p, c, 3)
 	require.Greater(t, whole.Points[2].Means[Sensitivity].Value, whole.Points[0].Means[Sensitivity].Value)

@@ -18,7 +18,7 @@ import (
 	"missingscore/internal/checkedfile"
 	"missingscore/internal/panics"
 	"missingscore/trainers"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Config says how replicates are run.
@@ -192,7 +192,7 @@ func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, err
 		return Network{}, err
 	}
 	d := p.Table.D
-	edges := path.Adjacency(n.Model().Packed.Value, d, n.Config.Threshold)
+	edges := regpath.Adjacency(n.Model().Packed.Value, d, n.Config.Threshold)
 	made, err := network.New(p.Table.Names, n.Model().Precision(), edges)
 	if err != nil {
 		return Network{}, err

@@ -19,7 +19,7 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Kind is the name of the bootstrap among inference.Kinds.
@@ -88,7 +88,7 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 	if float64(failed) > most*float64(len(p.State.Resamples)) || len(networks) < 2 {
 		out.Doubt = told
 	}
-	estimates, together, i := inference.FitOf(p.Path).Weights(d*(d-1)/2), path.OfNodes(p.Path, p.Path.Table.PairCounts()), 0
+	estimates, together, i := inference.FitOf(p.Path).Weights(d*(d-1)/2), regpath.OfNodes(p.Path, p.Path.Table.PairCounts()), 0
 	for j := range d {
 		for k := j + 1; k < d; k++ {
 			u := network.Unknown(together[i])

@@ -18,7 +18,7 @@ import (
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/path"
+	"missingscore/trainers/regpath"
 )
 
 // Names of the kinds.
@@ -74,12 +74,12 @@ func infer(ctx context.Context, p inference.Problem) (r *inference.Result, err e
 	if err != nil {
 		return nil, err
 	}
-	r.Pairs = inference.Pairs(path.OfNodes(n, n.Table.PairCounts()), path.OfNodes(n, e.Partial), path.OfNodes(n, e.SE), p.Config.Level)
+	r.Pairs = inference.Pairs(regpath.OfNodes(n, n.Table.PairCounts()), regpath.OfNodes(n, e.Partial), regpath.OfNodes(n, e.SE), p.Config.Level)
 	return r, nil
 }
 
 // inferInside is infer on a domain with bounds.
-func inferInside(ctx context.Context, n *path.Run) (*inference.Result, *Estimate, error) {
+func inferInside(ctx context.Context, n *regpath.Run) (*inference.Result, *Estimate, error) {
 	r := &inference.Result{Rests: "the complete-data equation without a penalty, errors by the rows; cells missing at random"}
 	if n.Table.Complete() {
 		r.Rests = "the minimum without a penalty, errors by the rows"
@@ -159,7 +159,7 @@ const (
 // has the rows for it; else the chosen network, without its penalty if that fit exists. The marginal
 // loss always starts at the network, because its minimum with all pairs free is less certain than a
 // step to it (docs/theory/inference.md#eq-enough-rows).
-func startOf(ctx context.Context, n *path.Run, q Equation) (m *model.Gaussian, from origin, err error) {
+func startOf(ctx context.Context, n *regpath.Run, q Equation) (m *model.Gaussian, from origin, err error) {
 	if q == Likelihood {
 		if m, err = unpenalised(ctx, n); m != nil || err != nil {
 			return m, fromLikelihood, err
@@ -179,7 +179,7 @@ const mostIterations = 1000
 // it, starting from the network of the result. It returns nil if a pair of columns has, on average, no
 // more rows than there are parameters (docs/theory/inference.md#eq-enough-rows), or if the optimiser
 // does not converge, for example because the likelihood has no maximum.
-func unpenalised(ctx context.Context, n *path.Run) (*model.Gaussian, error) {
+func unpenalised(ctx context.Context, n *regpath.Run) (*model.Gaussian, error) {
 	d, steps := n.Table.D, n.Engine.Config
 	if together(n.Table) <= float64(parameters(d)) {
 		return nil, nil

@@ -1,0 +1,329 @@
+package regpath
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/trainers/source"
+)
+
+// choice is what a selection takes from a path.
+type choice struct {
+	scores   []float64 // one a point, the smaller the better; nil for none
+	point    int       // of the path
+	edges    []bool    // pairs, where they are not the point's but of the selection's own; nil: the point's
+	unjudged bool      // no point has a score
+	words    string    // on the choice; "" for none
+}
+
+// Tests are the tests of every pair, for a selection by q values.
+type Tests struct {
+	Done     bool
+	Pairs    []network.Uncertainty // pairs j < k in column order
+	Rests    string                // what the numbers rest on
+	Warnings []string
+}
+
+// choose makes the selection's choice when the path, and those of parts, are done. test tests the
+// pairs from the start, a choice by EBIC, for a selection by tests.
+func choose(ctx context.Context, w *walk, test func(ctx context.Context, start choice) (Tests, error)) (c choice, err error) {
+	s, points, ok := w.Config.Select, w.State.Points, choosable(w.State.Points)
+	switch s.Kind {
+	case byEBIC:
+		return chooseEBIC(ctx, w)
+	case byFDR:
+		return chooseFDR(ctx, w, test)
+	case byStability:
+		return chooseStable(ctx, w)
+	case byCV:
+		return leastScore(points, w.State.Resampled.crossValidated(w.Config.Select.parts(w.Table.N, w.Engine.Config.Seed))[:len(points)]), nil
+	case byStars:
+		c.scores = w.State.Resampled.instability(w.candidates())[:len(points)]
+		for i := range points {
+			if ok[i] && c.scores[i] <= s.Beta {
+				c.point = i
+			}
+		}
+	case byDensity:
+		var scores []float64
+		for _, p := range points {
+			scores = append(scores, math.Abs(float64(p.Edges)/float64(w.candidates())-s.Density))
+		}
+		return leastScore(points, scores), nil
+	default: // the smallest λ
+		for c.point = len(ok) - 1; !ok[c.point]; c.point-- {
+		}
+	}
+	return c, nil
+}
+
+// choosable says which points may be chosen: an unfinished one only where none is finished.
+func choosable(points []Point) []bool {
+	ok := make([]bool, len(points))
+	none := !slices.ContainsFunc(points, func(p Point) bool { return !p.Unfinished })
+	for i, p := range points {
+		ok[i] = none || !p.Unfinished
+	}
+	return ok
+}
+
+// leastScore is the choice of the point with the smallest score, of equal ones the first; where
+// none has a score, the sparsest.
+func leastScore(points []Point, scores []float64) choice {
+	ok := choosable(points)
+	chosen := max(0, slices.Index(ok, true))
+	for i, v := range scores {
+		if ok[i] && (v < scores[chosen] || math.IsNaN(scores[chosen]) && !math.IsNaN(v)) {
+			chosen = i
+		}
+	}
+	return choice{scores: scores, point: chosen, unjudged: math.IsNaN(scores[chosen])}
+}
+
+// chooseEBIC chooses by the extended Bayesian information criterion of points of a path (Foygel &
+// Drton 2010), on the observed cells:
+//
+//	−2 log L + |E| log n + 4 γ |E| log d
+//
+// with n the mean number of rows in which a pair of columns is observed, as bootnet
+// counts for pairwise data: only those rows tell of an edge directly. With sampling weights n
+// and log L are those of the effective number of rows (docs/theory/weights.md#eq-kish). L is the largest
+// likelihood of a network with the point's edges (refitter.refit), whatever the method and
+// however much λ shrank the point; NaN where the search did not come by. On a domain,
+// where the likelihood has a normaliser that nobody knows, the loss of a completion of the
+// rows stands for −2 log L (Run.judge). With missingness it is the point's reported loss
+// (M) summed over rows, as in Lin, Drton & Shojaie 2016.
+func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
+	t := w.Table
+	pairs := 0.0
+	if w.matrix != nil {
+		pairs = w.matrix.of.Pairs
+	} else {
+		pairs = meanPairCount(w.Problem)
+	}
+	left := t.EffectiveRows() / float64(t.RowCount())
+	edge := math.Log(left*pairs) + 4**w.Config.Select.Gamma*math.Log(float64(len(w.covariates.nodes)))
+	score := func(i int, likelihood float64) float64 {
+		return -2*left*likelihood + float64(w.State.Points[i].Edges)*edge
+	}
+	var scores []float64
+	var err error
+	switch {
+	case w.Missingness != nil:
+		for _, p := range w.State.Points {
+			scores = append(scores, p.Loss*float64(t.N*t.D)+float64(p.Edges)*edge)
+		}
+	case w.Domain.Bounded():
+		scores, err = judge(ctx, w, edge)
+	default:
+		scores, err = searchLikelihoods(ctx, w, score)
+		for i, likelihood := range scores {
+			scores[i] = score(i, likelihood)
+		}
+	}
+	if err != nil {
+		return choice{}, err
+	}
+	return leastScore(w.State.Points, scores), nil
+}
+
+// searchLikelihoods refits networks along the path and gives their likelihoods, NaN for
+// those the search does not come by. score is to be small.
+func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likelihood float64) float64) ([]float64, error) {
+	state := &w.State.Refitted
+	networks := func(number int) ([]int, error) {
+		all, err := w.networksTo(ctx, number)
+		for len(state.Done) < len(w.State.Points) {
+			state.Done, state.Likelihood = append(state.Done, false), append(state.Likelihood, math.NaN())
+		}
+		return all, err
+	}
+	if _, err := search(networks,
+		func(points []int) error { return refitAll(ctx, w, points) },
+		func(point int) float64 { return score(point, state.Likelihood[point]) }); err != nil {
+		return nil, err
+	}
+	return shared(w.State.Points, w.networks(), state.Likelihood), nil
+}
+
+const (
+	coarse         = 4    // networks from one that the search for a criterion's least comes by to the next
+	coarseTogether = 2    // such networks are looked at before it asks whether to go on
+	coarsePatience = 4    // such networks in a row without a better one end it
+	coarseRise     = 0.25 // of what the best is better than the first, and autoMargin: one worse than the best by more ends it
+)
+
+// search looks for the network of the least score, those of points from the sparsest on:
+// every fourth, until four in a row are not better than the best so far or one is a quarter of
+// the way back up from the best to the first, whose edges then cost far more than they explain;
+// then those around the best. networks gives so many of them, or all where there are fewer;
+// look prepares the scores of some points, in any order and more than once.
+func search(networks func(number int) ([]int, error), look func(points []int) error, score func(point int) float64) (best int, err error) {
+	var all []int
+	least, at := math.Inf(1), 0
+	idle := 0 // networks since the best
+	visit := func(points []int) error {
+		if err := look(points); err != nil {
+			return err
+		}
+		for _, p := range points {
+			if idle++; score(p) < least {
+				least, at, idle = score(p), slices.Index(all, p), 0
+			}
+		}
+		return nil
+	}
+	for first := 0; ; {
+		if all, err = networks(first + coarse*coarseTogether); err != nil {
+			return 0, err
+		}
+		if first >= len(all) {
+			break
+		}
+		var points []int
+		for ; first < len(all) && len(points) < coarseTogether; first += coarse {
+			points = append(points, all[first])
+		}
+		if err := visit(points); err != nil {
+			return 0, err
+		}
+		gain, rise := score(all[0])-least, score(points[len(points)-1])-least
+		if idle >= coarsePatience || gain > 0 && rise > max(autoMargin, coarseRise*gain) {
+			break
+		}
+	}
+	err = visit(all[max(0, at-coarse+1):min(len(all), at+coarse)])
+	return all[at], err
+}
+
+// shared are the values of all points by those of networks: one whose network is that of
+// the point before has its value.
+func shared(points []Point, networks []int, values []float64) []float64 {
+	out := slices.Clone(values)
+	for i := range out {
+		if n, _ := slices.BinarySearch(networks, i+1); n > 0 && !points[i].Unfinished {
+			out[i] = out[networks[n-1]]
+		}
+	}
+	return out
+}
+
+// chooseFDR chooses the pairs whose q value is at most a rate, so that about that
+// share of the edges, or less, is false (docs/theory/inference.md#eq-fdr). Pairs are tested
+// by estimates without a penalty; with few rows, by one step from the network that EBIC chooses,
+// which has to come near the truth only.
+func chooseFDR(ctx context.Context, w *walk, test func(ctx context.Context, start choice) (Tests, error)) (choice, error) {
+	start, err := chooseEBIC(ctx, w)
+	if err != nil {
+		return choice{}, err
+	}
+	tests, rate := &w.State.Tests, w.Config.Select.Rate
+	if !tests.Done {
+		w.setPoint(start.point)
+		if *tests, err = test(ctx, start); err != nil {
+			return choice{}, err
+		}
+		tests.Done = true
+		if err := w.save(); err != nil {
+			return choice{}, err
+		}
+	}
+	c := choice{edges: make([]bool, w.pairs())}
+	for i, u := range tests.Pairs {
+		c.edges[w.covariates.pairAt(i)] = !math.IsNaN(u.Q) && u.Q <= rate
+	}
+	chosen := count(c.edges)
+	c.point = nearest(w, c.edges)
+	c.words = fmt.Sprintf("%d of %d pairs have a q value of at most %g: about %.3g of these edges, or fewer, are expected to be false", chosen, len(tests.Pairs), rate, rate*float64(chosen))
+	return c, nil
+}
+
+// chooseStable chooses the edges that paths on half of the rows find again and again
+// (docs/theory/path.md#eq-stability). Rows are halved 50 times; of each half's path the densest
+// network with at most q edges counts, and an edge is chosen that is in a share τ of these 100; a
+// half without a result counts as a network without edges, for which the bound holds as well. q is
+// the largest for which the bound on falsely chosen edges (falseEdges) is the given one.
+func chooseStable(ctx context.Context, w *walk) (c choice, err error) {
+	s, f, pairs := w.Config.Select, &w.State.Resampled, w.pairs()
+	if failed, told := f.failed(s.Kind); 2*halvings-failed < needed(s.Share) {
+		return c, fmt.Errorf("%s; so no edge can be in %g %% of them: leave out the column, or choose by ebic", told, 100*s.Share)
+	}
+	c.edges = make([]bool, pairs)
+	for i, n := range f.Counts[0] {
+		c.edges[i] = n >= needed(s.Share)
+	}
+	if err := pathPast(ctx, w, c.edges); err != nil {
+		return choice{}, err
+	}
+	c.point = nearest(w, c.edges)
+	sharp, unimodal, any := falseEdges(pairs, f.Most, s.Share)
+	c.words = fmt.Sprintf("%d edges are in %g %% or more of the networks of %d half samples, of at most %d edges each; expected of them are at most %.2g that a half sample's network has no more often than %.2g %% of pairs at random (bound of Shah and Samworth for r-concave shares; %.2g for unimodal ones, %.2g for any)",
+		count(c.edges), 100*s.Share, 2*halvings, f.Most, sharp, 100*float64(f.Most)/float64(pairs), unimodal, any)
+	return c, nil
+}
+
+// pathPast makes a path that is made as needed until it has so many edges more than some, that
+// no denser network is nearest to them.
+func pathPast(ctx context.Context, w *walk, edges []bool) error {
+	least, wanted := math.MaxInt, count(edges)
+	for k := 0; k < len(w.State.Points) || w.asNeeded() && !w.ended(); k++ {
+		if err := w.pathTo(ctx, k+1); err != nil {
+			return err
+		}
+		p := w.State.Points[k]
+		if p.Edges-wanted > least {
+			break
+		}
+		if !p.Unfinished {
+			least = min(least, differing(w.adjacency(p, false).Edge, edges))
+		}
+	}
+	return nil
+}
+
+// nearest is the point whose network differs least from some edges, of several the first.
+func nearest(w *walk, edges []bool) (point int) {
+	least, ok := math.MaxInt, choosable(w.State.Points)
+	for i, p := range w.State.Points {
+		if differ := differing(w.adjacency(p, false).Edge, edges); ok[i] && differ < least {
+			least, point = differ, i
+		}
+	}
+	return point
+}
+
+// differing is how many elements of a and b differ.
+func differing(a, b []bool) (n int) {
+	for i, v := range a {
+		if v != b[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// LogLikelihood is the log density of a table's observed cells under a normal
+// distribution, rows independent; −Inf if P is not positive definite.
+func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) float64 {
+	var chol mat.Cholesky
+	if !chol.Factorize(p) {
+		return math.Inf(-1)
+	}
+	c := source.Conditional{Mean: mean, Precision: p}
+	total := 0.0
+	b := data.NewBatch(1, t.D)
+	for _, i := range rows {
+		b.Fill(t, []int{i}, 1)
+		if err := c.Condition(b.Mask); err != nil {
+			return math.Inf(-1)
+		}
+		total += c.LogLikelihood(b.X, chol.LogDet())
+	}
+	return total
+}

@@ -1,0 +1,328 @@
+package regpath
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"missingscore/data/network"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/em"
+)
+
+// Run is a Gaussian network being estimated along a path.
+type Run struct {
+	*walk
+
+	// Test tests every pair, from the network that the model is at: for a selection by tests.
+	Test func(ctx context.Context) (Tests, error)
+
+	choice choice
+}
+
+// New prepares a path on a table; p.Model and p.Objective are set here.
+func New(p engine.Problem, steps engine.Config, c Config, s *State) (*Run, error) {
+	w, err := newWalk(p, steps, c, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Run{walk: w}, nil
+}
+
+// Again makes this, before it begins, one of many estimates from resamples of a table: it comes to
+// the same network in less time. EM iterations start at each λ where the two before point to
+// (turns.predict); refits for EBIC end at a gain of againGain. Iterations after the path are as ever.
+// Rows that are drawn several times are worked on once, where gradients have no noise.
+func (r *Run) Again() {
+	r.again = true
+	if r.Config.Schedule != Fixed {
+		r.countRepeats()
+	}
+}
+
+// StepsAt makes the run ready for its rows, as a path does, and gives a function that makes one step
+// of the fixed schedule at the path's λ number k, from the largest down, wherever the path stands:
+// for measuring. The Run is of no use to estimate any more. In steady state a step does not
+// allocate, if matrix products do not.
+func (r *Run) StepsAt(k int) func(ctx context.Context) error {
+	r.Condense(r.rows)
+	f := fixed{r.problem}
+	return func(ctx context.Context) error {
+		_, err := f.advance(ctx, r.lambdas[k])
+		return err
+	}
+}
+
+// Estimate makes what is left of the path, of the choice of λ and of the iterations at
+// it. save is called when the state is worth saving. When ctx is cancelled Estimate
+// returns its error, with a state from which it goes on.
+func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64, err error) {
+	r.save = save
+	if r.Config.Penalty.Kind == auto && r.State.Auto.Kind == "" {
+		if err := compare(ctx, r.walk); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.prepare(ctx, r.Penalty().Kind); err != nil {
+		return nil, err
+	}
+	if err := r.path(ctx); err != nil {
+		return nil, err
+	}
+	if err := resample(ctx, r.walk); err != nil {
+		return nil, err
+	}
+	if r.choice, err = choose(ctx, r.walk, r.test); err != nil {
+		return nil, err
+	}
+	if !r.Config.PathOnly {
+		return r.choice.scores, r.refine(ctx)
+	}
+	if r.matrix != nil {
+		r.matrix.release()
+	}
+	r.take(r.choice.point)
+	return r.choice.scores, nil
+}
+
+// test is Test from a choice.
+func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
+	if r.Test == nil {
+		return Tests{}, setting.Errorf("select", byFDR, "nothing is there to test pairs by")
+	}
+	r.choice = start
+	return r.Test(ctx)
+}
+
+// refine runs what is left of the stage after the path. Iterations that diverge cost the stage,
+// not the path: the model is then the chosen point again.
+func (r *Run) refine(ctx context.Context) error {
+	f, index, refit := &r.State.Refine, r.choice.point, *r.Config.Refit
+	inOneGo := refit && (r.Config.Schedule == EM || r.solves())
+	if inOneGo && f.Done {
+		return nil
+	}
+	started := f.Started
+	if !started || inOneGo {
+		*f = Refine{Started: true, Refit: refit, Index: index, Movement: math.Inf(1)}
+	}
+	edges := r.chosenPairs()
+	switch {
+	case inOneGo && r.Config.Schedule == EM:
+		return refitChosen(ctx, r.problem, edges)
+	case inOneGo:
+		return solveChosen(ctx, r.problem, edges)
+	case r.matrix != nil: // which goes on from the point itself
+		r.matrix.chosen = edges
+	case !started:
+		r.setPoint(index)
+		r.State.Spectral, r.State.Turns = Spectral{}, em.State{}
+	}
+	lambda := r.lambdas[f.Index]
+	if f.Refit {
+		lambda = 0
+	}
+	if f.Refit && r.matrix == nil {
+		r.held = without(edges, r.Table.D)
+		for i, held := range r.held {
+			if held {
+				r.packed()[i] = 0
+			}
+		}
+	}
+	err := r.schedule.settle(ctx, lambda)
+	if engine.Diverged(err) {
+		return r.giveUp(err.Error())
+	}
+	return err
+}
+
+// chosenPairs are the chosen edges and the pairs with a covariate.
+func (r *Run) chosenPairs() []bool {
+	if r.choice.edges == nil {
+		return r.adjacency(r.State.Points[r.choice.point], true).Edge
+	}
+	return r.covariates.set(slices.Clone(r.choice.edges), r.Table.D, true)
+}
+
+// Unpenalised is the network of the result without a penalty: the result itself where it is
+// a refit, else maximum likelihood's with its edges, or, not free, the result where that has
+// no maximum. It is for columns on all of R^d without a law of missing cells.
+func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, err error) {
+	if f := r.State.Refine; f.Refit && f.Failure == "" {
+		return r.model, true, nil
+	}
+	f, err := newRefitter(r.problem, r.Engine.Config.Workers)
+	if err != nil {
+		return nil, false, err
+	}
+	_, ok, err := f.refit(ctx, r.model.Mean(), r.packed(), without(r.chosenPairs(), r.Table.D), r.settled)
+	if err != nil || !ok {
+		return r.model, false, err
+	}
+	return f.turns.Model, true, nil
+}
+
+// Auto is the result of the penalty "auto": it goes the path of every other penalty and takes the
+// one with the network of least EBIC, each refitted by maximum likelihood, so that networks are
+// judged and not the shrinkage of a penalty: plain L1 unless another's EBIC is lower by autoMargin
+// (docs/theory/penalties.md#auto).
+type Auto struct {
+	Kind   string        // of the penalty that is taken; "": not known yet
+	Kinds  []string      // that were tried
+	Scores []float64     // their least EBIC; +Inf where no network has a likelihood with a maximum
+	States []*State      // of their paths, while they are under way
+	Engine *engine.State // of the last of these; nil: before it has begun
+}
+
+// compare goes the path of each penalty.
+func compare(ctx context.Context, w *walk) error {
+	s := &w.State.Auto
+	for i, kind := range rivals(w) {
+		if i == len(s.States) {
+			s.Engine = nil
+			s.Kinds, s.Scores, s.States = append(s.Kinds, kind), append(s.Scores, math.Inf(1)), append(s.States, &State{})
+			if i > 0 { // rivals have the same pilot
+				s.States[i].Pilot = s.States[i-1].Pilot
+			}
+		}
+		if i < len(s.States)-1 { // done
+			continue
+		}
+		score, err := scorePath(ctx, w, kind, s.States[i])
+		switch {
+		case engine.Diverged(err) && i > 0: // a pilot or a path that does not exist is not taken
+		case err != nil:
+			return err
+		case !math.IsNaN(score):
+			s.Scores[i] = score
+		}
+	}
+	best := 0
+	for i, score := range s.Scores {
+		margin := 0.0
+		if best == 0 {
+			margin = autoMargin
+		}
+		if score < s.Scores[best]-margin {
+			best = i
+		}
+	}
+	taken := *s.States[best]
+	taken.Auto = Auto{Kind: s.Kinds[best], Kinds: s.Kinds, Scores: s.Scores}
+	*w.State = taken
+	if n := len(taken.Points); n > 0 { // from where the path goes on if the selection needs more of it
+		w.setPoint(n - 1)
+	}
+	return w.save()
+}
+
+// rivals are the penalties that can be had with the run's other settings.
+func rivals(w *walk) (kinds []string) {
+	for _, kind := range []string{l1, adaptive, ridge} {
+		c := w.Config
+		c.Penalty = Penalty{Kind: kind}
+		if _, err := c.resolvePenalty(w.Problem, w.Estimator); err == nil {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// scorePath makes what is left of a penalty's path and gives the least EBIC of its networks.
+func scorePath(ctx context.Context, w *walk, kind string, s *State) (score float64, err error) {
+	c := w.Config
+	c.Penalty, c.LambdaMax, c.LambdaMin = Penalty{Kind: kind}, 0, 0
+	if c.Select.Kind != byEBIC {
+		c.Select, c.Refit = Selection{Kind: byEBIC, Gamma: c.Select.Gamma}, new(true)
+	}
+	steps := w.Engine.Config
+	if observe := steps.Observe; observe != nil {
+		steps.Observe = func(p engine.Progress) {
+			p.Trial = kind
+			observe(p)
+		}
+	}
+	run, err := newWalk(w.Problem, steps, c, s, w.rows)
+	if err != nil {
+		return 0, err
+	}
+	capture := func() {
+		now := run.Capture()
+		w.State.Auto.Engine = &now
+	}
+	if before := w.State.Auto.Engine; before != nil {
+		run.Restore(*before)
+	}
+	defer capture() // when it is cut, too
+	run.save = func() error {
+		capture()
+		return w.save()
+	}
+	if err := run.prepare(ctx, kind); err != nil {
+		return 0, err
+	}
+	if err := run.path(ctx); err != nil {
+		return 0, err
+	}
+	chosen, err := choose(ctx, run, nil)
+	if err != nil {
+		return 0, err
+	}
+	return chosen.scores[chosen.point], nil
+}
+
+// Model is the network's, of the table's columns as the path saw them.
+func (r *Run) Model() *model.Gaussian { return r.model }
+
+// Nodes are the places of the table's columns that are no covariates.
+func (r *Run) Nodes() []int { return r.covariates.nodes }
+
+// Network has the edges of a packed P among the nodes.
+func (r *Run) Network(packed []float64) network.Adjacency {
+	edges := OfNodes(r, Adjacency(packed, r.Table.D, r.Config.Threshold).Edge)
+	return network.Adjacency{D: len(r.Nodes()), Edge: edges}
+}
+
+// OfNodes takes values of all pairs of columns, (0,1), (0,2), …, and gives those of pairs of nodes.
+func OfNodes[T any](r *Run, values []T) []T {
+	if r.covariates.free == nil || values == nil {
+		return values
+	}
+	out := make([]T, 0, len(r.covariates.pairs))
+	for _, at := range r.covariates.pairs {
+		out = append(out, values[at])
+	}
+	return out
+}
+
+// Point is a point of the path with the nodes alone.
+func (r *Run) Point(p Point) Point {
+	if r.covariates.free == nil {
+		return p
+	}
+	d, q := r.Table.D, len(r.Nodes())
+	packed := make([]float64, q*(q+1)/2)
+	for a, j := range r.Nodes() {
+		for b, k := range r.Nodes()[a:] {
+			packed[graph.PackedIndex(q, a, a+b)] = p.Element(d, j, k)
+		}
+	}
+	p.Linear = nil
+	p.setPrecision(packed, q)
+	return p
+}
+
+// CutByChoice tells whether the path ended because the choice needed no smaller λ.
+func (r *Run) CutByChoice() bool { return !r.ended() }
+
+// Thresholds are those of ordinal columns that come with the moments, nil if none do.
+func (r *Run) Thresholds() [][]float64 {
+	if r.matrix != nil && r.matrix.of != nil {
+		return r.matrix.of.Cuts
+	}
+	return nil
+}

@@ -1,0 +1,371 @@
+package regpath
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data/network"
+	"missingscore/graph"
+	"missingscore/internal/panics"
+	"missingscore/losses"
+	"missingscore/losses/pairmoments"
+	"missingscore/trainers/gaussian/em"
+	"missingscore/trainers/gaussian/sparse"
+)
+
+// matrix is the schedule of losses that know the table by one matrix of second moments
+// (losses.OfMatrix): that is taken once, and at each λ the minimum is found by coordinate
+// descent over the pairs that may not be zero (sparse.Lasso). No row is read again.
+type matrix struct {
+	*problem
+	loss    losses.OfMatrix
+	of      *pairmoments.Moments // nil: not taken yet
+	halved  bool                 // half of them is held
+	lasso   sparse.Lasso
+	at      *sparse.Matrix // P at the last λ. The model has it when the result is known
+	change  float64        // of P by that λ, at most
+	reached float64        // the path's loss there
+	chosen  []bool         // pairs that the result may have, zeros among them; nil: those of the chosen point
+}
+
+// take takes the moments, once.
+func (m *matrix) take(ctx context.Context) (err error) {
+	if m.of != nil {
+		return nil
+	}
+	workers := m.Engine.Config.Workers
+	if m.of, err = m.loss.Matrix(ctx, m.Table, m.rows, m.Counts, workers, true); err != nil {
+		return err
+	}
+	m.halved = m.of.Half != nil
+	m.lasso = sparse.Lasso{D: m.Table.D, S: m.of.S, Half: m.of.Half, Workers: workers, Tolerance: m.Config.StopTol, Sweeps: m.Config.MaxIter}
+	return nil
+}
+
+// scale is that of the descent's loss, ½ tr(PSP) − tr P, to the path's, tr(PSP) − 2 tr P per column.
+func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
+
+// span gives the largest λ, at which with 5 % to spare the minimum has no edge, and the ratio of
+// that to the smallest.
+func (m *matrix) span() (top, ratio float64) {
+	size := m.nullGradient()
+	for j := range m.Table.D {
+		for k := j + 1; k < m.Table.D; k++ {
+			top = max(top, size(j, k))
+		}
+	}
+	top = 1.05 * top / m.scale()
+	return top, crowdedRatio(m.Table.D, m.of.Pairs, size, top*m.scale())
+}
+
+// nullGradient gives the sizes of the gradient by pairs at the minimum without edges.
+func (m *matrix) nullGradient() (size func(j, k int) float64) {
+	if m.covariates.free != nil {
+		s := mat.NewSymDense(m.Table.D, nil)
+		for j := range m.Table.D {
+			for k := j; k < m.Table.D; k++ {
+				s.SetSym(j, k, m.of.Element(j, k))
+			}
+		}
+		if derivative, ok := m.covariates.nullGradient(s); ok {
+			return func(j, k int) float64 { return math.Abs(derivative(j, k)) }
+		}
+	}
+	p := m.start().Diagonal
+	return func(j, k int) float64 { return math.Abs(m.of.Element(j, k)) * (p[j] + p[k]) }
+}
+
+// start is the minimum without any pair.
+func (m *matrix) start() *sparse.Matrix {
+	p := sparse.Identity(m.Table.D)
+	for j := range p.Diagonal {
+		p.Diagonal[j] = 1 / m.of.Element(j, j)
+	}
+	return p
+}
+
+// iterate goes to the minimum at λ_k, from that at the λ before.
+func (m *matrix) iterate(ctx context.Context, k int) error {
+	p, before, screen := m.start(), sparse.Identity(m.Table.D), 1.0
+	if k > 0 {
+		before, screen = m.State.Points[k-1].sparse(m.Table.D), 2-m.lambdas[k-1]/m.lambdas[k]
+		p = before.Clone()
+	}
+	lambda := m.lambdas[k] * m.scale()
+	m.lasso.Weights = m.weights
+	outcome, err := m.lasso.Minimise(ctx, p, lambda, screen*lambda)
+	if err != nil {
+		return err
+	}
+	m.State.Runaway = !outcome.Done
+	m.at, m.change, m.reached = p, p.Distance(before), m.lossAt(p)
+	m.placeMean(p)
+	m.State.Block.Count = outcome.Sweeps
+	m.State.Iteration += outcome.Sweeps
+	m.tell("path", "λ", k+1, len(m.lambdas), m.lambdas[k], m.reached, m.edgesOf(p))
+	return ctx.Err()
+}
+
+// edgesOf counts the edges of P among the nodes.
+func (m *matrix) edgesOf(p *sparse.Matrix) (n int) {
+	free := m.covariates.free
+	for i, at := range p.At {
+		if math.Abs(p.Value[i]) > m.Config.Threshold && (free == nil || !free[graph.PackedIndex(p.D, int(at[0]), int(at[1]))]) {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *matrix) point(lambda float64) Point {
+	p := Point{Lambda: lambda, Edges: m.edgesOf(m.at), Change: m.change, Iterations: m.State.Block.Count,
+		Loss: m.reached, EffectiveSize: math.NaN(), Unfinished: m.State.Runaway}
+	if m.fitsMean() {
+		p.Linear = slices.Clone(m.model.Location.Value)
+	}
+	if m.Table.D > DenseColumns {
+		p.Sparse = m.at
+	} else {
+		p.Packed = make([]float64, m.Table.D*(m.Table.D+1)/2)
+		m.at.ToPacked(p.Packed)
+	}
+	m.State.Block = Block{}
+	return p
+}
+
+// release lets the moments of many columns go before the model takes a matrix of its own.
+func (m *matrix) release() {
+	if m.Table.D > DenseColumns {
+		m.of.S, m.of.Half, m.lasso = nil, nil, sparse.Lasso{}
+		runtime.GC()
+	}
+}
+
+// placeMean puts the model to P and the mean that comes with the moments, where one does.
+func (m *matrix) placeMean(p *sparse.Matrix) {
+	if m.of.Mean != nil {
+		p.ToPacked(m.packed())
+		m.model.SetMean(m.of.Mean)
+	}
+}
+
+// lossAt is the path's loss.
+func (m *matrix) lossAt(p *sparse.Matrix) float64 { return p.Loss(m.of.Element) / m.scale() }
+
+// settle goes to the end at the chosen λ, or without a penalty on the chosen edges.
+func (m *matrix) settle(ctx context.Context, lambda float64) error {
+	f := &m.State.Refine
+	if f.Done {
+		m.release()
+		return nil
+	}
+	m.lasso.Tolerance, m.lasso.Sweeps = min(m.Config.StopTol, 1e-2*m.Config.Tolerance/refineBlock), m.Config.RefineIter
+	p, o, definite, err := m.last(ctx, lambda*m.scale())
+	if err != nil {
+		return err
+	}
+	if f.Done = true; !p.Finite() {
+		m.release()
+		return m.giveUp("the moments of pairs of columns have no minimum on these edges")
+	}
+	if !definite {
+		f.Projections++
+	}
+	f.Iterations, f.Movement, f.Loss, f.Size = o.Sweeps, refineBlock*o.Moved, m.lossAt(p), math.NaN()
+	m.release()
+	p.ToPacked(m.packed())
+	m.placeMean(p)
+	f.Converged = definite && f.Movement < m.Config.Tolerance
+	m.tell("refine", "sweep", f.Iterations, f.Iterations, m.State.Points[f.Index].Lambda, f.Loss, m.edgesOf(p))
+	return m.save()
+}
+
+// last is the result's P: the minimum at λ from the chosen point or, without a penalty, that on the
+// chosen edges by the moments shrunk as little as leaves one that is positive definite.
+func (m *matrix) last(ctx context.Context, lambda float64) (p *sparse.Matrix, o sparse.Outcome, definite bool, err error) {
+	f := &m.State.Refine
+	if !f.Refit {
+		p, f.Shrunk = m.State.Points[f.Index].sparse(m.Table.D), m.of.Shrunk
+		if o, err = m.lasso.Minimise(ctx, p, lambda, lambda); err == nil && p.Finite() {
+			definite, err = p.KeepDefinite(ctx, m.Config.Floor)
+		}
+		return p, o, definite, err
+	}
+	start := m.joined()
+	for _, alpha := range m.of.Levels() {
+		m.of.ShrinkTo(alpha)
+		f.Shrunk, p = alpha, start.Clone()
+		if o, err = m.lasso.Fit(ctx, p); err != nil {
+			return p, o, false, err
+		}
+		if !o.Done || !p.Finite() {
+			continue
+		}
+		if definite, err = p.KeepDefinite(ctx, m.Config.Floor); err != nil || definite {
+			return p, o, definite, err
+		}
+	}
+	return p, o, false, nil
+}
+
+// joined is P of the chosen point with the pairs that the result may have, zeros among them.
+func (m *matrix) joined() *sparse.Matrix {
+	d, at := m.Table.D, m.State.Points[m.State.Refine.Index]
+	edges, from := m.chosen, at.sparse(d)
+	if edges == nil {
+		edges = m.adjacency(at, true).Edge
+	}
+	p := &sparse.Matrix{D: d, Diagonal: from.Diagonal}
+	for j, next, pair := 0, 0, 0; j < d; j++ {
+		for k := j + 1; k < d; k, pair = k+1, pair+1 {
+			at, v := [2]int32{int32(j), int32(k)}, 0.0
+			if next < len(from.At) && from.At[next] == at {
+				v, next = from.Value[next], next+1
+			}
+			if edges[pair] {
+				p.At, p.Value = append(p.At, at), append(p.Value, v)
+			}
+		}
+	}
+	return p
+}
+
+// heldOut gives the loss of the last λ's P by moments of other rows.
+func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error) {
+	of, err := m.loss.Matrix(ctx, m.Table, rows, m.Counts, m.Engine.Config.Workers, false)
+	if err != nil {
+		return nil, err
+	}
+	return func() float64 { return m.at.Loss(of.Element) / m.scale() }, nil
+}
+
+// likelihoodColumns is up to how many columns networks are judged by the likelihood itself.
+const likelihoodColumns = 300
+
+// likelihoods sets those of the networks of points that are not done, in parallel, by the
+// moments as they came, n the mean number of rows of a pair
+// (docs/theory/pairwise.md#eq-pairwise-ebic): with P̂ that of covariance selection
+//
+//	log L = n (log det P̂ − d) / 2
+//
+// and above likelihoodColumns the pseudo-likelihood, half the sum over columns, each given its
+// neighbours with the residual variance σ_j², whose time grows with the network only
+//
+//	log L = −n Σ_j log σ_j² / 4
+//
+// each column by the moments shrunk as little as leaves a σ_j² of 1/n or more of its own
+// moment (pairmoments.Moments.Levels). NaN where there is no maximum.
+func (m *matrix) likelihoods(ctx context.Context, points []int) error {
+	state, by := &m.State.Refitted, m.pseudoLikelihood
+	if m.Table.D <= likelihoodColumns {
+		by = m.likelihood
+	}
+	var mu sync.Mutex
+	pool, ctx := panics.WithContext(ctx)
+	pool.SetLimit(m.Engine.Config.Workers)
+	for _, i := range points {
+		if state.Done[i] {
+			continue
+		}
+		pool.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			likelihood := by(m.adjacency(m.State.Points[i], true))
+			mu.Lock()
+			defer mu.Unlock()
+			state.Done[i], state.Likelihood[i] = true, likelihood
+			m.tell("ebic", "network", count(state.Done), len(state.Done), 0, math.NaN(), 0)
+			return nil
+		})
+	}
+	return pool.Wait()
+}
+
+func (m *matrix) likelihood(a network.Adjacency) float64 {
+	d := m.Table.D
+	packed, raw := make([]float64, d*(d+1)/2), make([]float64, d*d)
+	for j := range d {
+		for k := range d {
+			if raw[j*d+k] = m.of.At(0, j, k); j == k || j < k && a.Has(j, k) {
+				packed[graph.PackedIndex(d, j, k)] = 1
+			}
+		}
+	}
+	var c mat.Cholesky
+	if !em.NewSupport(packed, d).Minimise(packed, raw) || !c.Factorize(graph.Unpack(d, packed)) {
+		return math.NaN()
+	}
+	return m.of.Pairs / 2 * (c.LogDet() - float64(d))
+}
+
+func (m *matrix) pseudoLikelihood(a network.Adjacency) float64 {
+	sum := 0.0
+	for j, at := range a.Neighbours() {
+		v, ok := m.residual(j, at)
+		if !ok {
+			return math.NaN()
+		}
+		sum += math.Log(v)
+	}
+	return -m.of.Pairs / 4 * sum
+}
+
+// residual is σ_j² given some columns.
+func (m *matrix) residual(j int, others []int) (v float64, ok bool) {
+	for _, alpha := range m.of.Levels() {
+		v, ok = sparse.Residual(func(j, k int) float64 { return m.of.At(alpha, j, k) }, j, others)
+		if ok = ok && v*m.of.Pairs >= m.of.At(0, j, j); ok {
+			return v, true
+		}
+	}
+	return 0, false
+}
+
+// fewRows is of how many rows with both columns of a pair there is a warning.
+const fewRows = 10
+
+// warnings tell of pairs that few rows have, and of moments that are not sure.
+func (m *matrix) warnings() (out []string) {
+	if m.of.Unsettled {
+		out = append(out, "the iterations of stochastic EM had not settled, so correlations of the latent numbers are less sure than their rows make them: leave out columns that nearly repeat others or have a category with few cells, or take --method pairwise")
+	}
+	if m.of.Least < fewRows {
+		out = append(out, fmt.Sprintf("the pair of columns with the fewest rows together has %g: little is known of its second moment, and of what follows from it; leave out columns with few values (--exclude)", m.of.Least))
+	}
+	return out
+}
+
+// words say what the second moments are.
+func (m *matrix) words() string {
+	what, more := "second moments of pairs of columns", "em-exact"
+	if m.of.Words != "" {
+		return m.of.Words
+	}
+	if m.Table.Cuts != nil {
+		what, more = "latent normal: polychoric correlations of ordered categories, polyserial ones with numbers, moments of pairs of these", "em-latent"
+	}
+	words := fmt.Sprintf("%s, over the rows that have both: %.4g rows on average, %g at least", what, m.of.Pairs, m.of.Least)
+	if m.of.Shrunk == 0 {
+		return words + "; they are positive semidefinite as they are"
+	}
+	were := "they were positive semidefinite"
+	if m.of.Lowest < 0 {
+		were = fmt.Sprintf("they were not positive semidefinite (smallest eigenvalue of the correlations %.3g)", m.of.Lowest)
+	}
+	words += fmt.Sprintf("; %s, and for the path all correlations are shrunk by %.3g %% (by %.2g at most)", were, 100*m.of.Shrunk, m.of.Moved)
+	switch f := m.State.Refine; {
+	case !f.Refit || f.Failure != "":
+	case f.Shrunk == 0:
+		words += "; sizes of edges are by the moments as they came"
+	default:
+		words += fmt.Sprintf("; sizes of edges are by correlations shrunk by %.3g %%, the least that has a positive definite precision", 100*f.Shrunk)
+	}
+	return words + "; " + more + " makes more of the same cells, and is right where missing depends on observed cells, too"
+}

@@ -1,0 +1,214 @@
+package regpath
+
+import (
+	"context"
+	"slices"
+
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+)
+
+// walk goes along the path of a problem, from the largest λ down.
+type walk struct {
+	*problem
+	schedule schedule
+	matrix   *matrix          // the schedule, if it is one
+	passed   func() error     // called when a λ is done, if set
+	enough   func(Point) bool // whether the path may end at a point, if set
+	refitter *refitter        // of Run.Again, whose workers are one
+}
+
+// newWalk prepares a path on some rows of the table, nil for all; p.Model and p.Objective are set
+// here. On all of
+// R^d the mean is kept at 0: on columns standardised by their observed cells it is the
+// observed mean, which cells missing completely at random leave unbiased. On a domain
+// with a boundary, where cells are known to be missing not at random, and by estimators
+// that are right under MAR, η = Pμ is fitted along, for there the observed means are not μ.
+func newWalk(p engine.Problem, steps engine.Config, c Config, s *State, rows []int) (*walk, error) {
+	method, err := estimator.ByName(steps.Method)
+	if err != nil {
+		return nil, setting.Errorf("method", steps.Method, "%v", err)
+	}
+	kind := model.FreeSymmetric
+	fitsMean := p.Domain.Bounded() || p.Missingness != nil || method.FitsMean()
+	if fitsMean {
+		kind = model.Natural
+	}
+	m := model.NewGaussian(p.Table.D, kind)
+	m.Location.Fixed = !fitsMean
+	p.Model, p.Objective = m, losses.ObjectiveFor(p.Domain, p.Weight)
+	if p.Condensed == nil {
+		p.Condensed = engine.NewCondensed()
+	}
+	if c, steps, err = c.Resolve(p, steps); err != nil {
+		return nil, err
+	}
+	e, err := engine.New(p, steps)
+	if err != nil {
+		return nil, err
+	}
+	w := &walk{problem: &problem{Engine: e, Config: c, State: s, model: m, save: func() error { return nil }, covariates: newCovariates(p.Table.Names, c.Covariates)}}
+	w.posdef.Floor = c.Floor
+	w.takeRows(rows)
+	if c.Schedule == Moments {
+		w.matrix = &matrix{problem: w.problem, loss: e.Estimator.Loss.(losses.OfMatrix)}
+		if p.Table.D > DenseColumns && !fitsMean { // the model has no P until the result is known
+			m.Packed.Value = nil
+		}
+	}
+	if c.LambdaMin != 0 {
+		w.lambdas = c.grid()
+	}
+	return w, nil
+}
+
+// prepare makes the walk ready with a penalty other than auto: its weights, λ and
+// schedule. Results of earlier calls are in the state.
+func (w *walk) prepare(ctx context.Context, kind string) (err error) {
+	if w.matrix != nil {
+		if err := w.matrix.take(ctx); err != nil {
+			return err
+		}
+	}
+	w.Condense(w.rows)
+	top, ratio := 0.0, Penalty{Kind: kind}.ratio()
+	var pilot []float64
+	if kind != l1 {
+		if err := fitPilot(ctx, w.problem); err != nil {
+			return err
+		}
+		pilot = w.State.Pilot.Packed
+	}
+	switch {
+	case kind == adaptive:
+		w.weights = adaptiveWeights(pilot, w.Table.D)
+		w.Config, err = w.Config.span(ratio, func() float64 { return lambdaMax(w.Problem, w.weights, covariates{}) })
+	case kind == ridge:
+		w.Config, err = w.Config.span(ratio, func() float64 { return slices.Max(sizes(pilot, w.Table.D)) })
+	case w.matrix != nil:
+		w.weights = w.covariates.weights()
+		top, ratio = w.matrix.span()
+		w.Config, err = w.Config.span(ratio, func() float64 { return top })
+	default:
+		w.weights = w.covariates.weights()
+		w.Config, err = w.Config.spanAlike(w.Problem)
+	}
+	if err != nil {
+		return err
+	}
+	w.lambdas = w.Config.grid()
+	switch w.Config.Schedule {
+	case Fixed:
+		w.schedule = fixed{w.problem}
+	case Accelerated:
+		w.schedule = newAccelerated(w.problem)
+	case Moments:
+		w.schedule = w.matrix
+	default:
+		w.schedule = newTurns(w.problem, manyColumns)
+	}
+	if kind == ridge {
+		w.schedule = &thresholds{w.problem, w.schedule, sizes(pilot, w.Table.D)}
+	}
+	return nil
+}
+
+// pathTo runs what is left of the first so many λ.
+func (w *walk) pathTo(ctx context.Context, lambdas int) error {
+	for k := len(w.State.Points); k < lambdas && !w.ended(); k++ {
+		if err := w.schedule.iterate(ctx, k); err != nil {
+			return err
+		}
+		w.State.Points = append(w.State.Points, w.schedule.point(w.lambdas[k]))
+		if w.passed != nil {
+			if err := w.passed(); err != nil {
+				return err
+			}
+		}
+		if err := w.save(); err != nil {
+			return err
+		}
+		if w.enough != nil && w.enough(w.State.Points[k]) {
+			break
+		}
+	}
+	return nil
+}
+
+// path runs what is left of the path, unless the choice makes it as it needs it.
+func (w *walk) path(ctx context.Context) error {
+	if w.asNeeded() {
+		return nil
+	}
+	return w.pathTo(ctx, len(w.lambdas))
+}
+
+// asNeeded tells whether the choice makes the path, no further than it has to look.
+func (w *walk) asNeeded() bool {
+	by := w.Config.Select.by()
+	return !w.Config.Whole && by.searches && w.Missingness == nil && (w.again || !by.tests)
+}
+
+// networksTo are the networks of the path, which is first made as far as to so many of them
+// if it is made as they are needed.
+func (w *walk) networksTo(ctx context.Context, number int) (networks []int, err error) {
+	for networks = w.networks(); w.asNeeded() && (len(networks) < number || len(w.unfinished()) == len(w.State.Points)) && !w.ended(); networks = w.networks() {
+		if err := w.pathTo(ctx, len(w.State.Points)+1); err != nil {
+			return nil, err
+		}
+	}
+	return networks, nil
+}
+
+// The number of λ in a row at which the minimum may be out of reach before the path ends.
+const (
+	patience = 5
+	// judgedPatience is for a criterion on all rows that chooses a finished point, and no other: each
+	// further λ would take all iterations that it may, and none is chosen.
+	judgedPatience = 2
+	// turnsPatience is larger: turns come near the minimum all the same, and a later λ may be finished.
+	turnsPatience = 10
+)
+
+// patience is that of the run's schedule; 0: it has no end.
+func (w *walk) patience() int {
+	by := w.Config.Select.by()
+	judged := by.judges && !by.divides && len(w.unfinished()) < len(w.State.Points)
+	switch {
+	case w.Config.Schedule == Moments || w.Config.Schedule == EM && !judged:
+		return 0
+	case w.Config.Schedule == EM:
+		return turnsPatience
+	case judged:
+		return judgedPatience
+	}
+	return patience
+}
+
+// stuck tells whether at the last λ the loss falls towards a P that is not positive definite. At a
+// smaller one less holds it, and no step would lead away.
+func (w *walk) stuck() bool {
+	n := len(w.State.Points)
+	return n > 0 && w.State.Points[n-1].Stuck
+}
+
+// gaveUp tells whether the path ends here: there is no minimum at the last λ, or it was out of
+// reach for too long.
+func (w *walk) gaveUp() bool {
+	if w.stuck() || w.State.Runaway && (w.Config.Schedule == EM || w.Config.Schedule == Moments) {
+		return true
+	}
+	points, most := w.State.Points, w.patience()
+	for k := range most {
+		if n := len(points) - 1 - k; n < 0 || !points[n].Unfinished {
+			return false
+		}
+	}
+	return most > 0
+}
+
+// ended tells whether there is no more of the path.
+func (w *walk) ended() bool { return len(w.State.Points) >= len(w.lambdas) || w.gaveUp() }

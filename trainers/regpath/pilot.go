@@ -1,0 +1,357 @@
+package regpath
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/panics"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/em"
+	"missingscore/trainers/optim"
+)
+
+// Pilot is the ridge estimate that a penalty goes by, and how its α was found.
+type Pilot struct {
+	Held   [][]float64 // a fold each, an α each: log density of the rows held out; of rows known by their moments a score each; nil: not done
+	Chosen bool        // α was chosen by these, not given
+	Alpha  float64
+	Packed []float64 // P, packed; nil: not fitted
+	Mean   []float64
+}
+
+// pilotAlphas are tried, from the strongest shrinkage down, each from the estimate before.
+var pilotAlphas = []float64{0.8, 0.65, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02}
+
+const (
+	pilotFolds     = 5
+	pilotTurns     = 200  // of an α
+	pilotTolerance = 1e-3 // of a turn's largest movement, in units of √(P_jj P_kk)
+
+	adaptiveFloor = 0.1 // bounds the weights of pairs that the pilot nearly leaves out
+)
+
+// fitPilot fits the ridge pilot to the rows, unless that is done: by turns of the expectation step of
+// complete data and em.Ridge. α is the given one or that with the greatest likelihood of rows held
+// out, in five folds.
+func fitPilot(ctx context.Context, p *problem) error {
+	s := &p.State.Pilot
+	if s.Packed != nil {
+		return nil
+	}
+	if s.Alpha = p.Config.Penalty.Alpha; s.Alpha == 0 {
+		choose := holdOut
+		if p.Table.Counted != nil {
+			choose = informed
+		}
+		if err := choose(ctx, p); err != nil {
+			return err
+		}
+		s.Alpha, s.Chosen = s.best(), true
+	}
+	f, err := newPilotFit(p, p.rows, p.Engine.Config.Workers)
+	if err != nil {
+		return err
+	}
+	for _, alpha := range pilotAlphas { // from strong shrinkage down, for the turns' sake
+		if alpha > s.Alpha {
+			if err := f.fit(ctx, alpha); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.fit(ctx, s.Alpha); err != nil {
+		return err
+	}
+	s.Packed, s.Mean = slices.Clone(f.Model.Packed.Value), f.Model.Mean()
+	return p.save()
+}
+
+// holdOut makes what is left of the folds, as many at a time as there are workers.
+func holdOut(ctx context.Context, p *problem) error {
+	s := &p.State.Pilot
+	if s.Held == nil {
+		s.Held = make([][]float64, pilotFolds)
+	}
+	rows := slices.Sorted(slices.Values(p.rows))
+	folds := folds(min(pilotFolds, len(rows)), len(rows), p.Engine.Config.Seed)
+	for _, fold := range folds {
+		for i, place := range fold.heldOut {
+			fold.heldOut[i] = rows[place]
+		}
+	}
+	each := func(do func(ctx context.Context, k int) error) error {
+		pool, ctx := panics.WithContext(ctx)
+		pool.SetLimit(p.Engine.Config.Workers)
+		for k := range folds {
+			if s.Held[k] == nil {
+				pool.Go(func() error { return do(ctx, k) })
+			}
+		}
+		return pool.Wait()
+	}
+	condensing, err := newPilotFit(p, nil, 1)
+	if err != nil {
+		return err
+	}
+	if err := each(func(_ context.Context, k int) error {
+		condensing.Engine.Condense(folds[k].heldOut)
+		return nil
+	}); err != nil {
+		return err
+	}
+	defer func() {
+		for _, fold := range folds {
+			condensing.Engine.Forget(fold.heldOut)
+		}
+	}()
+	var mu sync.Mutex
+	return each(func(ctx context.Context, k int) error {
+		var others [][]int
+		for l, other := range folds {
+			if l != k {
+				others = append(others, other.heldOut)
+			}
+		}
+		f, err := newPilotFit(p, folds[k].fitted(rows), 1, others...)
+		if err != nil {
+			return err
+		}
+		defer f.Engine.Forget(f.Rows)
+		held := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
+		err = f.each(ctx, func(i int, alpha float64) error {
+			step, err := f.Engine.Gradient(0, folds[k].heldOut, 1)
+			held[i] = step.LogLikelihood
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		s.Held[k] = held
+		return p.save()
+	})
+}
+
+// informed scores each α where the rows are known by their moments, so that none can be held
+// out: by the log likelihood of the pilot less its degrees of freedom, as Akaike does
+// (docs/theory/penalties.md#eq-ridge-freedom).
+func informed(ctx context.Context, p *problem) error {
+	s := &p.State.Pilot
+	if s.Held != nil {
+		return nil
+	}
+	f, err := newPilotFit(p, p.rows, p.Engine.Config.Workers)
+	if err != nil {
+		return err
+	}
+	scores := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
+	if err := f.each(ctx, func(i int, alpha float64) error {
+		step, err := f.Engine.Gradient(0, f.Rows, 1)
+		scores[i] = step.LogLikelihood - freedom(f.Model.Precision(), alpha)
+		return err
+	}); err != nil {
+		return err
+	}
+	s.Held = [][]float64{scores}
+	return p.save()
+}
+
+// best is the α with the greatest likelihood of all folds together, of equal ones the largest.
+func (s *Pilot) best() float64 {
+	best, most := 0, math.Inf(-1)
+	for i := range pilotAlphas {
+		sum := 0.0
+		for _, fold := range s.Held {
+			if fold != nil {
+				sum += fold[i]
+			}
+		}
+		if sum > most {
+			best, most = i, sum
+		}
+	}
+	return pilotAlphas[best]
+}
+
+func (s *Pilot) describe() string {
+	how := "as given"
+	switch {
+	case s.Chosen && len(s.Held) == 1:
+		how = "by the likelihood less the degrees of freedom, for moments have no rows to hold out"
+	case s.Chosen:
+		how = fmt.Sprintf("by the likelihood of rows held out, %d folds", pilotFolds)
+	}
+	return fmt.Sprintf("of shrinkage α = %g (%s)", s.Alpha, how)
+}
+
+// pilotFit are the turns of a ridge pilot.
+type pilotFit struct{ em.Turns }
+
+// newPilotFit starts at no correlation, with the columns' observed second moments. The rows are
+// those of some parts together, which are condensed; or of none.
+func newPilotFit(p *problem, rows []int, workers int, parts ...[]int) (f pilotFit, err error) {
+	q, d := p.Problem, p.Table.D
+	m := model.NewGaussian(d, model.Natural)
+	q.Model, q.Objective = m, losses.Classical{}
+	_, _, v := secondMoments(p.Problem)
+	for j := range d {
+		m.Packed.Value[graph.PackedIndex(d, j, j)] = 1 / v[j]
+	}
+	e, err := engine.New(q, engine.Config{Method: "em-exact", Batch: 250, Seed: p.Engine.Config.Seed, Workers: workers})
+	if err != nil {
+		return f, err
+	}
+	e.Counts = p.Counts
+	f.Turns = em.Turns{Engine: e, Model: m, Rows: byPattern(p.Table, rows), Bounds: &optim.PositiveDefinite{}}
+	if parts == nil {
+		e.Condense(f.Rows)
+	} else {
+		e.CondenseUnion(f.Rows, parts)
+	}
+	return f, nil
+}
+
+// each fits at each α in turn, until one has no pilot, and calls score after it.
+func (f pilotFit) each(ctx context.Context, score func(i int, alpha float64) error) error {
+	for i, alpha := range pilotAlphas {
+		err := f.fit(ctx, alpha)
+		if engine.Diverged(err) {
+			return nil
+		}
+		if err == nil {
+			err = score(i, alpha)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fit makes turns at α from where the model is until they move no more: accelerated, and
+// where that leads astray, as it may on few rows, once more without. Where there is no pilot
+// the error is numerical.
+func (f pilotFit) fit(ctx context.Context, alpha float64) error {
+	start := [2][]float64{slices.Clone(f.Model.Location.Value), slices.Clone(f.Model.Packed.Value)}
+	err := f.turns(ctx, alpha, em.Memory)
+	if engine.Diverged(err) {
+		copy(f.Model.Location.Value, start[0])
+		copy(f.Model.Packed.Value, start[1])
+		err = f.turns(ctx, alpha, 0)
+	}
+	if engine.Diverged(err) {
+		return fmt.Errorf("the ridge pilot at α = %g: %w", alpha, err)
+	}
+	return err
+}
+
+func (f pilotFit) turns(ctx context.Context, alpha float64, memory int) error {
+	s := em.State{Anderson: optim.Anderson{Memory: memory}}
+	for s.Count < pilotTurns && (s.Count == 0 || s.Relative > pilotTolerance) {
+		if err := f.Turn(ctx, &s, em.Ridge{Alpha: alpha}.Minimise); err != nil {
+			return err
+		}
+	}
+	f.Settle(&s)
+	return nil
+}
+
+// freedom is how many parameters a ridge estimate P = ((1 − α) S + α diag S)⁻¹ counts for: by
+// how much its likelihood is greater in the rows that it was fitted to than in others,
+//
+//	½ Σ_jk a_jk (M_jk M_kj + M_jj M_kk),   M = PS,   a_jk = 1 − α, a_jj = 1
+//
+// which is d(d+1)/2 without shrinkage.
+func freedom(p *mat.SymDense, alpha float64) (sum float64) {
+	var factor mat.Cholesky
+	var s mat.SymDense
+	if !factor.Factorize(p) || factor.InverseTo(&s) != nil {
+		return 0
+	}
+	d := p.SymmetricDim()
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			s.SetSym(j, k, s.At(j, k)/(1-alpha))
+		}
+	}
+	var m mat.Dense
+	m.Mul(p, &s)
+	for j := range d {
+		for k := range d {
+			a := 1 - alpha
+			if j == k {
+				a = 1
+			}
+			sum += a * (m.At(j, k)*m.At(k, j) + m.At(j, j)*m.At(k, k)) / 2
+		}
+	}
+	return sum
+}
+
+// adaptiveWeights are those of the penalty λ Σ_{j<k} w_jk |P_jk| (Zou 2006; for networks Zhou,
+// Rütimann, Xu & Bühlmann 2011), packed, from a pilot: with r its partial correlations and m the
+// median of their sizes,
+//
+//	w_jk = 1 / (|r_jk| / m + 1/10)
+//
+// (docs/theory/penalties.md#eq-adaptive); 0 on the diagonal.
+func adaptiveWeights(pilot []float64, d int) []float64 {
+	r := sizes(pilot, d)
+	sorted := slices.Sorted(slices.Values(r))
+	m := (sorted[(len(r)-1)/2] + sorted[len(r)/2]) / 2
+	weights := make([]float64, len(pilot))
+	for j, i := 0, 0; j < d; j++ {
+		for k := j + 1; k < d; k, i = k+1, i+1 {
+			w := 1.0 // of a pilot without correlations
+			if m > 0 {
+				w = 1 / (r[i]/m + adaptiveFloor)
+			}
+			weights[graph.PackedIndex(d, j, k)] = w
+		}
+	}
+	return weights
+}
+
+// thresholds is the schedule of the penalty "ridge": a path without fits, after which another
+// settles. Its points are the pilot with the pairs below λ at 0 (docs/theory/penalties.md#ridge).
+type thresholds struct {
+	*problem
+	schedule           // that settles
+	sizes    []float64 // of pairs
+}
+
+// iterate leaves the pilot's pairs above λ_k, shrunk by one factor where P would not be
+// positive definite.
+func (t *thresholds) iterate(ctx context.Context, k int) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	pilot, above := t.State.Pilot, make([]bool, len(t.sizes))
+	t.State.Block.Start = slices.Clone(t.packed())
+	for i, size := range t.sizes {
+		above[i] = size > t.lambdas[k]
+	}
+	copy(t.packed(), pilot.Packed)
+	for i, held := range without(above, t.Table.D) {
+		if held {
+			t.packed()[i] = 0
+		}
+	}
+	t.posdef.Project(t.model)
+	if t.fitsMean() {
+		t.model.SetMean(pilot.Mean)
+	}
+	t.report("path", "λ", k+1, len(t.lambdas), t.lambdas[k], math.NaN(), math.NaN())
+	return nil
+}
+
+func (t *thresholds) point(lambda float64) Point { return t.closeBlock(lambda) }

@@ -1,0 +1,166 @@
+package regpath
+
+import (
+	"math"
+	"slices"
+
+	"missingscore/data/network"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/trainers/gaussian/sparse"
+)
+
+// Point is the path's state at one λ. Columns are as the path saw them, so standardised if the
+// table was.
+type Point struct {
+	Lambda        float64
+	Packed        []float64      // P, packed as graph.PackedIndex says; nil with Sparse
+	Sparse        *sparse.Matrix // P of more than DenseColumns columns
+	Linear        []float64      // η = Pμ; nil where the mean is kept
+	Edges         int
+	Loss          float64 // reported loss (M), mean over rows, columns and the block, without the penalty
+	Change        float64 // largest change of an element of P over the block
+	EffectiveSize float64 // mean over the block; NaN without weights
+	Projections   int     // iterations at which P had to be projected to stay positive definite
+	Iterations    int
+	Unfinished    bool // accelerated: the stopping rule was not met within the bound
+	Stuck         bool // accelerated: nor would it be with more iterations, for the loss falls towards a P that is not positive definite
+}
+
+// DenseColumns is up to how many columns a point holds P whole, and not its elements that are not
+// zero alone.
+const DenseColumns = 300
+
+// setPrecision copies P, packed, of d columns.
+func (p *Point) setPrecision(packed []float64, d int) {
+	if p.Packed, p.Sparse = nil, nil; d > DenseColumns {
+		p.Sparse = sparse.FromPacked(packed, d)
+		return
+	}
+	p.Packed = slices.Clone(packed)
+}
+
+// sparse is a copy of P of d columns, without its zeros.
+func (p Point) sparse(d int) *sparse.Matrix {
+	if p.Sparse == nil {
+		return sparse.FromPacked(p.Packed, d)
+	}
+	return p.Sparse.Clone()
+}
+
+// precision is P of d columns, packed as graph.PackedIndex says: not to be written to.
+func (p Point) precision(d int) []float64 {
+	if p.Sparse == nil {
+		return p.Packed
+	}
+	packed := make([]float64, d*(d+1)/2)
+	p.Sparse.ToPacked(packed)
+	return packed
+}
+
+// mean is μ: P⁻¹η where the path fits η along, else 0; NaN where P is singular.
+func (p Point) mean(d int) []float64 {
+	if p.Linear == nil {
+		return make([]float64, d)
+	}
+	return p.model(d).Mean()
+}
+
+// model is a model of its own at the point.
+func (p Point) model(d int) *model.Gaussian {
+	m := model.NewGaussian(d, model.Natural)
+	copy(m.Packed.Value, p.precision(d))
+	copy(m.Location.Value, p.Linear)
+	return m
+}
+
+// Element is P_jk of d columns.
+func (p Point) Element(d, j, k int) float64 {
+	if p.Sparse == nil {
+		return p.Packed[graph.PackedIndex(d, min(j, k), max(j, k))]
+	}
+	return p.Sparse.Element(j, k)
+}
+
+// PartialCorrelation of columns j < k of d, −P_jk/√(P_jj P_kk).
+func (p Point) PartialCorrelation(d, j, k int) float64 {
+	v := p.Element(d, j, k)
+	if v == 0 {
+		return 0 // not −0
+	}
+	return -v / math.Sqrt(p.Element(d, j, j)) / math.Sqrt(p.Element(d, k, k))
+}
+
+// sizes are the |partial correlations| of a packed precision of d columns, in the order of
+// network.Adjacency.
+func sizes(packed []float64, d int) (out []float64) {
+	p := Point{Packed: packed}
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			out = append(out, math.Abs(p.PartialCorrelation(d, j, k)))
+		}
+	}
+	return out
+}
+
+// Adjacency is the network of the point, of d columns: |P_jk| above the threshold.
+func (p Point) Adjacency(d int, threshold float64) network.Adjacency {
+	if p.Sparse == nil {
+		return Adjacency(p.Packed, d, threshold)
+	}
+	a := network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}
+	p.EachEdge(d, threshold, func(j, k int) { a.Edge[j*(2*d-j-1)/2+k-j-1] = true })
+	return a
+}
+
+// EachEdge visits the edges j < k of the point's network, of d columns.
+func (p Point) EachEdge(d int, threshold float64, visit func(j, k int)) {
+	if p.Sparse != nil {
+		for i, at := range p.Sparse.At {
+			if math.Abs(p.Sparse.Value[i]) > threshold {
+				visit(int(at[0]), int(at[1]))
+			}
+		}
+		return
+	}
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			if math.Abs(p.Packed[graph.PackedIndex(d, j, k)]) > threshold {
+				visit(j, k)
+			}
+		}
+	}
+}
+
+// Adjacency is the network of a packed precision of d columns: |P_jk| above the threshold.
+func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
+	a := network.Adjacency{D: d, Edge: make([]bool, 0, d*(d-1)/2)}
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			a.Edge = append(a.Edge, math.Abs(packed[graph.PackedIndex(d, j, k)]) > threshold)
+		}
+	}
+	return a
+}
+
+// without says which elements of a packed P of d columns are of pairs that are no edge.
+func without(edges []bool, d int) []bool {
+	var held []bool
+	for j, i := 0, 0; j < d; j++ {
+		held = append(held, false)
+		for k := j + 1; k < d; k, i = k+1, i+1 {
+			held = append(held, !edges[i])
+		}
+	}
+	return held
+}
+
+// count is how many are true.
+func count(done []bool) (n int) {
+	for _, d := range done {
+		if d {
+			n++
+		}
+	}
+	return n
+}

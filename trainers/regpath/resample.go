@@ -1,0 +1,225 @@
+package regpath
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+
+	"missingscore/data"
+	"missingscore/internal/panics"
+)
+
+// Resampled is what the paths on parts of the rows have told. Sums over parts are of integers or
+// in order: any number of workers gives the same bytes.
+type Resampled struct {
+	Done   []bool
+	Losses [][]float64 // "cv": of a fold's held-out rows, one a λ
+	Counts [][]int     // at each λ, in how many parts each pair is an edge
+	Points []int       // how many λ a part's path has: it ends early where there is no minimum
+	Failed []string    // why a part has no result; "": it has one
+	Most   int         // "stability": the size that a part's network may have; its Counts are of the densest alone
+}
+
+// newResampled is before any part is done.
+func newResampled(parts, lambdas, pairs int) Resampled {
+	f := Resampled{Done: make([]bool, parts), Losses: make([][]float64, parts), Counts: make([][]int, lambdas), Points: make([]int, parts), Failed: make([]string, parts)}
+	for l := range f.Counts {
+		f.Counts[l] = make([]int, pairs)
+	}
+	return f
+}
+
+// resample runs what is left of the parts, in parallel.
+func resample(ctx context.Context, w *walk) error {
+	c, state := w.Config, &w.State.Resampled
+	parts := c.Select.parts(w.Table.N, w.Engine.Config.Seed)
+	if len(parts) == 0 {
+		return nil
+	}
+	if state.Done == nil {
+		*state = newResampled(len(parts), c.Lambdas, w.pairs())
+		if c.Select.Kind == byStability {
+			state.Most = halfSize(w.pairs(), c.Select)
+		}
+	}
+	pool, ctx := panics.WithContext(ctx)
+	pool.SetLimit(w.Engine.Config.Workers)
+	var mu sync.Mutex
+	for k, p := range parts {
+		if state.Done[k] {
+			continue
+		}
+		pool.Go(func() error {
+			run, heldOut, err := part(ctx, w, p)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if state.Done[k] = true; err != nil {
+				state.Failed[k] = err.Error()
+			} else {
+				state.take(k, run, heldOut)
+			}
+			w.tell(c.Select.Kind, "part", count(state.Done), len(parts), 0, math.NaN(), 0)
+			return w.save()
+		})
+	}
+	if err := pool.Wait(); err != nil {
+		return err
+	}
+	if failed, told := state.failed(c.Select.Kind); 2*failed > len(parts) {
+		return errors.New(told + "; that is too few to choose by: leave out the column, or choose by ebic")
+	}
+	return nil
+}
+
+// take counts the edges along the finished path of part k.
+func (f *Resampled) take(k int, run *walk, heldOut []float64) {
+	points := run.State.Points
+	f.Losses[k], f.Points[k] = heldOut, len(points)
+	if f.Most > 0 {
+		points = densest(points, f.Most)
+	}
+	for l, q := range points {
+		for i, edge := range run.adjacency(q, false).Edge {
+			if edge {
+				f.Counts[l][i]++
+			}
+		}
+	}
+}
+
+// densest is the point with the most edges of those with at most so many, of several the
+// last; none where all have more.
+func densest(points []Point, most int) (one []Point) {
+	for i, p := range points {
+		if p.Edges <= most && (one == nil || p.Edges >= one[0].Edges) {
+			one = points[i : i+1]
+		}
+	}
+	return one
+}
+
+// failed is how many parts have no result, and says so in words, "" for none.
+func (f *Resampled) failed(kind string) (n int, told string) {
+	first := -1
+	for k, why := range f.Failed {
+		if why != "" {
+			if n++; first < 0 {
+				first = k
+			}
+		}
+	}
+	if n > 0 {
+		told = fmt.Sprintf("%d of the %d parts of the rows that %s is by have no result; the first, number %d: %s", n, len(f.Done), kind, first+1, f.Failed[first])
+	}
+	return n, told
+}
+
+// part fits the path to some rows and rates each point on those held out by the
+// estimator's own reported loss (M) or, of losses with an expectation step, by −2 times the
+// log likelihood, mean over rows and columns. A part whose rows leave a column without variation
+// has no result.
+func part(ctx context.Context, w *walk, p rowPart) (run *walk, heldOut []float64, err error) {
+	rows := p.fitted(w.Table.AllRows())
+	var column *data.ColumnError
+	if _, err := w.Table.Rows(rows); errors.As(err, &column) {
+		return nil, nil, fmt.Errorf("column %q has no variation in its rows", column.Column)
+	} else if err != nil {
+		return nil, nil, err
+	}
+	steps := w.Engine.Config
+	steps.Workers, steps.Observe = 1, nil
+	c := w.Config
+	c.Penalty = w.Penalty()
+	if run, err = newWalk(w.Problem, steps, c, &State{}, rows); err != nil {
+		return nil, nil, err
+	}
+	if most := w.State.Resampled.Most; most > 0 {
+		run.enough = func(q Point) bool { return q.Edges > most }
+	}
+	var loss func() (float64, error)
+	switch {
+	case len(p.heldOut) == 0:
+	case run.matrix != nil:
+		of, err := run.matrix.heldOut(ctx, p.heldOut)
+		if err != nil {
+			return nil, nil, err
+		}
+		loss = func() (float64, error) { return of(), nil }
+	default:
+		loss = func() (float64, error) {
+			// Draws are those of an iteration that the path does not reach.
+			s, err := run.Gradient(run.Config.InitialIter+run.Config.Lambdas*run.Config.IterPerLambda+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*w.Table.D))
+			if run.Estimator.Loss.Needs().Moments {
+				s.Loss = -2 * s.LogLikelihood
+			}
+			return s.Loss, err
+		}
+	}
+	if loss != nil {
+		run.passed = func() error {
+			l, err := loss()
+			heldOut = append(heldOut, l)
+			return err
+		}
+	}
+	if err = run.prepare(ctx, c.Penalty.Kind); err != nil {
+		return nil, nil, err
+	}
+	err = run.pathTo(ctx, len(run.lambdas))
+	return run, heldOut, err
+}
+
+// crossValidated is the mean over rows of the held-out loss at each λ that every
+// part's path has, of parts that have a result; +Inf at the others.
+func (f *Resampled) crossValidated(folds []rowPart) []float64 {
+	scores := make([]float64, len(f.Counts))
+	rows := 0
+	for k, losses := range f.Losses {
+		if f.Failed[k] != "" {
+			continue
+		}
+		rows += len(folds[k].heldOut)
+		for l := range scores {
+			if l < len(losses) {
+				scores[l] += float64(len(folds[k].heldOut)) * losses[l]
+			} else {
+				scores[l] = math.Inf(1)
+			}
+		}
+	}
+	for l := range scores {
+		scores[l] /= float64(rows)
+	}
+	return scores
+}
+
+// instability is the D̄ of StARS (Liu, Roeder & Wasserman 2010) at each λ: the mean over so many
+// pairs of 2θ(1−θ), θ the share of parts with the edge, of those that have a result, made monotone
+// from the largest λ down. It is +Inf where a part's path has ended.
+func (f *Resampled) instability(of int) []float64 {
+	failed, _ := f.failed("")
+	scores := make([]float64, len(f.Counts))
+	n, top, ends := float64(len(f.Done)-failed), 0.0, math.MaxInt
+	for k, points := range f.Points {
+		if f.Failed[k] == "" {
+			ends = min(ends, points)
+		}
+	}
+	for l, pairs := range f.Counts {
+		sum := 0.0
+		for _, c := range pairs {
+			theta := float64(c) / n
+			sum += 2 * theta * (1 - theta)
+		}
+		top = max(top, sum/float64(of))
+		if scores[l] = top; l >= ends {
+			scores[l] = math.Inf(1)
+		}
+	}
+	return scores
+}
