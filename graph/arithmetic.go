@@ -82,7 +82,10 @@ func add[T Float](out []T, in [][]T) error {
 }
 
 func sub[T Float](out []T, in [][]T) error {
-	simd.Sub(out, in[0], in[1])
+	y := in[1][:len(out)]
+	for i, v := range in[0][:len(out)] {
+		out[i] = v - y[i]
+	}
 	return nil
 }
 

@@ -117,8 +117,9 @@ func (b *Builder) AddRow(x, row Node) Node {
 }
 
 func addRow[T Float](out []T, in [][]T) error {
-	d := len(in[1])
-	simd.GroupAdd(out, in[1], in[0], d, len(out)/d)
+	for x, d := in[0], len(in[1]); len(x) > 0; x, out = x[d:], out[d:] {
+		simd.Add(out[:d], x[:d], in[1])
+	}
 	return nil
 }
 

@@ -90,22 +90,34 @@ func (b *Builder) GroupSquares(c, x Node, r int) Node {
 // RowDot is Σ_j x_ij y_ij: (n, d) and (n, d) to (n, 1).
 func (b *Builder) RowDot(x, y Node) Node { return b.GroupDot(x, y, 1) }
 
+// The kernels go row by row: c (n, m) has a row for each group, w (n·r) a number and x a row
+// of m numbers for each draw.
+
 func groupMean[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error { simd.GroupMean(out, in[0], in[1], m, r); return nil }
+	return func(out []T, in [][]T) error {
+		clear(out)
+		for k, v := range in[0] {
+			simd.Axpy(out[k/r*m:k/r*m+m], v, in[1][k*m:k*m+m])
+		}
+		return nil
+	}
 }
 
 func groupDot[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error { simd.GroupDot(out, in[0], in[1], m, r); return nil }
+	return func(out []T, in [][]T) error {
+		for k := range out {
+			out[k] = simd.Dot(in[0][k/r*m:k/r*m+m], in[1][k*m:k*m+m])
+		}
+		return nil
+	}
 }
 
 func rowDot[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
-		n := len(out) / r
-		simd.GroupDot(out[:n], in[1], in[0], m, n)
-		for i := n - 1; i >= 0; i-- {
-			v := out[i]
+		for c := in[0]; len(out) > 0; c, out = c[m:], out[r:] {
+			v := simd.Dot(in[1], c[:m])
 			for k := range r {
-				out[i*r+k] = v
+				out[k] = v
 			}
 		}
 		return nil
@@ -114,20 +126,46 @@ func rowDot[T Float](m, r int) Kernel[T] {
 
 // rowDotSlope is Σ_ik g_ik c_ij, rounded as GroupOuter and ColSum would.
 func rowDotSlope[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error { simd.GroupSlope(out, in[0], in[1], m, r); return nil }
+	product := make([]T, m)
+	return func(out []T, in [][]T) error {
+		clear(out)
+		for k, v := range in[1] {
+			simd.Scale(product, v, in[0][k/r*m:k/r*m+m])
+			simd.Add(out, out, product)
+		}
+		return nil
+	}
 }
 
 func groupOuter[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error { simd.GroupOuter(out, in[0], in[1], m, r); return nil }
+	return func(out []T, in [][]T) error {
+		for k, v := range in[1] {
+			simd.Scale(out[k*m:k*m+m], v, in[0][k/r*m:k/r*m+m])
+		}
+		return nil
+	}
 }
 
 func groupSquares[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error { simd.GroupSquares(out, in[0], in[1], m, r); return nil }
+	square := make([]T, m)
+	return func(out []T, in [][]T) error {
+		for k := range out {
+			x := in[1][k*m : k*m+m]
+			simd.Mul(square, x, x)
+			out[k] = simd.Dot(in[0][k/r*m:k/r*m+m], square)
+		}
+		return nil
+	}
 }
 
+// groupSquaresSlope is 2 g_ik c_ij x_ikj.
 func groupSquaresSlope[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
-		simd.GroupSquaresSlope(out, in[0], in[1], in[2], m, r)
+		for k, v := range in[2] {
+			row := out[k*m : k*m+m]
+			simd.Scale(row, 2*v, in[0][k/r*m:k/r*m+m])
+			simd.Mul(row, row, in[1][k*m:k*m+m])
+		}
 		return nil
 	}
 }

@@ -130,8 +130,8 @@ func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
 
 // normals is room for so many.
 func (s *restricted) normals(n int) []float64 {
-	if len(s.z) < n+simd.Spare {
-		s.z = make([]float64, n+simd.Spare)
+	if len(s.z) < n {
+		s.z = make([]float64, n)
 	}
 	return s.z[:n]
 }
