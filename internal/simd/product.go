@@ -46,21 +46,20 @@ func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 	for i := range m {
 		p.counts[i] = list(p.values[i*space:(i+1)*space], p.offsets[i*space:(i+1)*space], a[i*k:(i+1)*k], uint32(width*size))
 	}
-	p.panel, p.edge = grown(p.panel, width*k), grown(p.edge, width*m)
-	for j := 0; j < n; j += width {
+	p.panel, p.edge = grown(p.panel, 2*width*k), grown(p.edge, width*m)
+	j := 0
+	for ; faster && j+2*width <= n; j += 2 * width {
+		p.take(tb, b, j, 2*width, 2*width, k, n)
+		p.strip(c[j:], m, space, n, 8)
+	}
+	for ; j < n; j += width {
 		w := min(width, n-j)
-		if tb {
-			transpose(p.panel, b[j*k:(j+w)*k], w, k, width)
-		} else {
-			for l := range k {
-				copy(p.panel[l*width:], b[l*n+j:l*n+j+w])
-			}
-		}
+		p.take(tb, b, j, w, width, k, n)
 		if w == width {
-			p.strip(c[j:], m, space, n, false)
+			p.strip(c[j:], m, space, n, 4)
 			continue
 		}
-		p.strip(p.edge, m, space, width, w*size <= 32) // whole vectors would write over the next row
+		p.strip(p.edge, m, space, width, (w*size+31)/32) // whole vectors would write over the next row
 		for i := range m {
 			copy(c[i*n+j:i*n+j+w], p.edge[i*width:])
 		}
@@ -68,18 +67,31 @@ func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 	return true
 }
 
-// strip computes the panel's columns of c, one vector of them if narrow, else four.
-func (p *Product[T]) strip(c []T, m, space, stride int, narrow bool) {
-	offsets, counts := &p.offsets[0], &p.counts[0]
-	switch {
-	case double[T]() && narrow:
-		sparse1F64(p64(c), p64(p.panel), p64(p.values), offsets, counts, m, space, stride*8)
-	case double[T]():
-		sparse4F64(p64(c), p64(p.panel), p64(p.values), offsets, counts, m, space, stride*8)
-	case narrow:
-		sparse1F32(p32(c), p32(p.panel), p32(p.values), offsets, counts, m, space, stride*4)
-	default:
-		sparse4F32(p32(c), p32(p.panel), p32(p.values), offsets, counts, m, space, stride*4)
+// take puts w columns of op(b) (k, n) from column j on into the panel, whose rows have width numbers.
+func (p *Product[T]) take(tb bool, b []T, j, w, width, k, n int) {
+	if tb {
+		transpose(p.panel, b[j*k:(j+w)*k], w, k, width)
+		return
+	}
+	for l := range k {
+		copy(p.panel[l*width:], b[l*n+j:l*n+j+w])
+	}
+}
+
+// strip computes the panel's columns of c, a number of vectors of 32 bytes wide: one, up to four, or eight.
+func (p *Product[T]) strip(c []T, m, space, stride, vectors int) {
+	double, single := sparse4F64, sparse4F32
+	switch vectors {
+	case 1:
+		double, single = sparse1F64, sparse1F32
+	case 8:
+		double, single = sparseWideF64, sparseWideF32
+	}
+	var t T
+	if stride *= int(unsafe.Sizeof(t)); unsafe.Sizeof(t) == 8 {
+		double(p64(c), p64(p.panel), p64(p.values), &p.offsets[0], &p.counts[0], m, space, stride)
+	} else {
+		single(p32(c), p32(p.panel), p32(p.values), &p.offsets[0], &p.counts[0], m, space, stride)
 	}
 }
 

@@ -312,33 +312,6 @@ TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
 	VXORPD Y0, Y0, Y0
 	MOVQ   n+8(FP), DX
 
-several:
-	CMPQ      DX, $0x00000010
-	JL        one
-	VMOVUPD   (AX), Y1
-	VCMPPD    $0x04, Y1, Y0, Y1
-	VMOVMSKPD Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, CX
-	VMOVUPD   32(AX), Y1
-	VCMPPD    $0x04, Y1, Y0, Y1
-	VMOVMSKPD Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, CX
-	VMOVUPD   64(AX), Y1
-	VCMPPD    $0x04, Y1, Y0, Y1
-	VMOVMSKPD Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, CX
-	VMOVUPD   96(AX), Y1
-	VCMPPD    $0x04, Y1, Y0, Y1
-	VMOVMSKPD Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, CX
-	ADDQ      $0x00000080, AX
-	SUBQ      $0x00000010, DX
-	JMP       several
-
 one:
 	CMPQ      DX, $0x00000004
 	JL        rest
@@ -654,6 +627,86 @@ done:
 	VZEROUPPER
 	RET
 
+// func sparseWideF64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
+// Requires: AVX, AVX512F
+TEXT ·sparseWideF64(SB), NOSPLIT, $0-64
+	MOVQ out+0(FP), AX
+	MOVQ panel+8(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ offsets+24(FP), BX
+	MOVQ counts+32(FP), SI
+	MOVQ rows+40(FP), DI
+
+row:
+	TESTQ  DI, DI
+	JE     done
+	MOVQ   (SI), R10
+	MOVQ   DX, R8
+	MOVQ   BX, R9
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+
+several:
+	CMPQ         R10, $0x02
+	JL           single
+	MOVL         (R9), R11
+	VBROADCASTSD (R8), Z8
+	VFMADD231PD  (CX)(R11*2), Z8, Z0
+	VFMADD231PD  64(CX)(R11*2), Z8, Z1
+	VFMADD231PD  128(CX)(R11*2), Z8, Z2
+	VFMADD231PD  192(CX)(R11*2), Z8, Z3
+	MOVL         4(R9), R11
+	VBROADCASTSD 8(R8), Z8
+	VFMADD231PD  (CX)(R11*2), Z8, Z4
+	VFMADD231PD  64(CX)(R11*2), Z8, Z5
+	VFMADD231PD  128(CX)(R11*2), Z8, Z6
+	VFMADD231PD  192(CX)(R11*2), Z8, Z7
+	ADDQ         $0x10, R8
+	ADDQ         $0x08, R9
+	SUBQ         $0x02, R10
+	JMP          several
+
+single:
+	TESTQ        R10, R10
+	JE           store
+	MOVL         (R9), R11
+	VBROADCASTSD (R8), Z8
+	VFMADD231PD  (CX)(R11*2), Z8, Z0
+	VFMADD231PD  64(CX)(R11*2), Z8, Z1
+	VFMADD231PD  128(CX)(R11*2), Z8, Z2
+	VFMADD231PD  192(CX)(R11*2), Z8, Z3
+	ADDQ         $0x08, R8
+	ADDQ         $0x04, R9
+	DECQ         R10
+	JMP          single
+
+store:
+	VADDPD  Z4, Z0, Z0
+	VMOVUPD Z0, (AX)
+	VADDPD  Z5, Z1, Z1
+	VMOVUPD Z1, 64(AX)
+	VADDPD  Z6, Z2, Z2
+	VMOVUPD Z2, 128(AX)
+	VADDPD  Z7, Z3, Z3
+	VMOVUPD Z3, 192(AX)
+	MOVQ    space+48(FP), R8
+	LEAQ    (DX)(R8*8), DX
+	LEAQ    (BX)(R8*4), BX
+	ADDQ    $0x08, SI
+	ADDQ    stride+56(FP), AX
+	DECQ    DI
+	JMP     row
+
+done:
+	VZEROUPPER
+	RET
+
 // func addF32(out *float32, x *float32, y *float32, n int)
 // Requires: AVX
 TEXT ·addF32(SB), NOSPLIT, $0-32
@@ -952,33 +1005,6 @@ TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
 	XORQ   CX, CX
 	VXORPS Y0, Y0, Y0
 	MOVQ   n+8(FP), DX
-
-several:
-	CMPQ      DX, $0x00000020
-	JL        one
-	VMOVUPS   (AX), Y1
-	VCMPPS    $0x04, Y1, Y0, Y1
-	VMOVMSKPS Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, CX
-	VMOVUPS   32(AX), Y1
-	VCMPPS    $0x04, Y1, Y0, Y1
-	VMOVMSKPS Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, CX
-	VMOVUPS   64(AX), Y1
-	VCMPPS    $0x04, Y1, Y0, Y1
-	VMOVMSKPS Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, CX
-	VMOVUPS   96(AX), Y1
-	VCMPPS    $0x04, Y1, Y0, Y1
-	VMOVMSKPS Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, CX
-	ADDQ      $0x00000080, AX
-	SUBQ      $0x00000020, DX
-	JMP       several
 
 one:
 	CMPQ      DX, $0x00000008
@@ -1283,6 +1309,86 @@ store:
 	VMOVUPS Y2, 64(AX)
 	VADDPS  Y7, Y3, Y3
 	VMOVUPS Y3, 96(AX)
+	MOVQ    space+48(FP), R8
+	LEAQ    (DX)(R8*4), DX
+	LEAQ    (BX)(R8*4), BX
+	ADDQ    $0x08, SI
+	ADDQ    stride+56(FP), AX
+	DECQ    DI
+	JMP     row
+
+done:
+	VZEROUPPER
+	RET
+
+// func sparseWideF32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
+// Requires: AVX, AVX512F
+TEXT ·sparseWideF32(SB), NOSPLIT, $0-64
+	MOVQ out+0(FP), AX
+	MOVQ panel+8(FP), CX
+	MOVQ values+16(FP), DX
+	MOVQ offsets+24(FP), BX
+	MOVQ counts+32(FP), SI
+	MOVQ rows+40(FP), DI
+
+row:
+	TESTQ  DI, DI
+	JE     done
+	MOVQ   (SI), R10
+	MOVQ   DX, R8
+	MOVQ   BX, R9
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+
+several:
+	CMPQ         R10, $0x02
+	JL           single
+	MOVL         (R9), R11
+	VBROADCASTSS (R8), Z8
+	VFMADD231PS  (CX)(R11*2), Z8, Z0
+	VFMADD231PS  64(CX)(R11*2), Z8, Z1
+	VFMADD231PS  128(CX)(R11*2), Z8, Z2
+	VFMADD231PS  192(CX)(R11*2), Z8, Z3
+	MOVL         4(R9), R11
+	VBROADCASTSS 4(R8), Z8
+	VFMADD231PS  (CX)(R11*2), Z8, Z4
+	VFMADD231PS  64(CX)(R11*2), Z8, Z5
+	VFMADD231PS  128(CX)(R11*2), Z8, Z6
+	VFMADD231PS  192(CX)(R11*2), Z8, Z7
+	ADDQ         $0x08, R8
+	ADDQ         $0x08, R9
+	SUBQ         $0x02, R10
+	JMP          several
+
+single:
+	TESTQ        R10, R10
+	JE           store
+	MOVL         (R9), R11
+	VBROADCASTSS (R8), Z8
+	VFMADD231PS  (CX)(R11*2), Z8, Z0
+	VFMADD231PS  64(CX)(R11*2), Z8, Z1
+	VFMADD231PS  128(CX)(R11*2), Z8, Z2
+	VFMADD231PS  192(CX)(R11*2), Z8, Z3
+	ADDQ         $0x04, R8
+	ADDQ         $0x04, R9
+	DECQ         R10
+	JMP          single
+
+store:
+	VADDPS  Z4, Z0, Z0
+	VMOVUPS Z0, (AX)
+	VADDPS  Z5, Z1, Z1
+	VMOVUPS Z1, 64(AX)
+	VADDPS  Z6, Z2, Z2
+	VMOVUPS Z2, 128(AX)
+	VADDPS  Z7, Z3, Z3
+	VMOVUPS Z3, 192(AX)
 	MOVQ    space+48(FP), R8
 	LEAQ    (DX)(R8*4), DX
 	LEAQ    (BX)(R8*4), BX
