@@ -1,13 +1,10 @@
 package fitted_test
 
 import (
-	"bytes"
 	"context"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -169,39 +166,4 @@ func TestSavedModelsSample(t *testing.T) {
 	saved.Model = q
 	_, _, err = saved.Sample(context.Background(), n, stream.New(4, 1))
 	require.ErrorContains(t, err, "no room")
-}
-
-// Files of the program before estimators had kinds of imputers and options their present
-// names: testdata holds what its fit command wrote (40 rows, 2 epochs, commit bd9f899), and
-// the numbers are those of its score command.
-func TestSecondVersionIsRead(t *testing.T) {
-	for file, c := range map[string]struct{ at, want []float64 }{
-		"energy_version2.json":  {[]float64{0.5, -0.3}, []float64{4.466485477740901, 19.28857969030791}},
-		"quartic_version2.json": {[]float64{0.5, -0.3, 0.1}, []float64{-0.18094123238150633, 0.042188546170626694, -0.0039952303197770996}},
-	} {
-		m, err := fitted.Load(filepath.Join("testdata", file))
-		require.NoError(t, err)
-		ready, err := m.Fitted()
-		require.NoError(t, err)
-		row, err := data.NewTable(m.Names, slices.Concat(c.at, make([]float64, len(c.at))), nil)
-		require.NoError(t, err)
-		r, err := fitted.Score(t.Context(), ready, row, fitted.ImputeConfig{})
-		require.NoError(t, err)
-		require.InDeltaSlice(t, c.want, r.Score[:len(c.at)], 1e-9, file)
-	}
-}
-
-// An imputer without a kind is the normal one.
-func TestImputersWithoutKind(t *testing.T) {
-	imputer := nets.NewNormalImputer(2, nets.NormalOptions{Hidden: 3}, stream.New(1))
-	s := fitted.Saved{Kind: "gaussian", Model: model.NewGaussian(2, model.CholeskyFactor), Names: []string{"a", "b"}, Imputer: imputer, ImputerKind: "normal"}
-	text, err := s.Encode(nil)
-	require.NoError(t, err)
-	old := regexp.MustCompile(`"kind": "normal",\s*`).ReplaceAll(text, nil)
-	require.NotEqual(t, text, old)
-	path := filepath.Join(t.TempDir(), "model.json")
-	require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(old, []byte("noise_conditional"), []byte("levelled")), 0o600))
-	m, err := fitted.Load(path)
-	require.NoError(t, err)
-	require.Equal(t, imputer.Params()[0].Value, m.Imputer.Params()[0].Value)
 }
