@@ -95,8 +95,9 @@ func prod[T Float](out []T, in [][]T) error {
 }
 
 func scale[T Float](k float64) Kernel[T] {
+	factor := []T{T(k)}
 	return func(out []T, in [][]T) error {
-		simd.Scale(out, T(k), in[0])
+		simd.Scale(out, factor, in[0])
 		return nil
 	}
 }

@@ -117,9 +117,7 @@ func (b *Builder) AddRow(x, row Node) Node {
 }
 
 func addRow[T Float](out []T, in [][]T) error {
-	for x, d := in[0], len(in[1]); len(x) > 0; x, out = x[d:], out[d:] {
-		simd.Add(out[:d], x[:d], in[1])
-	}
+	simd.Add(out, in[0], in[1])
 	return nil
 }
 

@@ -90,14 +90,14 @@ func (b *Builder) GroupSquares(c, x Node, r int) Node {
 // RowDot is Σ_j x_ij y_ij: (n, d) and (n, d) to (n, 1).
 func (b *Builder) RowDot(x, y Node) Node { return b.GroupDot(x, y, 1) }
 
-// The kernels go row by row: c (n, m) has a row for each group, w (n·r) a number and x a row
-// of m numbers for each draw.
+// The kernels go group by group: c (n, m) has a row for each group, w (n·r) a number and x
+// (n·r, m) a row for each draw.
 
 func groupMean[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		clear(out)
-		for k, v := range in[0] {
-			simd.Axpy(out[k/r*m:k/r*m+m], v, in[1][k*m:k*m+m])
+		for w, x := in[0], in[1]; len(w) > 0; out, w, x = out[m:], w[r:], x[r*m:] {
+			simd.Axpy(out[:m], w[:r], x)
 		}
 		return nil
 	}
@@ -105,8 +105,8 @@ func groupMean[T Float](m, r int) Kernel[T] {
 
 func groupDot[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
-		for k := range out {
-			out[k] = simd.Dot(in[0][k/r*m:k/r*m+m], in[1][k*m:k*m+m])
+		for c, x := in[0], in[1]; len(out) > 0; out, c, x = out[r:], c[m:], x[r*m:] {
+			simd.Dots(out[:r], c[:m], x)
 		}
 		return nil
 	}
@@ -114,10 +114,12 @@ func groupDot[T Float](m, r int) Kernel[T] {
 
 func rowDot[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
-		for c := in[0]; len(out) > 0; c, out = c[m:], out[r:] {
-			v := simd.Dot(in[1], c[:m])
+		n := len(out) / r
+		simd.Dots(out[:n], in[1], in[0])
+		for i := n - 1; i >= 0; i-- {
+			v := out[i]
 			for k := range r {
-				out[k] = v
+				out[i*r+k] = v
 			}
 		}
 		return nil
@@ -126,12 +128,14 @@ func rowDot[T Float](m, r int) Kernel[T] {
 
 // rowDotSlope is Σ_ik g_ik c_ij, rounded as GroupOuter and ColSum would.
 func rowDotSlope[T Float](m, r int) Kernel[T] {
-	product := make([]T, m)
+	product := make([]T, r*m)
 	return func(out []T, in [][]T) error {
 		clear(out)
-		for k, v := range in[1] {
-			simd.Scale(product, v, in[0][k/r*m:k/r*m+m])
-			simd.Add(out, out, product)
+		for c, g := in[0], in[1]; len(g) > 0; c, g = c[m:], g[r:] {
+			simd.Scale(product, g[:r], c[:m])
+			for k := range r {
+				simd.Add(out, product[k*m:k*m+m], out)
+			}
 		}
 		return nil
 	}
@@ -139,20 +143,19 @@ func rowDotSlope[T Float](m, r int) Kernel[T] {
 
 func groupOuter[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
-		for k, v := range in[1] {
-			simd.Scale(out[k*m:k*m+m], v, in[0][k/r*m:k/r*m+m])
+		for c, w := in[0], in[1]; len(w) > 0; out, c, w = out[r*m:], c[m:], w[r:] {
+			simd.Scale(out, w[:r], c[:m])
 		}
 		return nil
 	}
 }
 
 func groupSquares[T Float](m, r int) Kernel[T] {
-	square := make([]T, m)
+	square := make([]T, r*m)
 	return func(out []T, in [][]T) error {
-		for k := range out {
-			x := in[1][k*m : k*m+m]
-			simd.Mul(square, x, x)
-			out[k] = simd.Dot(in[0][k/r*m:k/r*m+m], square)
+		for c, x := in[0], in[1]; len(out) > 0; out, c, x = out[r:], c[m:], x[r*m:] {
+			simd.Mul(square, x[:r*m], x[:r*m])
+			simd.Dots(out[:r], c[:m], square)
 		}
 		return nil
 	}
@@ -160,11 +163,15 @@ func groupSquares[T Float](m, r int) Kernel[T] {
 
 // groupSquaresSlope is 2 g_ik c_ij x_ikj.
 func groupSquaresSlope[T Float](m, r int) Kernel[T] {
+	double := make([]T, r)
 	return func(out []T, in [][]T) error {
-		for k, v := range in[2] {
-			row := out[k*m : k*m+m]
-			simd.Scale(row, 2*v, in[0][k/r*m:k/r*m+m])
-			simd.Mul(row, row, in[1][k*m:k*m+m])
+		for c, x, g := in[0], in[1], in[2]; len(g) > 0; out, c, x, g = out[r*m:], c[m:], x[r*m:], g[r:] {
+			for k, v := range g[:r] {
+				double[k] = 2 * v
+			}
+			rows := out[:r*m]
+			simd.Scale(rows, double, c[:m])
+			simd.Mul(rows, rows, x[:r*m])
 		}
 		return nil
 	}

@@ -30,85 +30,109 @@ func double[T Float]() bool { var x T; return unsafe.Sizeof(x) == 8 }
 func p64[T Float](x []T) *float64 { return (*float64)(unsafe.Pointer(unsafe.SliceData(x))) }
 func p32[T Float](x []T) *float32 { return (*float32)(unsafe.Pointer(unsafe.SliceData(x))) }
 
-// Add is out = x + y.
+// The loops below take rows of as many numbers as the argument that is one row, one after the
+// other: a call for each row costs more than its numbers if there are few columns.
+
+// Add is out_r = x_r + y.
 func Add[T Float](out, x, y []T) {
-	x, y = x[:len(out)], y[:len(out)]
-	switch {
+	x = x[:len(out)]
+	switch rows := rowsOf(out, y); {
+	case rows == 0:
 	case !fast:
 		for i, v := range x {
-			out[i] = v + y[i]
+			out[i] = v + y[i%len(y)]
 		}
 	case double[T]():
-		addF64(p64(out), p64(x), p64(y), len(out))
+		addF64(p64(out), p64(x), p64(y), len(y), rows)
 	default:
-		addF32(p32(out), p32(x), p32(y), len(out))
+		addF32(p32(out), p32(x), p32(y), len(y), rows)
 	}
 }
 
-// Mul is out = x ∘ y.
+// Mul is out_r = x_r ∘ y.
 func Mul[T Float](out, x, y []T) {
-	x, y = x[:len(out)], y[:len(out)]
-	switch {
-	case !fast:
-		for i, v := range x {
-			out[i] = v * y[i]
-		}
-	case double[T]():
-		mulF64(p64(out), p64(x), p64(y), len(out))
-	default:
-		mulF32(p32(out), p32(x), p32(y), len(out))
-	}
-}
-
-// Scale is out = k x.
-func Scale[T Float](out []T, k T, x []T) {
 	x = x[:len(out)]
-	switch {
+	switch rows := rowsOf(out, y); {
+	case rows == 0:
 	case !fast:
 		for i, v := range x {
-			out[i] = k * v
+			out[i] = v * y[i%len(y)]
 		}
 	case double[T]():
-		scaleF64(p64(out), p64(x), float64(k), len(out))
+		mulF64(p64(out), p64(x), p64(y), len(y), rows)
 	default:
-		scaleF32(p32(out), p32(x), float32(k), len(out))
+		mulF32(p32(out), p32(x), p32(y), len(y), rows)
 	}
 }
 
-// Axpy is out = out + k x.
-func Axpy[T Float](out []T, k T, x []T) {
-	x = x[:len(out)]
+// rowsOf is how many rows as long as row there are in x.
+func rowsOf[T Float](x, row []T) int {
+	if len(row) == 0 {
+		return 0
+	}
+	return len(x) / len(row)
+}
+
+// Scale is out_r = k_r x.
+func Scale[T Float](out, k, x []T) {
+	if len(k) == 0 || len(x) == 0 {
+		return
+	}
+	out = out[:len(k)*len(x)]
 	switch {
 	case !fast:
-		for i, v := range x {
-			out[i] += k * v
+		for r, k := range k {
+			for i, v := range x {
+				out[r*len(x)+i] = k * v
+			}
 		}
 	case double[T]():
-		axpyF64(p64(out), p64(x), float64(k), len(out))
+		scaleF64(p64(out), p64(x), p64(k), len(x), len(k))
 	default:
-		axpyF32(p32(out), p32(x), float32(k), len(out))
+		scaleF32(p32(out), p32(x), p32(k), len(x), len(k))
 	}
 }
 
-// Rectify is row = max(row + bias, 0).
+// Axpy is out = out + Σ_r k_r x_r.
+func Axpy[T Float](out, k, x []T) {
+	if len(k) == 0 || len(out) == 0 {
+		return
+	}
+	x = x[:len(k)*len(out)]
+	switch {
+	case !fast:
+		for r, k := range k {
+			for i := range out {
+				out[i] += k * x[r*len(out)+i]
+			}
+		}
+	case double[T]():
+		axpyF64(p64(out), p64(x), p64(k), len(out), len(k))
+	default:
+		axpyF32(p32(out), p32(x), p32(k), len(out), len(k))
+	}
+}
+
+// Rectify is row_r = max(row_r + bias, 0).
 func Rectify[T Float](row, bias []T) {
-	bias = bias[:len(row)]
-	switch {
+	switch rows := rowsOf(row, bias); {
+	case rows == 0:
 	case !fast:
 		for i, v := range row {
-			row[i] = max(v+bias[i], 0)
+			row[i] = max(v+bias[i%len(bias)], 0)
 		}
 	case double[T]():
-		rectifyF64(p64(row), p64(row), p64(bias), len(row))
+		rectifyF64(p64(row), p64(row), p64(bias), len(bias), rows)
 	default:
-		rectifyF32(p32(row), p32(row), p32(bias), len(row))
+		rectifyF32(p32(row), p32(row), p32(bias), len(bias), rows)
 	}
 }
 
-// Gate is out = g where y > 0, else 0.
+// Gate is out = g where y > 0, else 0, of one row.
 func Gate[T Float](out, y, g []T) {
 	y, g = y[:len(out)], g[:len(out)]
 	switch {
+	case len(out) == 0:
 	case !fast:
 		for i, v := range y { // no branch on random signs
 			on := 0
@@ -118,25 +142,37 @@ func Gate[T Float](out, y, g []T) {
 			out[i] = T(on) * g[i]
 		}
 	case double[T]():
-		gateF64(p64(out), p64(y), p64(g), len(out))
+		gateF64(p64(out), p64(y), p64(g), len(out), 1)
 	default:
-		gateF32(p32(out), p32(y), p32(g), len(out))
+		gateF32(p32(out), p32(y), p32(g), len(out), 1)
+	}
+}
+
+// Dots is out_r = Σ x y_r.
+func Dots[T Float](out, x, y []T) {
+	y = y[:len(out)*len(x)]
+	switch {
+	case len(out) == 0:
+	case !fast || len(x) == 0:
+		for r := range out {
+			var s T
+			for i, v := range x {
+				s += v * y[r*len(x)+i]
+			}
+			out[r] = s
+		}
+	case double[T]():
+		dotF64(p64(out), p64(x), p64(y), len(x), len(out))
+	default:
+		dotF32(p32(out), p32(x), p32(y), len(x), len(out))
 	}
 }
 
 // Dot is Σ x y.
-func Dot[T Float](x, y []T) (s T) {
-	y = y[:len(x)]
-	switch {
-	case !fast:
-		for i, v := range x {
-			s += v * y[i]
-		}
-		return s
-	case double[T]():
-		return T(dotF64(p64(x), p64(y), len(x)))
-	}
-	return T(dotF32(p32(x), p32(y), len(x)))
+func Dot[T Float](x, y []T) T {
+	var s [1]T
+	Dots(s[:], x, y)
+	return s[0]
 }
 
 // AdamConstants are c of m = c₀ m + c₁ g, v = c₂ v + c₃ g², w = w − c₄ m/(√v + c₅).

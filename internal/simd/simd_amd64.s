@@ -14,284 +14,340 @@ DATA masks<>+48(SB)/8, $0x0000000000000000
 DATA masks<>+56(SB)/8, $0x0000000000000000
 GLOBL masks<>(SB), RODATA|NOPTR, $64
 
-// func addF64(out *float64, x *float64, y *float64, n int)
+// func addF64(out *float64, x *float64, y *float64, n int, rows int)
 // Requires: AVX
-TEXT ·addF64(SB), NOSPLIT, $0-32
+TEXT ·addF64(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
+
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000004
+	CMPQ    SI, $0x00000004
 	JL      rest
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, SI
 	JMP     one
 
 rest:
-	TESTQ      BX, BX
+	TESTQ      SI, SI
 	JE         done
-	LEAQ       masks<>+32(SB), SI
-	SHLQ       $0x03, BX
-	SUBQ       BX, SI
-	VMOVDQU    (SI), Y0
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
 	VMASKMOVPD (CX), Y0, Y1
-	VMASKMOVPD (DX), Y0, Y2
+	VMASKMOVPD (BX), Y0, Y2
 	VADDPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
 
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func mulF64(out *float64, x *float64, y *float64, n int)
+// func mulF64(out *float64, x *float64, y *float64, n int, rows int)
 // Requires: AVX
-TEXT ·mulF64(SB), NOSPLIT, $0-32
+TEXT ·mulF64(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
+
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000004
+	CMPQ    SI, $0x00000004
 	JL      rest
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, SI
 	JMP     one
 
 rest:
-	TESTQ      BX, BX
+	TESTQ      SI, SI
 	JE         done
-	LEAQ       masks<>+32(SB), SI
-	SHLQ       $0x03, BX
-	SUBQ       BX, SI
-	VMOVDQU    (SI), Y0
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
 	VMASKMOVPD (CX), Y0, Y1
-	VMASKMOVPD (DX), Y0, Y2
+	VMASKMOVPD (BX), Y0, Y2
 	VMULPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
 
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func rectifyF64(out *float64, x *float64, y *float64, n int)
+// func rectifyF64(out *float64, x *float64, y *float64, n int, rows int)
 // Requires: AVX
-TEXT ·rectifyF64(SB), NOSPLIT, $0-32
+TEXT ·rectifyF64(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
+
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000004
+	CMPQ    SI, $0x00000004
 	JL      rest
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VADDPD  Y1, Y0, Y0
 	VXORPD  Y1, Y1, Y1
 	VMAXPD  Y0, Y1, Y0
 	VMOVUPD Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, SI
 	JMP     one
 
 rest:
-	TESTQ      BX, BX
+	TESTQ      SI, SI
 	JE         done
-	LEAQ       masks<>+32(SB), SI
-	SHLQ       $0x03, BX
-	SUBQ       BX, SI
-	VMOVDQU    (SI), Y0
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
 	VMASKMOVPD (CX), Y0, Y1
-	VMASKMOVPD (DX), Y0, Y2
+	VMASKMOVPD (BX), Y0, Y2
 	VADDPD     Y2, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VMAXPD     Y1, Y2, Y1
 	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
 
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func gateF64(out *float64, x *float64, y *float64, n int)
+// func gateF64(out *float64, x *float64, y *float64, n int, rows int)
 // Requires: AVX
-TEXT ·gateF64(SB), NOSPLIT, $0-32
+TEXT ·gateF64(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
+
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000004
+	CMPQ    SI, $0x00000004
 	JL      rest
 	VMOVUPD (CX), Y0
-	VMOVUPD (DX), Y1
+	VMOVUPD (BX), Y1
 	VXORPD  Y2, Y2, Y2
 	VCMPPD  $0x01, Y0, Y2, Y0
 	VANDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000004, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, SI
 	JMP     one
 
 rest:
-	TESTQ      BX, BX
+	TESTQ      SI, SI
 	JE         done
-	LEAQ       masks<>+32(SB), SI
-	SHLQ       $0x03, BX
-	SUBQ       BX, SI
-	VMOVDQU    (SI), Y0
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
 	VMASKMOVPD (CX), Y0, Y1
-	VMASKMOVPD (DX), Y0, Y2
+	VMASKMOVPD (BX), Y0, Y2
 	VXORPD     Y3, Y3, Y3
 	VCMPPD     $0x01, Y1, Y3, Y1
 	VANDPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
 
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func scaleF64(out *float64, x *float64, k float64, n int)
+// func scaleF64(out *float64, x *float64, k *float64, n int, rows int)
 // Requires: AVX
-TEXT ·scaleF64(SB), NOSPLIT, $0-32
-	MOVQ         out+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VBROADCASTSD k+16(FP), Y0
-	MOVQ         n+24(FP), DX
+TEXT ·scaleF64(SB), NOSPLIT, $0-40
+	MOVQ k+16(FP), AX
+	MOVQ out+0(FP), CX
+	MOVQ rows+32(FP), BX
+
+row:
+	MOVQ         x+8(FP), DX
+	VBROADCASTSD (AX), Y0
+	MOVQ         n+24(FP), SI
 
 one:
-	CMPQ    DX, $0x00000004
+	CMPQ    SI, $0x00000004
 	JL      rest
-	VMOVUPD (CX), Y1
+	VMOVUPD (DX), Y1
 	VMULPD  Y1, Y0, Y1
-	VMOVUPD Y1, (AX)
-	ADDQ    $0x00000020, AX
+	VMOVUPD Y1, (CX)
 	ADDQ    $0x00000020, CX
-	SUBQ    $0x00000004, DX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000004, SI
 	JMP     one
 
 rest:
-	TESTQ      DX, DX
+	TESTQ      SI, SI
 	JE         done
-	LEAQ       masks<>+32(SB), BX
-	SHLQ       $0x03, DX
-	SUBQ       DX, BX
-	VMOVDQU    (BX), Y1
-	VMASKMOVPD (CX), Y1, Y2
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y1
+	VMASKMOVPD (DX), Y1, Y2
 	VMULPD     Y2, Y0, Y0
-	VMASKMOVPD Y0, Y1, (AX)
+	VMASKMOVPD Y0, Y1, (CX)
+	ADDQ       SI, CX
+	ADDQ       SI, DX
 
 done:
+	ADDQ $0x08, AX
+	DECQ BX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func axpyF64(out *float64, x *float64, k float64, n int)
+// func axpyF64(out *float64, x *float64, k *float64, n int, rows int)
 // Requires: AVX, FMA3
-TEXT ·axpyF64(SB), NOSPLIT, $0-32
-	MOVQ         out+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VBROADCASTSD k+16(FP), Y0
-	MOVQ         n+24(FP), DX
+TEXT ·axpyF64(SB), NOSPLIT, $0-40
+	MOVQ k+16(FP), AX
+	MOVQ x+8(FP), DX
+	MOVQ rows+32(FP), BX
+
+row:
+	MOVQ         out+0(FP), CX
+	VBROADCASTSD (AX), Y0
+	MOVQ         n+24(FP), SI
 
 one:
-	CMPQ        DX, $0x00000004
+	CMPQ        SI, $0x00000004
 	JL          rest
-	VMOVUPD     (CX), Y1
-	VMOVUPD     (AX), Y2
+	VMOVUPD     (DX), Y1
+	VMOVUPD     (CX), Y2
 	VFMADD231PD Y1, Y0, Y2
-	VMOVUPD     Y2, (AX)
-	ADDQ        $0x00000020, AX
+	VMOVUPD     Y2, (CX)
 	ADDQ        $0x00000020, CX
-	SUBQ        $0x00000004, DX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000004, SI
 	JMP         one
 
 rest:
-	TESTQ       DX, DX
+	TESTQ       SI, SI
 	JE          done
-	LEAQ        masks<>+32(SB), BX
-	SHLQ        $0x03, DX
-	SUBQ        DX, BX
-	VMOVDQU     (BX), Y1
-	VMASKMOVPD  (CX), Y1, Y2
-	VMASKMOVPD  (AX), Y1, Y3
+	LEAQ        masks<>+32(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     (DI), Y1
+	VMASKMOVPD  (DX), Y1, Y2
+	VMASKMOVPD  (CX), Y1, Y3
 	VFMADD231PD Y2, Y0, Y3
-	VMASKMOVPD  Y3, Y1, (AX)
+	VMASKMOVPD  Y3, Y1, (CX)
+	ADDQ        SI, CX
+	ADDQ        SI, DX
 
 done:
+	ADDQ $0x08, AX
+	DECQ BX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func dotF64(x *float64, y *float64, n int) float64
-// Requires: AVX, FMA3, SSE2
-TEXT ·dotF64(SB), NOSPLIT, $0-32
-	MOVQ   x+0(FP), AX
-	MOVQ   y+8(FP), CX
+// func dotF64(out *float64, x *float64, y *float64, n int, rows int)
+// Requires: AVX, FMA3
+TEXT ·dotF64(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ rows+32(FP), DX
+
+row:
+	MOVQ   x+8(FP), BX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
-	MOVQ   n+16(FP), DX
+	MOVQ   n+24(FP), SI
 
 several:
-	CMPQ        DX, $0x00000010
+	CMPQ        SI, $0x00000010
 	JL          one
-	VMOVUPD     (AX), Y4
+	VMOVUPD     (BX), Y4
 	VMOVUPD     (CX), Y5
 	VFMADD231PD Y5, Y4, Y0
-	VMOVUPD     32(AX), Y4
+	VMOVUPD     32(BX), Y4
 	VMOVUPD     32(CX), Y5
 	VFMADD231PD Y5, Y4, Y1
-	VMOVUPD     64(AX), Y4
+	VMOVUPD     64(BX), Y4
 	VMOVUPD     64(CX), Y5
 	VFMADD231PD Y5, Y4, Y2
-	VMOVUPD     96(AX), Y4
+	VMOVUPD     96(BX), Y4
 	VMOVUPD     96(CX), Y5
 	VFMADD231PD Y5, Y4, Y3
-	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, BX
 	ADDQ        $0x00000080, CX
-	SUBQ        $0x00000010, DX
+	SUBQ        $0x00000010, SI
 	JMP         several
 
 one:
-	CMPQ        DX, $0x00000004
+	CMPQ        SI, $0x00000004
 	JL          rest
-	VMOVUPD     (AX), Y4
+	VMOVUPD     (BX), Y4
 	VMOVUPD     (CX), Y5
 	VFMADD231PD Y5, Y4, Y0
-	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, BX
 	ADDQ        $0x00000020, CX
-	SUBQ        $0x00000004, DX
+	SUBQ        $0x00000004, SI
 	JMP         one
 
 rest:
-	TESTQ       DX, DX
+	TESTQ       SI, SI
 	JE          done
-	LEAQ        masks<>+32(SB), BX
-	SHLQ        $0x03, DX
-	SUBQ        DX, BX
-	VMOVDQU     (BX), Y4
-	VMASKMOVPD  (AX), Y4, Y5
+	LEAQ        masks<>+32(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     (DI), Y4
+	VMASKMOVPD  (BX), Y4, Y5
 	VMASKMOVPD  (CX), Y4, Y4
 	VFMADD231PD Y4, Y5, Y0
+	ADDQ        SI, BX
+	ADDQ        SI, CX
 
 done:
 	VADDPD       Y1, Y0, Y0
@@ -300,7 +356,10 @@ done:
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
 	VHADDPD      X0, X0, X0
-	MOVSD        X0, ret+24(FP)
+	VMOVSD       X0, (AX)
+	ADDQ         $0x08, AX
+	DECQ         DX
+	JNE          row
 	VZEROUPPER
 	RET
 
@@ -333,9 +392,10 @@ rest:
 	VMOVDQU    (BX), Y1
 	VMASKMOVPD (AX), Y1, Y1
 	VCMPPD     $0x04, Y1, Y0, Y1
-	VMOVMSKPD  Y1, AX
-	POPCNTL    AX, AX
-	ADDQ       AX, CX
+	VMOVMSKPD  Y1, BX
+	POPCNTL    BX, BX
+	ADDQ       BX, CX
+	ADDQ       DX, AX
 
 done:
 	MOVQ CX, ret+16(FP)
@@ -418,6 +478,10 @@ rest:
 	VMASKMOVPD (AX), Y6, Y7
 	VSUBPD     Y8, Y7, Y7
 	VMASKMOVPD Y7, Y6, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, DX
+	ADDQ       SI, BX
 
 done:
 	LDMXCSR (SP)
@@ -707,284 +771,340 @@ done:
 	VZEROUPPER
 	RET
 
-// func addF32(out *float32, x *float32, y *float32, n int)
+// func addF32(out *float32, x *float32, y *float32, n int, rows int)
 // Requires: AVX
-TEXT ·addF32(SB), NOSPLIT, $0-32
+TEXT ·addF32(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
+
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000008
+	CMPQ    SI, $0x00000008
 	JL      rest
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000008, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, SI
 	JMP     one
 
 rest:
-	TESTQ      BX, BX
+	TESTQ      SI, SI
 	JE         done
-	LEAQ       masks<>+32(SB), SI
-	SHLQ       $0x02, BX
-	SUBQ       BX, SI
-	VMOVDQU    (SI), Y0
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
 	VMASKMOVPS (CX), Y0, Y1
-	VMASKMOVPS (DX), Y0, Y2
+	VMASKMOVPS (BX), Y0, Y2
 	VADDPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
 
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func mulF32(out *float32, x *float32, y *float32, n int)
+// func mulF32(out *float32, x *float32, y *float32, n int, rows int)
 // Requires: AVX
-TEXT ·mulF32(SB), NOSPLIT, $0-32
+TEXT ·mulF32(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
+
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000008
+	CMPQ    SI, $0x00000008
 	JL      rest
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000008, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, SI
 	JMP     one
 
 rest:
-	TESTQ      BX, BX
+	TESTQ      SI, SI
 	JE         done
-	LEAQ       masks<>+32(SB), SI
-	SHLQ       $0x02, BX
-	SUBQ       BX, SI
-	VMOVDQU    (SI), Y0
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
 	VMASKMOVPS (CX), Y0, Y1
-	VMASKMOVPS (DX), Y0, Y2
+	VMASKMOVPS (BX), Y0, Y2
 	VMULPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
 
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func rectifyF32(out *float32, x *float32, y *float32, n int)
+// func rectifyF32(out *float32, x *float32, y *float32, n int, rows int)
 // Requires: AVX
-TEXT ·rectifyF32(SB), NOSPLIT, $0-32
+TEXT ·rectifyF32(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
+
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000008
+	CMPQ    SI, $0x00000008
 	JL      rest
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VADDPS  Y1, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VMAXPS  Y0, Y1, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000008, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, SI
 	JMP     one
 
 rest:
-	TESTQ      BX, BX
+	TESTQ      SI, SI
 	JE         done
-	LEAQ       masks<>+32(SB), SI
-	SHLQ       $0x02, BX
-	SUBQ       BX, SI
-	VMOVDQU    (SI), Y0
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
 	VMASKMOVPS (CX), Y0, Y1
-	VMASKMOVPS (DX), Y0, Y2
+	VMASKMOVPS (BX), Y0, Y2
 	VADDPS     Y2, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VMAXPS     Y1, Y2, Y1
 	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
 
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func gateF32(out *float32, x *float32, y *float32, n int)
+// func gateF32(out *float32, x *float32, y *float32, n int, rows int)
 // Requires: AVX
-TEXT ·gateF32(SB), NOSPLIT, $0-32
+TEXT ·gateF32(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
+
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000008
+	CMPQ    SI, $0x00000008
 	JL      rest
 	VMOVUPS (CX), Y0
-	VMOVUPS (DX), Y1
+	VMOVUPS (BX), Y1
 	VXORPS  Y2, Y2, Y2
 	VCMPPS  $0x01, Y0, Y2, Y0
 	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
 	ADDQ    $0x00000020, AX
 	ADDQ    $0x00000020, CX
-	ADDQ    $0x00000020, DX
-	SUBQ    $0x00000008, BX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, SI
 	JMP     one
 
 rest:
-	TESTQ      BX, BX
+	TESTQ      SI, SI
 	JE         done
-	LEAQ       masks<>+32(SB), SI
-	SHLQ       $0x02, BX
-	SUBQ       BX, SI
-	VMOVDQU    (SI), Y0
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
 	VMASKMOVPS (CX), Y0, Y1
-	VMASKMOVPS (DX), Y0, Y2
+	VMASKMOVPS (BX), Y0, Y2
 	VXORPS     Y3, Y3, Y3
 	VCMPPS     $0x01, Y1, Y3, Y1
 	VANDPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
 
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func scaleF32(out *float32, x *float32, k float32, n int)
+// func scaleF32(out *float32, x *float32, k *float32, n int, rows int)
 // Requires: AVX
-TEXT ·scaleF32(SB), NOSPLIT, $0-32
-	MOVQ         out+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VBROADCASTSS k+16(FP), Y0
-	MOVQ         n+24(FP), DX
+TEXT ·scaleF32(SB), NOSPLIT, $0-40
+	MOVQ k+16(FP), AX
+	MOVQ out+0(FP), CX
+	MOVQ rows+32(FP), BX
+
+row:
+	MOVQ         x+8(FP), DX
+	VBROADCASTSS (AX), Y0
+	MOVQ         n+24(FP), SI
 
 one:
-	CMPQ    DX, $0x00000008
+	CMPQ    SI, $0x00000008
 	JL      rest
-	VMOVUPS (CX), Y1
+	VMOVUPS (DX), Y1
 	VMULPS  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)
-	ADDQ    $0x00000020, AX
+	VMOVUPS Y1, (CX)
 	ADDQ    $0x00000020, CX
-	SUBQ    $0x00000008, DX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, SI
 	JMP     one
 
 rest:
-	TESTQ      DX, DX
+	TESTQ      SI, SI
 	JE         done
-	LEAQ       masks<>+32(SB), BX
-	SHLQ       $0x02, DX
-	SUBQ       DX, BX
-	VMOVDQU    (BX), Y1
-	VMASKMOVPS (CX), Y1, Y2
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y1
+	VMASKMOVPS (DX), Y1, Y2
 	VMULPS     Y2, Y0, Y0
-	VMASKMOVPS Y0, Y1, (AX)
+	VMASKMOVPS Y0, Y1, (CX)
+	ADDQ       SI, CX
+	ADDQ       SI, DX
 
 done:
+	ADDQ $0x04, AX
+	DECQ BX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func axpyF32(out *float32, x *float32, k float32, n int)
+// func axpyF32(out *float32, x *float32, k *float32, n int, rows int)
 // Requires: AVX, FMA3
-TEXT ·axpyF32(SB), NOSPLIT, $0-32
-	MOVQ         out+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VBROADCASTSS k+16(FP), Y0
-	MOVQ         n+24(FP), DX
+TEXT ·axpyF32(SB), NOSPLIT, $0-40
+	MOVQ k+16(FP), AX
+	MOVQ x+8(FP), DX
+	MOVQ rows+32(FP), BX
+
+row:
+	MOVQ         out+0(FP), CX
+	VBROADCASTSS (AX), Y0
+	MOVQ         n+24(FP), SI
 
 one:
-	CMPQ        DX, $0x00000008
+	CMPQ        SI, $0x00000008
 	JL          rest
-	VMOVUPS     (CX), Y1
-	VMOVUPS     (AX), Y2
+	VMOVUPS     (DX), Y1
+	VMOVUPS     (CX), Y2
 	VFMADD231PS Y1, Y0, Y2
-	VMOVUPS     Y2, (AX)
-	ADDQ        $0x00000020, AX
+	VMOVUPS     Y2, (CX)
 	ADDQ        $0x00000020, CX
-	SUBQ        $0x00000008, DX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000008, SI
 	JMP         one
 
 rest:
-	TESTQ       DX, DX
+	TESTQ       SI, SI
 	JE          done
-	LEAQ        masks<>+32(SB), BX
-	SHLQ        $0x02, DX
-	SUBQ        DX, BX
-	VMOVDQU     (BX), Y1
-	VMASKMOVPS  (CX), Y1, Y2
-	VMASKMOVPS  (AX), Y1, Y3
+	LEAQ        masks<>+32(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     (DI), Y1
+	VMASKMOVPS  (DX), Y1, Y2
+	VMASKMOVPS  (CX), Y1, Y3
 	VFMADD231PS Y2, Y0, Y3
-	VMASKMOVPS  Y3, Y1, (AX)
+	VMASKMOVPS  Y3, Y1, (CX)
+	ADDQ        SI, CX
+	ADDQ        SI, DX
 
 done:
+	ADDQ $0x04, AX
+	DECQ BX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func dotF32(x *float32, y *float32, n int) float32
-// Requires: AVX, FMA3, SSE
-TEXT ·dotF32(SB), NOSPLIT, $0-28
-	MOVQ   x+0(FP), AX
-	MOVQ   y+8(FP), CX
+// func dotF32(out *float32, x *float32, y *float32, n int, rows int)
+// Requires: AVX, FMA3
+TEXT ·dotF32(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ rows+32(FP), DX
+
+row:
+	MOVQ   x+8(FP), BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	MOVQ   n+16(FP), DX
+	MOVQ   n+24(FP), SI
 
 several:
-	CMPQ        DX, $0x00000020
+	CMPQ        SI, $0x00000020
 	JL          one
-	VMOVUPS     (AX), Y4
+	VMOVUPS     (BX), Y4
 	VMOVUPS     (CX), Y5
 	VFMADD231PS Y5, Y4, Y0
-	VMOVUPS     32(AX), Y4
+	VMOVUPS     32(BX), Y4
 	VMOVUPS     32(CX), Y5
 	VFMADD231PS Y5, Y4, Y1
-	VMOVUPS     64(AX), Y4
+	VMOVUPS     64(BX), Y4
 	VMOVUPS     64(CX), Y5
 	VFMADD231PS Y5, Y4, Y2
-	VMOVUPS     96(AX), Y4
+	VMOVUPS     96(BX), Y4
 	VMOVUPS     96(CX), Y5
 	VFMADD231PS Y5, Y4, Y3
-	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, BX
 	ADDQ        $0x00000080, CX
-	SUBQ        $0x00000020, DX
+	SUBQ        $0x00000020, SI
 	JMP         several
 
 one:
-	CMPQ        DX, $0x00000008
+	CMPQ        SI, $0x00000008
 	JL          rest
-	VMOVUPS     (AX), Y4
+	VMOVUPS     (BX), Y4
 	VMOVUPS     (CX), Y5
 	VFMADD231PS Y5, Y4, Y0
-	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, BX
 	ADDQ        $0x00000020, CX
-	SUBQ        $0x00000008, DX
+	SUBQ        $0x00000008, SI
 	JMP         one
 
 rest:
-	TESTQ       DX, DX
+	TESTQ       SI, SI
 	JE          done
-	LEAQ        masks<>+32(SB), BX
-	SHLQ        $0x02, DX
-	SUBQ        DX, BX
-	VMOVDQU     (BX), Y4
-	VMASKMOVPS  (AX), Y4, Y5
+	LEAQ        masks<>+32(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     (DI), Y4
+	VMASKMOVPS  (BX), Y4, Y5
 	VMASKMOVPS  (CX), Y4, Y4
 	VFMADD231PS Y4, Y5, Y0
+	ADDQ        SI, BX
+	ADDQ        SI, CX
 
 done:
 	VADDPS       Y1, Y0, Y0
@@ -994,7 +1114,10 @@ done:
 	VADDPS       X1, X0, X0
 	VHADDPS      X0, X0, X0
 	VHADDPS      X0, X0, X0
-	MOVSS        X0, ret+24(FP)
+	VMOVSS       X0, (AX)
+	ADDQ         $0x04, AX
+	DECQ         DX
+	JNE          row
 	VZEROUPPER
 	RET
 
@@ -1027,9 +1150,10 @@ rest:
 	VMOVDQU    (BX), Y1
 	VMASKMOVPS (AX), Y1, Y1
 	VCMPPS     $0x04, Y1, Y0, Y1
-	VMOVMSKPS  Y1, AX
-	POPCNTL    AX, AX
-	ADDQ       AX, CX
+	VMOVMSKPS  Y1, BX
+	POPCNTL    BX, BX
+	ADDQ       BX, CX
+	ADDQ       DX, AX
 
 done:
 	MOVQ CX, ret+16(FP)
@@ -1112,6 +1236,10 @@ rest:
 	VMASKMOVPS (AX), Y6, Y7
 	VSUBPS     Y8, Y7, Y7
 	VMASKMOVPS Y7, Y6, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, DX
+	ADDQ       SI, BX
 
 done:
 	LDMXCSR (SP)

@@ -6,20 +6,20 @@ const fast, faster = false, false
 
 // Without vectors nothing calls the functions in assembly.
 
-func addF64(out, x, y *float64, n int)                        {}
-func addF32(out, x, y *float32, n int)                        {}
-func mulF64(out, x, y *float64, n int)                        {}
-func mulF32(out, x, y *float32, n int)                        {}
-func rectifyF64(out, x, y *float64, n int)                    {}
-func rectifyF32(out, x, y *float32, n int)                    {}
-func gateF64(out, x, y *float64, n int)                       {}
-func gateF32(out, x, y *float32, n int)                       {}
-func scaleF64(out, x *float64, k float64, n int)              {}
-func scaleF32(out, x *float32, k float32, n int)              {}
-func axpyF64(out, x *float64, k float64, n int)               {}
-func axpyF32(out, x *float32, k float32, n int)               {}
-func dotF64(x, y *float64, n int) (s float64)                 { return s }
-func dotF32(x, y *float32, n int) (s float32)                 { return s }
+func addF64(out, x, y *float64, n, rows int)                  {}
+func addF32(out, x, y *float32, n, rows int)                  {}
+func mulF64(out, x, y *float64, n, rows int)                  {}
+func mulF32(out, x, y *float32, n, rows int)                  {}
+func rectifyF64(out, x, y *float64, n, rows int)              {}
+func rectifyF32(out, x, y *float32, n, rows int)              {}
+func gateF64(out, x, y *float64, n, rows int)                 {}
+func gateF32(out, x, y *float32, n, rows int)                 {}
+func scaleF64(out, x, k *float64, n, rows int)                {}
+func scaleF32(out, x, k *float32, n, rows int)                {}
+func axpyF64(out, x, k *float64, n, rows int)                 {}
+func axpyF32(out, x, k *float32, n, rows int)                 {}
+func dotF64(out, x, y *float64, n, rows int)                  {}
+func dotF32(out, x, y *float32, n, rows int)                  {}
 func nonzeroF64(x *float64, n int) (count int)                { return count }
 func nonzeroF32(x *float32, n int) (count int)                { return count }
 func adamF64(w, m, v, slope *float64, c *[6]float64, n int)   {}

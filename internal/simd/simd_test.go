@@ -44,8 +44,8 @@ func loops[T Float](t *testing.T) {
 		}{
 			"add":     {func(out []T) { Add(out, x, y) }, func(x, y float64) float64 { return x + y }},
 			"mul":     {func(out []T) { Mul(out, x, y) }, func(x, y float64) float64 { return x * y }},
-			"scale":   {func(out []T) { Scale(out, k, x) }, func(x, _ float64) float64 { return float64(k) * x }},
-			"axpy":    {func(out []T) { copy(out, x); Axpy(out, k, y) }, func(x, y float64) float64 { return x + float64(k)*y }},
+			"scale":   {func(out []T) { Scale(out, []T{k}, x) }, func(x, _ float64) float64 { return float64(k) * x }},
+			"axpy":    {func(out []T) { copy(out, x); Axpy(out, []T{k}, y) }, func(x, y float64) float64 { return x + float64(k)*y }},
 			"rectify": {func(out []T) { copy(out, x); Rectify(out, y) }, func(x, y float64) float64 { return max(x+y, 0) }},
 			"gate": {func(out []T) { Gate(out, x, y) }, func(x, y float64) float64 {
 				if x > 0 {
@@ -68,6 +68,33 @@ func loops[T Float](t *testing.T) {
 			size += math.Abs(float64(v * y[i]))
 		}
 		require.InDelta(t, sum, float64(Dot(x, y)), float64(n)*epsilon[T]()*size, "dot, %d numbers", n)
+	}
+	for n := 1; n < 20; n++ { // rows
+		const rows = 3
+		x, row, k := numbers[T](rng, rows*n, 0), numbers[T](rng, n, 0), numbers[T](rng, rows, 0)
+		sum, product, scaled, rectified, dots, total, want := make([]T, rows*n), make([]T, rows*n), make([]T, rows*n), slices.Clone(x), make([]T, rows), make([]T, n), make([]T, n)
+		Add(sum, x, row)
+		Mul(product, x, row)
+		Scale(scaled, k, row)
+		Rectify(rectified, row)
+		Dots(dots, row, x)
+		Axpy(total, k, x)
+		for r := range rows {
+			of := func(x []T) []T { return x[r*n : r*n+n] }
+			out := make([]T, n)
+			Add(out, of(x), row)
+			require.Equal(t, out, of(sum))
+			Mul(out, of(x), row)
+			require.Equal(t, out, of(product))
+			Scale(out, k[r:r+1], row)
+			require.Equal(t, out, of(scaled))
+			copy(out, of(x))
+			Rectify(out, row)
+			require.Equal(t, out, of(rectified))
+			require.Equal(t, Dot(row, of(x)), dots[r])
+			Axpy(want, k[r:r+1], of(x))
+		}
+		require.Equal(t, want, total)
 	}
 	nan := T(math.NaN())
 	x, ones := []T{nan, 1, 2, 3, nan}, []T{1, 1, 1, 1, 1}

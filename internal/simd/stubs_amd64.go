@@ -4,40 +4,40 @@
 
 package simd
 
-// addF64 is out = x + y.
+// addF64 is out = x + y. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func addF64(out *float64, x *float64, y *float64, n int)
+func addF64(out *float64, x *float64, y *float64, n int, rows int)
 
-// mulF64 is out = x y.
+// mulF64 is out = x y. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func mulF64(out *float64, x *float64, y *float64, n int)
+func mulF64(out *float64, x *float64, y *float64, n int, rows int)
 
-// rectifyF64 is out = max(x + y, 0).
+// rectifyF64 is out = max(x + y, 0). x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func rectifyF64(out *float64, x *float64, y *float64, n int)
+func rectifyF64(out *float64, x *float64, y *float64, n int, rows int)
 
-// gateF64 is out = y where x > 0, else 0.
+// gateF64 is out = y where x > 0, else 0. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func gateF64(out *float64, x *float64, y *float64, n int)
+func gateF64(out *float64, x *float64, y *float64, n int, rows int)
 
-// scaleF64 is out = k x.
+// scaleF64 is out_r = k_r x.
 //
 //go:noescape
-func scaleF64(out *float64, x *float64, k float64, n int)
+func scaleF64(out *float64, x *float64, k *float64, n int, rows int)
 
-// axpyF64 is out = out + k x.
+// axpyF64 is out = out + Σ_r k_r x_r.
 //
 //go:noescape
-func axpyF64(out *float64, x *float64, k float64, n int)
+func axpyF64(out *float64, x *float64, k *float64, n int, rows int)
 
-// dotF64 is Σ x y.
+// dotF64 is out_r = Σ x y_r.
 //
 //go:noescape
-func dotF64(x *float64, y *float64, n int) float64
+func dotF64(out *float64, x *float64, y *float64, n int, rows int)
 
 // nonzeroF64 counts the numbers that are not 0.
 //
@@ -74,40 +74,40 @@ func sparse4F64(out *float64, panel *float64, values *float64, offsets *uint32, 
 //go:noescape
 func sparseWideF64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
 
-// addF32 is out = x + y.
+// addF32 is out = x + y. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func addF32(out *float32, x *float32, y *float32, n int)
+func addF32(out *float32, x *float32, y *float32, n int, rows int)
 
-// mulF32 is out = x y.
+// mulF32 is out = x y. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func mulF32(out *float32, x *float32, y *float32, n int)
+func mulF32(out *float32, x *float32, y *float32, n int, rows int)
 
-// rectifyF32 is out = max(x + y, 0).
+// rectifyF32 is out = max(x + y, 0). x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func rectifyF32(out *float32, x *float32, y *float32, n int)
+func rectifyF32(out *float32, x *float32, y *float32, n int, rows int)
 
-// gateF32 is out = y where x > 0, else 0.
+// gateF32 is out = y where x > 0, else 0. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func gateF32(out *float32, x *float32, y *float32, n int)
+func gateF32(out *float32, x *float32, y *float32, n int, rows int)
 
-// scaleF32 is out = k x.
+// scaleF32 is out_r = k_r x.
 //
 //go:noescape
-func scaleF32(out *float32, x *float32, k float32, n int)
+func scaleF32(out *float32, x *float32, k *float32, n int, rows int)
 
-// axpyF32 is out = out + k x.
+// axpyF32 is out = out + Σ_r k_r x_r.
 //
 //go:noescape
-func axpyF32(out *float32, x *float32, k float32, n int)
+func axpyF32(out *float32, x *float32, k *float32, n int, rows int)
 
-// dotF32 is Σ x y.
+// dotF32 is out_r = Σ x y_r.
 //
 //go:noescape
-func dotF32(x *float32, y *float32, n int) float32
+func dotF32(out *float32, x *float32, y *float32, n int, rows int)
 
 // nonzeroF32 counts the numbers that are not 0.
 //

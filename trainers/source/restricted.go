@@ -90,7 +90,7 @@ func (s *restricted) row(x, mask, mean []float64) {
 	}
 	size := math.Sqrt(simd.Dot(s.along, s.along))
 	s.beta /= size
-	simd.Scale(s.along, 1/size, s.along)
+	simd.Scale(s.along, []float64{1 / size}, s.along)
 	s.log -= truncnorm.LogMass(math.Inf(-1), s.beta)
 }
 
@@ -199,7 +199,7 @@ func (s *restricted) box(z []float64) {
 // part.
 func (s *restricted) half(z []float64) {
 	along := simd.Dot(s.along, z)
-	simd.Axpy(z, truncnorm.Transport(along, math.Inf(-1), s.beta)-along, s.along)
+	simd.Axpy(z, []float64{truncnorm.Transport(along, math.Inf(-1), s.beta) - along}, s.along)
 }
 
 // place writes the row with the draw z, and gives its log density.

@@ -76,7 +76,19 @@ func over(t number, unroll int, pointers []GPVirtual, body func(m memory, offset
 	SUBQ(n, table)
 	VMOVDQU(Mem{Base: table}, mask)
 	body(memory{func(p GPVirtual, o int, v VecVirtual) { t.masked(at(p, o), mask, v) }, func(p GPVirtual, o int, v VecVirtual) { t.masked(v, mask, at(p, o)) }}, 0)
+	for _, p := range pointers {
+		ADDQ(n, p)
+	}
 	Label("done")
+}
+
+// eachRow runs body as many times as rows says, at least once.
+func eachRow(body func()) {
+	rows := pointer("rows")
+	Label("row")
+	body()
+	DECQ(rows)
+	JNE(LabelRef("row"))
 }
 
 // begin declares a function, finish ends it.
@@ -103,68 +115,95 @@ func parameter(name string) Mem {
 	return c.Addr
 }
 
-// binary is out = f(x, y).
+// binary is out = f(x, y) for each row of x.
 func binary(t number, name, doc string, f func(x, y VecVirtual)) {
-	begin(name+t.suffix, "func(out, x, y *"+t.elem+", n int)", name+t.suffix+" is "+doc)
-	out, x, y := pointer("out"), pointer("x"), pointer("y")
-	over(t, 1, []GPVirtual{out, x, y}, func(m memory, o int) {
-		v, w := YMM(), YMM()
-		m.load(x, o, v)
-		m.load(y, o, w)
-		f(v, w)
-		m.store(out, o, v)
+	begin(name+t.suffix, "func(out, x, y *"+t.elem+", n, rows int)", name+t.suffix+" is "+doc+" x and out have rows of n numbers, y is one.")
+	out, x := pointer("out"), pointer("x")
+	eachRow(func() {
+		y := pointer("y")
+		over(t, 1, []GPVirtual{out, x, y}, func(m memory, o int) {
+			v, w := YMM(), YMM()
+			m.load(x, o, v)
+			m.load(y, o, w)
+			f(v, w)
+			m.store(out, o, v)
+		})
 	})
 	finish()
 }
 
-// scaled is out = k x, or out + k x.
+// scaled is out_r = k_r x, or out = out + Σ_r k_r x_r.
 func scaled(t number, name, doc string, accumulate bool) {
-	begin(name+t.suffix, "func(out, x *"+t.elem+", k "+t.elem+", n int)", name+t.suffix+" is "+doc)
-	out, x, k := pointer("out"), pointer("x"), YMM()
-	t.broadcast(parameter("k"), k)
-	over(t, 1, []GPVirtual{out, x}, func(m memory, o int) {
-		v, w := YMM(), YMM()
-		m.load(x, o, v)
+	begin(name+t.suffix, "func(out, x, k *"+t.elem+", n, rows int)", name+t.suffix+" is "+doc)
+	k, factor := pointer("k"), YMM()
+	out, x := GP64(), GP64()
+	if accumulate {
+		Load(Param("x"), x)
+	} else {
+		Load(Param("out"), out)
+	}
+	eachRow(func() {
 		if accumulate {
-			m.load(out, o, w)
-			t.fma(v, k, w)
+			Load(Param("out"), out)
 		} else {
-			t.mul(v, k, w)
+			Load(Param("x"), x)
 		}
-		m.store(out, o, w)
+		t.broadcast(at(k, 0), factor)
+		over(t, 1, []GPVirtual{out, x}, func(m memory, o int) {
+			v, w := YMM(), YMM()
+			m.load(x, o, v)
+			if accumulate {
+				m.load(out, o, w)
+				t.fma(v, factor, w)
+			} else {
+				t.mul(v, factor, w)
+			}
+			m.store(out, o, w)
+		})
+		ADDQ(U8(t.size), k)
 	})
 	finish()
 }
 
 // dot is Σ x y in 16 (32) partial sums.
 func dot(t number) {
-	begin("dot"+t.suffix, "func(x, y *"+t.elem+", n int) "+t.elem, "dot"+t.suffix+" is Σ x y.")
-	x, y := pointer("x"), pointer("y")
+	begin("dot"+t.suffix, "func(out, x, y *"+t.elem+", n, rows int)", "dot"+t.suffix+" is out_r = Σ x y_r.")
+	out, y := pointer("out"), pointer("y")
 	var sums [4]VecVirtual
 	for u := range sums {
 		sums[u] = YMM()
-		t.xor(sums[u], sums[u], sums[u])
 	}
-	over(t, 4, []GPVirtual{x, y}, func(m memory, o int) {
-		v, w := YMM(), YMM()
-		m.load(x, o, v)
-		m.load(y, o, w)
-		t.fma(w, v, sums[o/32])
+	eachRow(func() {
+		x := pointer("x")
+		for _, v := range sums {
+			t.xor(v, v, v)
+		}
+		over(t, 4, []GPVirtual{x, y}, func(m memory, o int) {
+			v, w := YMM(), YMM()
+			m.load(x, o, v)
+			m.load(y, o, w)
+			t.fma(w, v, sums[o/32])
+		})
+		t.add(sums[1], sums[0], sums[0])
+		t.add(sums[3], sums[2], sums[2])
+		t.add(sums[2], sums[0], sums[0])
+		sum, high := sums[0].AsX(), XMM()
+		VEXTRACTF128(Imm(1), sums[0], high)
+		if t.lanes == 4 {
+			VADDPD(high, sum, sum)
+			VHADDPD(sum, sum, sum)
+		} else {
+			VADDPS(high, sum, sum)
+			VHADDPS(sum, sum, sum)
+			VHADDPS(sum, sum, sum)
+		}
+		if t.lanes == 4 {
+			VMOVSD(sum, at(out, 0))
+		} else {
+			VMOVSS(sum, at(out, 0))
+		}
+		ADDQ(U8(t.size), out)
 	})
-	t.add(sums[1], sums[0], sums[0])
-	t.add(sums[3], sums[2], sums[2])
-	t.add(sums[2], sums[0], sums[0])
-	sum, high := sums[0].AsX(), XMM()
-	VEXTRACTF128(Imm(1), sums[0], high)
-	if t.lanes == 4 {
-		VADDPD(high, sum, sum)
-		VHADDPD(sum, sum, sum)
-	} else {
-		VADDPS(high, sum, sum)
-		VHADDPS(sum, sum, sum)
-		VHADDPS(sum, sum, sum)
-	}
-	Store(sum, ReturnIndex(0))
 	finish()
 }
 
@@ -739,8 +778,8 @@ func main() {
 			t.compare(Imm(1), x, zero(), x) // 0 < x
 			t.and(y, x, x)
 		})
-		scaled(t, "scale", "out = k x.", false)
-		scaled(t, "axpy", "out = out + k x.", true)
+		scaled(t, "scale", "out_r = k_r x.", false)
+		scaled(t, "axpy", "out = out + Σ_r k_r x_r.", true)
 		dot(t)
 		nonzero(t)
 		adam(t)
