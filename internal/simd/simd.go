@@ -100,7 +100,7 @@ func Axpy[T Float](out, k, x []T) {
 	}
 	x = x[:len(k)*len(out)]
 	switch {
-	case !fast:
+	case !fast || short(out):
 		for r, k := range k {
 			for i := range out {
 				out[i] += k * x[r*len(out)+i]
@@ -111,6 +111,13 @@ func Axpy[T Float](out, k, x []T) {
 	default:
 		axpyF32(p32(out), p32(x), p32(k), len(out), len(k))
 	}
+}
+
+// short tells whether a row has less numbers than a vector: its sums are then the plain
+// loop's, the same on all machines.
+func short[T Float](row []T) bool {
+	var t T
+	return len(row) < 32/int(unsafe.Sizeof(t))
 }
 
 // Rectify is row_r = max(row_r + bias, 0).
@@ -153,7 +160,7 @@ func Dots[T Float](out, x, y []T) {
 	y = y[:len(out)*len(x)]
 	switch {
 	case len(out) == 0:
-	case !fast || len(x) == 0:
+	case !fast || short(x):
 		for r := range out {
 			var s T
 			for i, v := range x {
