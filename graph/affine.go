@@ -25,12 +25,10 @@ func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 func affine[T Float](gemm Product[T], n, d, h int, relu bool) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		gemm(false, false, n, h, d, in[0], in[1], out)
-		for i := range n {
-			if row := out[i*h : i*h+h]; relu {
-				simd.Rectify(row, in[2])
-			} else {
-				simd.Add(row, row, in[2])
-			}
+		if relu {
+			simd.Rectify(out, in[2])
+		} else {
+			simd.Add(out, out, in[2])
 		}
 		return nil
 	}

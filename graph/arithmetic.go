@@ -82,7 +82,10 @@ func add[T Float](out []T, in [][]T) error {
 }
 
 func sub[T Float](out []T, in [][]T) error {
-	simd.Sub(out, in[0], in[1])
+	y := in[1][:len(out)]
+	for i, v := range in[0][:len(out)] {
+		out[i] = v - y[i]
+	}
 	return nil
 }
 
@@ -92,8 +95,9 @@ func prod[T Float](out []T, in [][]T) error {
 }
 
 func scale[T Float](k float64) Kernel[T] {
+	factor := []T{T(k)}
 	return func(out []T, in [][]T) error {
-		simd.Scale(out, T(k), in[0])
+		simd.Scale(out, factor, in[0])
 		return nil
 	}
 }

@@ -90,18 +90,32 @@ func (b *Builder) GroupSquares(c, x Node, r int) Node {
 // RowDot is Σ_j x_ij y_ij: (n, d) and (n, d) to (n, 1).
 func (b *Builder) RowDot(x, y Node) Node { return b.GroupDot(x, y, 1) }
 
+// The kernels go group by group: c (n, m) has a row for each group, w (n·r) a number and x
+// (n·r, m) a row for each draw.
+
 func groupMean[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error { simd.GroupMean(out, in[0], in[1], m, r); return nil }
+	return func(out []T, in [][]T) error {
+		clear(out)
+		for w, x := in[0], in[1]; len(w) > 0; out, w, x = out[m:], w[r:], x[r*m:] {
+			simd.Axpy(out[:m], w[:r], x)
+		}
+		return nil
+	}
 }
 
 func groupDot[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error { simd.GroupDot(out, in[0], in[1], m, r); return nil }
+	return func(out []T, in [][]T) error {
+		for c, x := in[0], in[1]; len(out) > 0; out, c, x = out[r:], c[m:], x[r*m:] {
+			simd.Dots(out[:r], c[:m], x)
+		}
+		return nil
+	}
 }
 
 func rowDot[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
 		n := len(out) / r
-		simd.GroupDot(out[:n], in[1], in[0], m, n)
+		simd.Dots(out[:n], in[1], in[0])
 		for i := n - 1; i >= 0; i-- {
 			v := out[i]
 			for k := range r {
@@ -114,20 +128,51 @@ func rowDot[T Float](m, r int) Kernel[T] {
 
 // rowDotSlope is Σ_ik g_ik c_ij, rounded as GroupOuter and ColSum would.
 func rowDotSlope[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error { simd.GroupSlope(out, in[0], in[1], m, r); return nil }
+	product := make([]T, r*m)
+	return func(out []T, in [][]T) error {
+		clear(out)
+		for c, g := in[0], in[1]; len(g) > 0; c, g = c[m:], g[r:] {
+			simd.Scale(product, g[:r], c[:m])
+			for k := range r {
+				simd.Add(out, product[k*m:k*m+m], out)
+			}
+		}
+		return nil
+	}
 }
 
 func groupOuter[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error { simd.GroupOuter(out, in[0], in[1], m, r); return nil }
+	return func(out []T, in [][]T) error {
+		for c, w := in[0], in[1]; len(w) > 0; out, c, w = out[r*m:], c[m:], w[r:] {
+			simd.Scale(out, w[:r], c[:m])
+		}
+		return nil
+	}
 }
 
 func groupSquares[T Float](m, r int) Kernel[T] {
-	return func(out []T, in [][]T) error { simd.GroupSquares(out, in[0], in[1], m, r); return nil }
+	square := make([]T, r*m)
+	return func(out []T, in [][]T) error {
+		for c, x := in[0], in[1]; len(out) > 0; out, c, x = out[r:], c[m:], x[r*m:] {
+			simd.Mul(square, x[:r*m], x[:r*m])
+			simd.Dots(out[:r], c[:m], square)
+		}
+		return nil
+	}
 }
 
+// groupSquaresSlope is 2 g_ik c_ij x_ikj.
 func groupSquaresSlope[T Float](m, r int) Kernel[T] {
+	double := make([]T, r)
 	return func(out []T, in [][]T) error {
-		simd.GroupSquaresSlope(out, in[0], in[1], in[2], m, r)
+		for c, x, g := in[0], in[1], in[2]; len(g) > 0; out, c, x, g = out[r*m:], c[m:], x[r*m:], g[r:] {
+			for k, v := range g[:r] {
+				double[k] = 2 * v
+			}
+			rows := out[:r*m]
+			simd.Scale(rows, double, c[:m])
+			simd.Mul(rows, rows, x[:r*m])
+		}
 		return nil
 	}
 }

@@ -3,8 +3,6 @@ package graph
 import (
 	"math"
 	"slices"
-
-	"missingscore/internal/simd"
 )
 
 // GroupSoftmax is exp(x_k)/Σ_l exp(x_l) within each r consecutive rows of a
@@ -26,8 +24,33 @@ func (b *Builder) GroupSoftmax(x Node, r int) Node {
 		}}, x)
 }
 
+// groupSoftmax uses the float32 exponential in float32.
 func groupSoftmax[T Float](r int) Kernel[T] {
-	return func(out []T, in [][]T) error { simd.GroupSoftmax(out, in[0], r); return nil }
+	exp, least := any(math.Exp), T(-600)
+	if _, single := any(least).(float32); single {
+		exp, least = any(exp32), -60
+	}
+	e := exp.(func(T) T)
+	return func(out []T, in [][]T) error {
+		for i := 0; i < len(out); i += r {
+			x, w := in[0][i:i+r], out[i:i+r]
+			top := x[0]
+			for _, v := range x[1:] {
+				top = max(top, v)
+			}
+			var sum T
+			for k, v := range x {
+				if w[k] = 0; !(v-top < least) {
+					w[k] = e(v - top)
+				}
+				sum += w[k]
+			}
+			for k := range w {
+				w[k] /= sum
+			}
+		}
+		return nil
+	}
 }
 
 // GroupLogSumExp is log Σ_k exp(x_k) over each r consecutive rows of a column:

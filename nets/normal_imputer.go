@@ -37,7 +37,7 @@ type NormalImputer struct {
 
 func newNormal(d int, text []byte, rng *rand.Rand) (Imputer, error) {
 	var o NormalOptions
-	if err := strictjson.Options(current(text), &o); err != nil {
+	if err := strictjson.Options(text, &o); err != nil {
 		return nil, err
 	}
 	if err := checkUnits(o.Hidden); err != nil {

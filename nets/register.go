@@ -22,7 +22,7 @@ func init() {
 func network(make func(int, NetworkOptions, *rand.Rand) (model.Model, error)) model.Maker {
 	return func(d int, text []byte, rng *rand.Rand) (model.Model, error) {
 		var o NetworkOptions
-		if err := strictjson.Options(current(text), &o); err != nil {
+		if err := strictjson.Options(text, &o); err != nil {
 			return nil, err
 		}
 		return make(d, o, rng)

@@ -52,7 +52,7 @@ func TestStatesThatNoRunLeaves(t *testing.T) {
 	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
 	var unfit *trainers.StateError
 	require.ErrorAs(t, err, &unfit)
-	require.ErrorContains(t, err, "nothing could go on from the saved state, which may hold what no run leaves there: delete it and start again without resuming; if that fails as well, please report it (missingscore/trainers/em.Turns.Put, at ")
+	require.ErrorContains(t, err, "nothing could go on from the saved state, which may hold what no run leaves there: delete it and start again without resuming; if that fails as well, please report it (missingscore/trainers/gaussian/em.Turns.Put, at ")
 	var broken *panics.Error
 	require.ErrorAs(t, err, &broken)
 }

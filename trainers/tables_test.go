@@ -16,6 +16,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
 	"missingscore/data/moments"
+	_ "missingscore/data/parquet"
 	"missingscore/data/simulate"
 	"missingscore/data/survey"
 	"missingscore/data/transform"

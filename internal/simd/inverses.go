@@ -2,6 +2,9 @@ package simd
 
 import "math"
 
+// InvertsTogether tells whether the machine has the instructions of Inverses.
+func InvertsTogether() bool { return faster }
+
 // Together is how many matrices Inverses inverts at once, one to a number of a vector.
 const Together = 8
 
@@ -113,9 +116,9 @@ func (m *Inverses) Apply(from, to []float64) {
 	clear(to)
 	for i := range m.n / tileSide {
 		row, x, y := m.a[i*(i+1)/2*tileSize:], from[i*high:][:high], to[i*high:][:high]
-		applyTiles(to, row, from, y, x, i)
+		apply(to, row, from, y, x, i)
 		clear(m.own[:])
-		applyTiles(m.spare[:], row[i*tileSize:], x, m.own[:], x, 1)
+		apply(m.spare[:], row[i*tileSize:], x, m.own[:], x, 1)
 		Add(y, y, m.own[:])
 	}
 }
@@ -129,22 +132,41 @@ func (m *Inverses) Invert() {
 	row := func(i int) []float64 { return m.a[i*(i+1)/2*tileSize:] }
 	for k := range t {
 		own := row(k)[k*tileSize:][:tileSize]
-		turnTiles(m.u, row(k), k)
+		for i := range k {
+			turnTile(m.u[i*tileSize:], row(k)[i*tileSize:])
+		}
 		for i := k + 1; i < t; i++ {
 			copy(m.u[i*tileSize:][:tileSize], row(i)[k*tileSize:])
 		}
-		pivotTile(own, m.pivots[k*tileSide*Together:])
+		one := 1.0
+		pivotTileF64(&own[0], &m.pivots[k*tileSide*Together:][:tileSide*Together][0], &one)
 		clear(m.w)
-		tiles(m.w, own, m.u, t)
+		tilesF64(&m.w[0], &own[0], &m.u[0], t)
 		for i := range t {
 			if i != k {
-				tiles(row(i), m.w[i*tileSize:], m.u, i+1)
+				tilesF64(&row(i)[0], &m.w[i*tileSize], &m.u[0], i+1)
 			}
 		}
 		copy(row(k)[:k*tileSize], m.w)
 		for i := k + 1; i < t; i++ {
-			turnTiles(row(i)[k*tileSize:], m.w[i*tileSize:], 1)
+			turnTile(row(i)[k*tileSize:], m.w[i*tileSize:])
 		}
+	}
+}
+
+// turnTile is to = fromᵀ of a tile.
+func turnTile(to, from []float64) {
+	for i := range tileSide {
+		for j := range tileSide {
+			*(*[Together]float64)(to[(j*tileSide+i)*Together:]) = *(*[Together]float64)(from[(i*tileSide+j)*Together:])
+		}
+	}
+}
+
+// apply is own = own + Σ a from and to = to + aᵀ ownFrom of n tiles a beside each other.
+func apply(to, a, from, own, ownFrom []float64, n int) {
+	if n > 0 {
+		applyTilesF64(&to[:n*tileSide*Together][0], &a[:n*tileSize][0], &from[:n*tileSide*Together][0], &own[:tileSide*Together][0], &ownFrom[:tileSide*Together][0], n)
 	}
 }
 
@@ -160,80 +182,4 @@ func (m *Inverses) LogDet(l int) (sum float64, ok bool) {
 		}
 	}
 	return sum + math.Log(product), true
-}
-
-func grown[S any](s []S, n int) []S {
-	if cap(s) < n {
-		return make([]S, n)
-	}
-	return s[:n]
-}
-
-// The plain loops.
-
-func plainTiles(a, w, u []float64, n int) {
-	for t := range n {
-		a, u := a[t*tileSize:], u[t*tileSize:]
-		for i := range tileSide {
-			for j := range tileSide {
-				to := a[(i*tileSide+j)*Together:][:Together]
-				for k := range tileSide {
-					x, y := w[(k*tileSide+i)*Together:][:Together], u[(j*tileSide+k)*Together:][:Together]
-					for l := range to {
-						to[l] -= x[l] * y[l]
-					}
-				}
-			}
-		}
-	}
-}
-
-func plainTurnTiles(to, from []float64, n int) {
-	for t := range n {
-		for i := range tileSide {
-			for j := range tileSide {
-				copy(to[t*tileSize+(j*tileSide+i)*Together:][:Together], from[t*tileSize+(i*tileSide+j)*Together:])
-			}
-		}
-	}
-}
-
-func plainPivotTile(a, pivots []float64) {
-	at := func(i, j, l int) *float64 { return &a[(i*tileSide+j)*Together+l] }
-	for l := range Together {
-		for k := range tileSide {
-			pivot := *at(k, k, l)
-			pivots[k*Together+l] = pivot
-			inverse := 1 / pivot
-			var column [tileSide]float64
-			for i := range tileSide {
-				column[i] = *at(i, k, l)
-			}
-			for i := range tileSide {
-				for j := range tileSide {
-					if i != k && j != k {
-						*at(i, j, l) -= column[i] * inverse * column[j]
-					}
-				}
-			}
-			for i := range tileSide {
-				*at(i, k, l), *at(k, i, l) = column[i]*inverse, column[i]*inverse
-			}
-			*at(k, k, l) = -inverse
-		}
-	}
-}
-
-func plainApplyTiles(to, a, from, own, ownFrom []float64, n int) {
-	for t := range n {
-		for i := range tileSide {
-			for j := range tileSide {
-				for l := range Together {
-					x := a[t*tileSize+(i*tileSide+j)*Together+l]
-					own[i*Together+l] += x * from[(t*tileSide+j)*Together+l]
-					to[(t*tileSide+j)*Together+l] += x * ownFrom[i*Together+l]
-				}
-			}
-		}
-	}
 }

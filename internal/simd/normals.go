@@ -9,7 +9,17 @@ type Lanes [4][8]uint32
 // NormalBlock is how many normals Lanes gives at a time.
 const NormalBlock = 16
 
-// The plain loop for what NormalBlocks does. Two words a, b of each lane become two
+// NormalBlocks fills dst, whole blocks of NormalBlock, with standard normals. All machines
+// give the same bits.
+func NormalBlocks(dst []float32, s *Lanes) {
+	if n := len(dst) / NormalBlock; n > 0 && fast {
+		normalsF32(&dst[0], &s[0][0], &normalConstants[0][0], n)
+		return
+	}
+	normalBlocks(dst, s)
+}
+
+// The plain loop of NormalBlocks. Two words a, b of each lane become two
 // independent normals R cos φ, R sin φ (Box & Muller 1958), the first in the first
 // half of the block, the second in the other:
 //

@@ -3,12 +3,9 @@ package simd
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 func lanes(seed uint64) (s Lanes) {
@@ -83,70 +80,4 @@ func TestNormalBlocksByTheFormula(t *testing.T) {
 			require.InDelta(t, radius*second, float64(got[8+i]), slack, "a = %d, b = %d", a, b)
 		}
 	}
-}
-
-// Kolmogorov and Smirnov's distance, moments, and no correlation between a pair, its
-// squares, neighbours, or blocks; all within 4.5 standard errors.
-func TestNormalBlocksAreNormal(t *testing.T) {
-	const n = 1 << 20
-	s := lanes(7)
-	single := make([]float32, n)
-	NormalBlocks(single, &s)
-	x := make([]float64, n)
-	for i, v := range single {
-		x[i] = float64(v)
-	}
-	product := func(f func(i int) (float64, bool)) (sum, count float64) {
-		for i := range x {
-			if v, ok := f(i); ok {
-				sum, count = sum+v, count+1
-			}
-		}
-		return sum, count
-	}
-	for name, c := range map[string]struct {
-		variance float64
-		f        func(i int) (float64, bool)
-	}{
-		"mean":             {1, func(i int) (float64, bool) { return x[i], true }},
-		"variance":         {2, func(i int) (float64, bool) { return x[i]*x[i] - 1, true }},
-		"third":            {15, func(i int) (float64, bool) { return x[i] * x[i] * x[i], true }},
-		"fourth":           {96, func(i int) (float64, bool) { return math.Pow(x[i], 4) - 3, true }},
-		"pair":             {1, func(i int) (float64, bool) { return x[i] * x[i^8], i&8 == 0 }},
-		"squares of pairs": {4, func(i int) (float64, bool) { return (x[i]*x[i] - 1) * (x[i^8]*x[i^8] - 1), i&8 == 0 }},
-		"neighbours":       {1, func(i int) (float64, bool) { return x[i] * x[i^1], i&1 == 0 }},
-		"blocks":           {1, func(i int) (float64, bool) { return x[i] * x[i^16], i&16 == 0 }},
-	} {
-		sum, count := product(c.f)
-		require.InDelta(t, 0, sum/count, 4.5*math.Sqrt(c.variance/count), name)
-	}
-	slices.Sort(x)
-	distance := 0.0
-	for i, v := range x {
-		p := distuv.UnitNormal.CDF(v)
-		distance = max(distance, math.Abs(p-float64(i)/n), math.Abs(p-float64(i+1)/n))
-	}
-	require.Less(t, distance*math.Sqrt(n), 2.6, "of 3 in a million true samples it is more")
-	for _, p := range []float64{0.01, 0.99} { // of the largest
-		quantile := distuv.UnitNormal.Quantile(math.Pow(p, 1./n))
-		require.Equal(t, p > 0.5, quantile > x[n-1], "%v is beyond %v", x[n-1], quantile)
-	}
-	require.InDelta(t, 0, stat.Skew(x, nil), 4.5*math.Sqrt(6./n))
-}
-
-func BenchmarkNormalBlocks(b *testing.B) {
-	s := lanes(1)
-	x := make([]float32, 1024)
-	b.Run("vectors", func(b *testing.B) {
-		for b.Loop() {
-			NormalBlocks(x, &s)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/number")
-	})
-	b.Run("plain", func(b *testing.B) {
-		for b.Loop() {
-			normalBlocks(x, &s)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/number")
-	})
 }

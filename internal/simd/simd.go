@@ -1,6 +1,7 @@
-// Package simd holds the elementwise loops that a training step spends its time
-// in, with AVX2 and AVX-512 instructions where the machine has them. The assembly
-// is written by asm/main.go.
+// Package simd holds the loops that a training step spends its time in, in AVX2
+// instructions where the machine has them, plainly elsewhere: the steps of Adam, products
+// by matrices with many zeros (Product), float32 normals (NormalBlocks) and short
+// elementwise loops. Inverses needs AVX-512. asm/main.go writes the assembly.
 package simd
 
 //go:generate sh -c "cd asm && GOWORK=off go run . -out ../simd_amd64.s -stubs ../stubs_amd64.go -pkg simd"
@@ -13,82 +14,195 @@ import (
 // Float is a type of numbers.
 type Float interface{ float32 | float64 }
 
+// Instructions names the vector instructions in use.
+func Instructions() string {
+	switch {
+	case faster:
+		return "AVX2 and AVX-512"
+	case fast:
+		return "AVX2"
+	}
+	return "no vectors"
+}
+
+func double[T Float]() bool { var x T; return unsafe.Sizeof(x) == 8 }
+
+func p64[T Float](x []T) *float64 { return (*float64)(unsafe.Pointer(unsafe.SliceData(x))) }
+func p32[T Float](x []T) *float32 { return (*float32)(unsafe.Pointer(unsafe.SliceData(x))) }
+
+// The loops below take rows of as many numbers as the argument that is one row, one after the
+// other: a call for each row costs more than its numbers if there are few columns.
+
+// Add is out_r = x_r + y.
+func Add[T Float](out, x, y []T) {
+	x = x[:len(out)]
+	switch rows := rowsOf(out, y); {
+	case rows == 0:
+	case !fast:
+		for i, v := range x {
+			out[i] = v + y[i%len(y)]
+		}
+	case double[T]():
+		addF64(p64(out), p64(x), p64(y), len(y), rows)
+	default:
+		addF32(p32(out), p32(x), p32(y), len(y), rows)
+	}
+}
+
+// Mul is out_r = x_r ∘ y.
+func Mul[T Float](out, x, y []T) {
+	x = x[:len(out)]
+	switch rows := rowsOf(out, y); {
+	case rows == 0:
+	case !fast:
+		for i, v := range x {
+			out[i] = v * y[i%len(y)]
+		}
+	case double[T]():
+		mulF64(p64(out), p64(x), p64(y), len(y), rows)
+	default:
+		mulF32(p32(out), p32(x), p32(y), len(y), rows)
+	}
+}
+
+// rowsOf is how many rows as long as row there are in x.
+func rowsOf[T Float](x, row []T) int {
+	if len(row) == 0 {
+		return 0
+	}
+	return len(x) / len(row)
+}
+
+// Scale is out_r = k_r x.
+func Scale[T Float](out, k, x []T) {
+	if len(k) == 0 || len(x) == 0 {
+		return
+	}
+	out = out[:len(k)*len(x)]
+	switch {
+	case !fast:
+		for r, k := range k {
+			for i, v := range x {
+				out[r*len(x)+i] = k * v
+			}
+		}
+	case double[T]():
+		scaleF64(p64(out), p64(x), p64(k), len(x), len(k))
+	default:
+		scaleF32(p32(out), p32(x), p32(k), len(x), len(k))
+	}
+}
+
+// Axpy is out = out + Σ_r k_r x_r.
+func Axpy[T Float](out, k, x []T) {
+	if len(k) == 0 || len(out) == 0 {
+		return
+	}
+	x = x[:len(k)*len(out)]
+	switch {
+	case !fast || short(out):
+		for r, k := range k {
+			for i := range out {
+				out[i] += k * x[r*len(out)+i]
+			}
+		}
+	case double[T]():
+		axpyF64(p64(out), p64(x), p64(k), len(out), len(k))
+	default:
+		axpyF32(p32(out), p32(x), p32(k), len(out), len(k))
+	}
+}
+
+// short tells whether a row has less numbers than a vector: its sums are then the plain
+// loop's, the same on all machines.
+func short[T Float](row []T) bool {
+	var t T
+	return len(row) < 32/int(unsafe.Sizeof(t))
+}
+
+// Rectify is row_r = max(row_r + bias, 0).
+func Rectify[T Float](row, bias []T) {
+	switch rows := rowsOf(row, bias); {
+	case rows == 0:
+	case !fast:
+		for i, v := range row {
+			row[i] = max(v+bias[i%len(bias)], 0)
+		}
+	case double[T]():
+		rectifyF64(p64(row), p64(row), p64(bias), len(bias), rows)
+	default:
+		rectifyF32(p32(row), p32(row), p32(bias), len(bias), rows)
+	}
+}
+
+// Gate is out = g where y > 0, else 0, of one row.
+func Gate[T Float](out, y, g []T) {
+	y, g = y[:len(out)], g[:len(out)]
+	switch {
+	case len(out) == 0:
+	case !fast:
+		for i, v := range y { // no branch on random signs
+			on := 0
+			if v > 0 {
+				on = 1
+			}
+			out[i] = T(on) * g[i]
+		}
+	case double[T]():
+		gateF64(p64(out), p64(y), p64(g), len(out), 1)
+	default:
+		gateF32(p32(out), p32(y), p32(g), len(out), 1)
+	}
+}
+
+// Dots is out_r = Σ x y_r.
+func Dots[T Float](out, x, y []T) {
+	y = y[:len(out)*len(x)]
+	switch {
+	case len(out) == 0:
+	case !fast || short(x):
+		for r := range out {
+			var s T
+			for i, v := range x {
+				s += v * y[r*len(x)+i]
+			}
+			out[r] = s
+		}
+	case double[T]():
+		dotF64(p64(out), p64(x), p64(y), len(x), len(out))
+	default:
+		dotF32(p32(out), p32(x), p32(y), len(x), len(out))
+	}
+}
+
+// Dot is Σ x y.
+func Dot[T Float](x, y []T) T {
+	var s [1]T
+	Dots(s[:], x, y)
+	return s[0]
+}
+
 // AdamConstants are c of m = c₀ m + c₁ g, v = c₂ v + c₃ g², w = w − c₄ m/(√v + c₅).
 type AdamConstants [6]float64
 
-func constants[T Float](c *AdamConstants) (k [6]T) {
+// Adam makes one step. Subnormal numbers count as 0. All machines give the same bits.
+func Adam[T Float](w, m, v, g []T, c *AdamConstants) {
+	m, v, g = m[:len(w)], v[:len(w)], g[:len(w)]
+	var k [6]T
 	for i, v := range c {
 		k[i] = T(v)
 	}
-	return k
-}
-
-// The plain loops: for machines without the instructions, for what is left over
-// at the end of a slice, and as the truth in tests.
-
-func add[T Float](out, x, y []T) {
-	x, y = x[:len(out)], y[:len(out)]
-	for i, v := range x {
-		out[i] = v + y[i]
+	switch {
+	case !fast:
+		adam(w, m, v, g, &k)
+	case double[T]():
+		adamF64(p64(w), p64(m), p64(v), p64(g), (*[6]float64)(unsafe.Pointer(&k)), len(w))
+	default:
+		adamF32(p32(w), p32(m), p32(v), p32(g), (*[6]float32)(unsafe.Pointer(&k)), len(w))
 	}
 }
 
-func sub[T Float](out, x, y []T) {
-	x, y = x[:len(out)], y[:len(out)]
-	for i, v := range x {
-		out[i] = v - y[i]
-	}
-}
-
-func mul[T Float](out, x, y []T) {
-	x, y = x[:len(out)], y[:len(out)]
-	for i, v := range x {
-		out[i] = v * y[i]
-	}
-}
-
-func scale[T Float](out []T, k T, x []T) {
-	for i, v := range x[:len(out)] {
-		out[i] = k * v
-	}
-}
-
-func axpy[T Float](out []T, k T, x []T) {
-	for i, v := range x[:len(out)] {
-		out[i] += k * v
-	}
-}
-
-func rectify[T Float](row, bias []T) {
-	bias = bias[:len(row)]
-	for i, v := range row {
-		row[i] = max(v+bias[i], 0)
-	}
-}
-
-// gate has no branch on random signs, which would cost ten times as much.
-func gate[T Float](out, y, g []T) {
-	y, g = y[:len(out)], g[:len(out)]
-	for i, v := range y {
-		on := 0
-		if v > 0 {
-			on = 1
-		}
-		out[i] = T(on) * g[i]
-	}
-}
-
-func dot[T Float](x, y []T) (s T) {
-	y = y[:len(x)]
-	for i, v := range x {
-		s += v * y[i]
-	}
-	return s
-}
-
-// adam takes subnormal numbers for 0, as the moments of a unit without a gradient become.
 func adam[T Float](w, m, v, g []T, c *[6]T) {
-	m, v, g = m[:len(w)], v[:len(w)], g[:len(w)]
 	for j := range w {
 		m[j] = normal(normal(c[0]*normal(m[j])) + normal(c[1]*normal(g[j])))
 		v[j] = normal(normal(c[2]*normal(v[j])) + normal(normal(c[3]*normal(g[j]))*normal(g[j])))
@@ -96,13 +210,11 @@ func adam[T Float](w, m, v, g []T, c *[6]T) {
 	}
 }
 
-func double[T Float]() bool { var x T; return unsafe.Sizeof(x) == 8 }
-
 // normal is x, or 0 where x is subnormal.
 func normal[T Float](x T) T {
 	least := T(0x1p-126)
 	if double[T]() {
-		tiny := 0x1p-1022 // a variable: the constant is none of float32's
+		tiny := 0x1p-1022 // a variable: float32 cannot hold the constant
 		least = T(tiny)
 	}
 	if x > -least && x < least {
@@ -111,9 +223,30 @@ func normal[T Float](x T) T {
 	return x
 }
 
-func convert[T, S Float](dst []T, src []S) {
-	src = src[:len(dst)]
-	for i, v := range src {
-		dst[i] = T(v)
+// Seen is x = values where observed, else 0, whatever the value, and mask = 1 or 0. It
+// works on bits: 0·NaN is NaN, and a branch on random gaps costs ten times as much.
+func Seen(x, mask, values []float64, observed []bool) {
+	one := math.Float64bits(1)
+	for j, o := range observed {
+		keep := uint64(0)
+		if o {
+			keep = 1
+		}
+		x[j] = math.Float64frombits(math.Float64bits(values[j]) & -keep)
+		mask[j] = math.Float64frombits(one & -keep)
+	}
+}
+
+// Narrow is float64 to float32.
+func Narrow(dst []float32, src []float64) {
+	for i, v := range src[:len(dst)] {
+		dst[i] = float32(v)
+	}
+}
+
+// Widen is float32 to float64.
+func Widen(dst []float64, src []float32) {
+	for i, v := range src[:len(dst)] {
+		dst[i] = float64(v)
 	}
 }

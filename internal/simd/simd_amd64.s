@@ -4,352 +4,350 @@
 
 #include "textflag.h"
 
-// func addF64(out *float64, x *float64, y *float64, n int)
+DATA masks<>+0(SB)/8, $0xffffffffffffffff
+DATA masks<>+8(SB)/8, $0xffffffffffffffff
+DATA masks<>+16(SB)/8, $0xffffffffffffffff
+DATA masks<>+24(SB)/8, $0xffffffffffffffff
+DATA masks<>+32(SB)/8, $0x0000000000000000
+DATA masks<>+40(SB)/8, $0x0000000000000000
+DATA masks<>+48(SB)/8, $0x0000000000000000
+DATA masks<>+56(SB)/8, $0x0000000000000000
+GLOBL masks<>(SB), RODATA|NOPTR, $64
+
+// func addF64(out *float64, x *float64, y *float64, n int, rows int)
 // Requires: AVX
-TEXT ·addF64(SB), NOSPLIT, $0-32
+TEXT ·addF64(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
 
-many:
-	CMPQ    BX, $0x00000010
-	JL      one
-	VMOVUPD (CX), Y0
-	VADDPD  (DX), Y0, Y0
-	VMOVUPD Y0, (AX)
-	VMOVUPD 32(CX), Y0
-	VADDPD  32(DX), Y0, Y0
-	VMOVUPD Y0, 32(AX)
-	VMOVUPD 64(CX), Y0
-	VADDPD  64(DX), Y0, Y0
-	VMOVUPD Y0, 64(AX)
-	VMOVUPD 96(CX), Y0
-	VADDPD  96(DX), Y0, Y0
-	VMOVUPD Y0, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, BX
-	JMP     many
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000004
-	JL      done
+	CMPQ    SI, $0x00000004
+	JL      rest
 	VMOVUPD (CX), Y0
-	VADDPD  (DX), Y0, Y0
+	VMOVUPD (BX), Y1
+	VADDPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	SUBQ    $0x04, BX
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, SI
 	JMP     one
 
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (BX), Y0, Y2
+	VADDPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
+
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func subF64(out *float64, x *float64, y *float64, n int)
+// func mulF64(out *float64, x *float64, y *float64, n int, rows int)
 // Requires: AVX
-TEXT ·subF64(SB), NOSPLIT, $0-32
+TEXT ·mulF64(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
 
-many:
-	CMPQ    BX, $0x00000010
-	JL      one
-	VMOVUPD (CX), Y0
-	VSUBPD  (DX), Y0, Y0
-	VMOVUPD Y0, (AX)
-	VMOVUPD 32(CX), Y0
-	VSUBPD  32(DX), Y0, Y0
-	VMOVUPD Y0, 32(AX)
-	VMOVUPD 64(CX), Y0
-	VSUBPD  64(DX), Y0, Y0
-	VMOVUPD Y0, 64(AX)
-	VMOVUPD 96(CX), Y0
-	VSUBPD  96(DX), Y0, Y0
-	VMOVUPD Y0, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, BX
-	JMP     many
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000004
-	JL      done
+	CMPQ    SI, $0x00000004
+	JL      rest
 	VMOVUPD (CX), Y0
-	VSUBPD  (DX), Y0, Y0
+	VMOVUPD (BX), Y1
+	VMULPD  Y1, Y0, Y0
 	VMOVUPD Y0, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	SUBQ    $0x04, BX
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, SI
 	JMP     one
 
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (BX), Y0, Y2
+	VMULPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
+
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func mulF64(out *float64, x *float64, y *float64, n int)
+// func rectifyF64(out *float64, x *float64, y *float64, n int, rows int)
 // Requires: AVX
-TEXT ·mulF64(SB), NOSPLIT, $0-32
+TEXT ·rectifyF64(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
 
-many:
-	CMPQ    BX, $0x00000010
-	JL      one
-	VMOVUPD (CX), Y0
-	VMULPD  (DX), Y0, Y0
-	VMOVUPD Y0, (AX)
-	VMOVUPD 32(CX), Y0
-	VMULPD  32(DX), Y0, Y0
-	VMOVUPD Y0, 32(AX)
-	VMOVUPD 64(CX), Y0
-	VMULPD  64(DX), Y0, Y0
-	VMOVUPD Y0, 64(AX)
-	VMOVUPD 96(CX), Y0
-	VMULPD  96(DX), Y0, Y0
-	VMOVUPD Y0, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, BX
-	JMP     many
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000004
-	JL      done
+	CMPQ    SI, $0x00000004
+	JL      rest
 	VMOVUPD (CX), Y0
-	VMULPD  (DX), Y0, Y0
+	VMOVUPD (BX), Y1
+	VADDPD  Y1, Y0, Y0
+	VXORPD  Y1, Y1, Y1
+	VMAXPD  Y0, Y1, Y0
 	VMOVUPD Y0, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	SUBQ    $0x04, BX
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, SI
 	JMP     one
 
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (BX), Y0, Y2
+	VADDPD     Y2, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VMAXPD     Y1, Y2, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
+
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func scaleF64(out *float64, x *float64, k float64, n int)
+// func gateF64(out *float64, x *float64, y *float64, n int, rows int)
 // Requires: AVX
-TEXT ·scaleF64(SB), NOSPLIT, $0-32
-	MOVQ         out+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+24(FP), DX
-	VBROADCASTSD k+16(FP), Y0
+TEXT ·gateF64(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ rows+32(FP), DX
 
-many:
-	CMPQ    DX, $0x00000010
-	JL      one
-	VMULPD  (CX), Y0, Y1
-	VMOVUPD Y1, (AX)
-	VMULPD  32(CX), Y0, Y1
-	VMOVUPD Y1, 32(AX)
-	VMULPD  64(CX), Y0, Y1
-	VMOVUPD Y1, 64(AX)
-	VMULPD  96(CX), Y0, Y1
-	VMOVUPD Y1, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	SUBQ    $0x00000010, DX
-	JMP     many
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    DX, $0x00000004
-	JL      done
-	VMULPD  (CX), Y0, Y1
-	VMOVUPD Y1, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	SUBQ    $0x04, DX
+	CMPQ    SI, $0x00000004
+	JL      rest
+	VMOVUPD (CX), Y0
+	VMOVUPD (BX), Y1
+	VXORPD  Y2, Y2, Y2
+	VCMPPD  $0x01, Y0, Y2, Y0
+	VANDPD  Y1, Y0, Y0
+	VMOVUPD Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, SI
 	JMP     one
 
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
+	VMASKMOVPD (CX), Y0, Y1
+	VMASKMOVPD (BX), Y0, Y2
+	VXORPD     Y3, Y3, Y3
+	VCMPPD     $0x01, Y1, Y3, Y1
+	VANDPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
+
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func axpyF64(out *float64, x *float64, k float64, n int)
+// func scaleF64(out *float64, x *float64, k *float64, n int, rows int)
+// Requires: AVX
+TEXT ·scaleF64(SB), NOSPLIT, $0-40
+	MOVQ k+16(FP), AX
+	MOVQ out+0(FP), CX
+	MOVQ rows+32(FP), BX
+
+row:
+	MOVQ         x+8(FP), DX
+	VBROADCASTSD (AX), Y0
+	MOVQ         n+24(FP), SI
+
+one:
+	CMPQ    SI, $0x00000004
+	JL      rest
+	VMOVUPD (DX), Y1
+	VMULPD  Y1, Y0, Y1
+	VMOVUPD Y1, (CX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000004, SI
+	JMP     one
+
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y1
+	VMASKMOVPD (DX), Y1, Y2
+	VMULPD     Y2, Y0, Y0
+	VMASKMOVPD Y0, Y1, (CX)
+	ADDQ       SI, CX
+	ADDQ       SI, DX
+
+done:
+	ADDQ $0x08, AX
+	DECQ BX
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func axpyF64(out *float64, x *float64, k *float64, n int, rows int)
 // Requires: AVX, FMA3
-TEXT ·axpyF64(SB), NOSPLIT, $0-32
-	MOVQ         out+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+24(FP), DX
-	VBROADCASTSD k+16(FP), Y0
+TEXT ·axpyF64(SB), NOSPLIT, $0-40
+	MOVQ k+16(FP), AX
+	MOVQ x+8(FP), DX
+	MOVQ rows+32(FP), BX
 
-many:
-	CMPQ        DX, $0x00000010
-	JL          one
-	VMOVUPD     (AX), Y1
-	VFMADD231PD (CX), Y0, Y1
-	VMOVUPD     Y1, (AX)
-	VMOVUPD     32(AX), Y1
-	VFMADD231PD 32(CX), Y0, Y1
-	VMOVUPD     Y1, 32(AX)
-	VMOVUPD     64(AX), Y1
-	VFMADD231PD 64(CX), Y0, Y1
-	VMOVUPD     Y1, 64(AX)
-	VMOVUPD     96(AX), Y1
-	VFMADD231PD 96(CX), Y0, Y1
-	VMOVUPD     Y1, 96(AX)
-	ADDQ        $0x00000080, AX
-	ADDQ        $0x00000080, CX
-	SUBQ        $0x00000010, DX
-	JMP         many
+row:
+	MOVQ         out+0(FP), CX
+	VBROADCASTSD (AX), Y0
+	MOVQ         n+24(FP), SI
 
 one:
-	CMPQ        DX, $0x00000004
-	JL          done
-	VMOVUPD     (AX), Y1
-	VFMADD231PD (CX), Y0, Y1
-	VMOVUPD     Y1, (AX)
-	ADDQ        $0x20, AX
-	ADDQ        $0x20, CX
-	SUBQ        $0x04, DX
+	CMPQ        SI, $0x00000004
+	JL          rest
+	VMOVUPD     (DX), Y1
+	VMOVUPD     (CX), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPD     Y2, (CX)
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000004, SI
 	JMP         one
 
+rest:
+	TESTQ       SI, SI
+	JE          done
+	LEAQ        masks<>+32(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     (DI), Y1
+	VMASKMOVPD  (DX), Y1, Y2
+	VMASKMOVPD  (CX), Y1, Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMASKMOVPD  Y3, Y1, (CX)
+	ADDQ        SI, CX
+	ADDQ        SI, DX
+
 done:
+	ADDQ $0x08, AX
+	DECQ BX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func rectifyF64(row *float64, bias *float64, n int)
-// Requires: AVX
-TEXT ·rectifyF64(SB), NOSPLIT, $0-24
-	MOVQ   row+0(FP), AX
-	MOVQ   bias+8(FP), CX
-	MOVQ   n+16(FP), DX
-	VXORPD Y0, Y0, Y0
+// func dotF64(out *float64, x *float64, y *float64, n int, rows int)
+// Requires: AVX, FMA3
+TEXT ·dotF64(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ rows+32(FP), DX
 
-many:
-	CMPQ    DX, $0x00000010
-	JL      one
-	VMOVUPD (AX), Y1
-	VADDPD  (CX), Y1, Y1
-	VMAXPD  Y1, Y0, Y1
-	VMOVUPD Y1, (AX)
-	VMOVUPD 32(AX), Y1
-	VADDPD  32(CX), Y1, Y1
-	VMAXPD  Y1, Y0, Y1
-	VMOVUPD Y1, 32(AX)
-	VMOVUPD 64(AX), Y1
-	VADDPD  64(CX), Y1, Y1
-	VMAXPD  Y1, Y0, Y1
-	VMOVUPD Y1, 64(AX)
-	VMOVUPD 96(AX), Y1
-	VADDPD  96(CX), Y1, Y1
-	VMAXPD  Y1, Y0, Y1
-	VMOVUPD Y1, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	SUBQ    $0x00000010, DX
-	JMP     many
-
-one:
-	CMPQ    DX, $0x00000004
-	JL      done
-	VMOVUPD (AX), Y1
-	VADDPD  (CX), Y1, Y1
-	VMAXPD  Y1, Y0, Y1
-	VMOVUPD Y1, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	SUBQ    $0x04, DX
-	JMP     one
-
-done:
-	VZEROUPPER
-	RET
-
-// func gateF64(out *float64, y *float64, slope *float64, n int)
-// Requires: AVX
-TEXT ·gateF64(SB), NOSPLIT, $0-32
-	MOVQ   out+0(FP), AX
-	MOVQ   y+8(FP), CX
-	MOVQ   slope+16(FP), DX
-	MOVQ   n+24(FP), BX
-	VXORPD Y0, Y0, Y0
-
-many:
-	CMPQ    BX, $0x00000010
-	JL      one
-	VCMPPD  $0x01, (CX), Y0, Y1
-	VANDPD  (DX), Y1, Y1
-	VMOVUPD Y1, (AX)
-	VCMPPD  $0x01, 32(CX), Y0, Y1
-	VANDPD  32(DX), Y1, Y1
-	VMOVUPD Y1, 32(AX)
-	VCMPPD  $0x01, 64(CX), Y0, Y1
-	VANDPD  64(DX), Y1, Y1
-	VMOVUPD Y1, 64(AX)
-	VCMPPD  $0x01, 96(CX), Y0, Y1
-	VANDPD  96(DX), Y1, Y1
-	VMOVUPD Y1, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000010, BX
-	JMP     many
-
-one:
-	CMPQ    BX, $0x00000004
-	JL      done
-	VCMPPD  $0x01, (CX), Y0, Y1
-	VANDPD  (DX), Y1, Y1
-	VMOVUPD Y1, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	SUBQ    $0x04, BX
-	JMP     one
-
-done:
-	VZEROUPPER
-	RET
-
-// func dotF64(x *float64, y *float64, n int) float64
-// Requires: AVX, FMA3, SSE2
-TEXT ·dotF64(SB), NOSPLIT, $0-32
-	MOVQ   x+0(FP), AX
-	MOVQ   y+8(FP), CX
-	MOVQ   n+16(FP), DX
+row:
+	MOVQ   x+8(FP), BX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
+	MOVQ   n+24(FP), SI
 
-many:
-	CMPQ        DX, $0x00000010
+several:
+	CMPQ        SI, $0x00000010
 	JL          one
-	VMOVUPD     (AX), Y4
-	VFMADD231PD (CX), Y4, Y0
-	VMOVUPD     32(AX), Y4
-	VFMADD231PD 32(CX), Y4, Y1
-	VMOVUPD     64(AX), Y4
-	VFMADD231PD 64(CX), Y4, Y2
-	VMOVUPD     96(AX), Y4
-	VFMADD231PD 96(CX), Y4, Y3
-	ADDQ        $0x00000080, AX
+	VMOVUPD     (BX), Y4
+	VMOVUPD     (CX), Y5
+	VFMADD231PD Y5, Y4, Y0
+	VMOVUPD     32(BX), Y4
+	VMOVUPD     32(CX), Y5
+	VFMADD231PD Y5, Y4, Y1
+	VMOVUPD     64(BX), Y4
+	VMOVUPD     64(CX), Y5
+	VFMADD231PD Y5, Y4, Y2
+	VMOVUPD     96(BX), Y4
+	VMOVUPD     96(CX), Y5
+	VFMADD231PD Y5, Y4, Y3
+	ADDQ        $0x00000080, BX
 	ADDQ        $0x00000080, CX
-	SUBQ        $0x00000010, DX
-	JMP         many
+	SUBQ        $0x00000010, SI
+	JMP         several
 
 one:
-	CMPQ        DX, $0x00000004
-	JL          done
-	VMOVUPD     (AX), Y4
-	VFMADD231PD (CX), Y4, Y0
-	ADDQ        $0x20, AX
-	ADDQ        $0x20, CX
-	SUBQ        $0x04, DX
+	CMPQ        SI, $0x00000004
+	JL          rest
+	VMOVUPD     (BX), Y4
+	VMOVUPD     (CX), Y5
+	VFMADD231PD Y5, Y4, Y0
+	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x00000004, SI
 	JMP         one
+
+rest:
+	TESTQ       SI, SI
+	JE          done
+	LEAQ        masks<>+32(SB), DI
+	SHLQ        $0x03, SI
+	SUBQ        SI, DI
+	VMOVDQU     (DI), Y4
+	VMASKMOVPD  (BX), Y4, Y5
+	VMASKMOVPD  (CX), Y4, Y4
+	VFMADD231PD Y4, Y5, Y0
+	ADDQ        SI, BX
+	ADDQ        SI, CX
 
 done:
 	VADDPD       Y1, Y0, Y0
@@ -357,9 +355,11 @@ done:
 	VADDPD       Y2, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X0
-	VSHUFPD      $0x01, X0, X0, X1
-	VADDSD       X1, X0, X0
-	MOVSD        X0, ret+24(FP)
+	VHADDPD      X0, X0, X0
+	VMOVSD       X0, (AX)
+	ADDQ         $0x08, AX
+	DECQ         DX
+	JNE          row
 	VZEROUPPER
 	RET
 
@@ -367,46 +367,38 @@ done:
 // Requires: AVX, POPCNT
 TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
 	MOVQ   x+0(FP), AX
-	MOVQ   n+8(FP), CX
-	XORQ   DX, DX
+	XORQ   CX, CX
 	VXORPD Y0, Y0, Y0
-
-many:
-	CMPQ      CX, $0x00000010
-	JL        one
-	VCMPPD    $0x04, (AX), Y0, Y1
-	VMOVMSKPD Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, DX
-	VCMPPD    $0x04, 32(AX), Y0, Y1
-	VMOVMSKPD Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, DX
-	VCMPPD    $0x04, 64(AX), Y0, Y1
-	VMOVMSKPD Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, DX
-	VCMPPD    $0x04, 96(AX), Y0, Y1
-	VMOVMSKPD Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, DX
-	ADDQ      $0x00000080, AX
-	SUBQ      $0x00000010, CX
-	JMP       many
+	MOVQ   n+8(FP), DX
 
 one:
-	CMPQ      CX, $0x00000004
-	JL        done
-	VCMPPD    $0x04, (AX), Y0, Y1
+	CMPQ      DX, $0x00000004
+	JL        rest
+	VMOVUPD   (AX), Y1
+	VCMPPD    $0x04, Y1, Y0, Y1
 	VMOVMSKPD Y1, BX
 	POPCNTL   BX, BX
-	ADDQ      BX, DX
-	ADDQ      $0x20, AX
-	SUBQ      $0x04, CX
+	ADDQ      BX, CX
+	ADDQ      $0x00000020, AX
+	SUBQ      $0x00000004, DX
 	JMP       one
 
+rest:
+	TESTQ      DX, DX
+	JE         done
+	LEAQ       masks<>+32(SB), BX
+	SHLQ       $0x03, DX
+	SUBQ       DX, BX
+	VMOVDQU    (BX), Y1
+	VMASKMOVPD (AX), Y1, Y1
+	VCMPPD     $0x04, Y1, Y0, Y1
+	VMOVMSKPD  Y1, BX
+	POPCNTL    BX, BX
+	ADDQ       BX, CX
+	ADDQ       DX, AX
+
 done:
-	MOVQ DX, ret+16(FP)
+	MOVQ CX, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -423,103 +415,27 @@ TEXT ·adamF64(SB), NOSPLIT, $8-48
 	MOVQ         v+16(FP), DX
 	MOVQ         slope+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         n+40(FP), DI
 	VBROADCASTSD (SI), Y0
 	VBROADCASTSD 8(SI), Y1
 	VBROADCASTSD 16(SI), Y2
 	VBROADCASTSD 24(SI), Y3
 	VBROADCASTSD 32(SI), Y4
 	VBROADCASTSD 40(SI), Y5
-
-many:
-	CMPQ    DI, $0x00000010
-	JL      one
-	VMOVUPD (BX), Y6
-	VMULPD  (CX), Y0, Y7
-	VMULPD  Y6, Y1, Y8
-	VADDPD  Y8, Y7, Y7
-	VMOVUPD Y7, (CX)
-	VMULPD  Y6, Y3, Y8
-	VMULPD  Y6, Y8, Y8
-	VMULPD  (DX), Y2, Y6
-	VADDPD  Y8, Y6, Y6
-	VMOVUPD Y6, (DX)
-	VSQRTPD Y6, Y6
-	VADDPD  Y5, Y6, Y6
-	VMULPD  Y4, Y7, Y7
-	VDIVPD  Y6, Y7, Y7
-	VMOVUPD (AX), Y6
-	VSUBPD  Y7, Y6, Y6
-	VMOVUPD Y6, (AX)
-	VMOVUPD 32(BX), Y6
-	VMULPD  32(CX), Y0, Y7
-	VMULPD  Y6, Y1, Y8
-	VADDPD  Y8, Y7, Y7
-	VMOVUPD Y7, 32(CX)
-	VMULPD  Y6, Y3, Y8
-	VMULPD  Y6, Y8, Y8
-	VMULPD  32(DX), Y2, Y6
-	VADDPD  Y8, Y6, Y6
-	VMOVUPD Y6, 32(DX)
-	VSQRTPD Y6, Y6
-	VADDPD  Y5, Y6, Y6
-	VMULPD  Y4, Y7, Y7
-	VDIVPD  Y6, Y7, Y7
-	VMOVUPD 32(AX), Y6
-	VSUBPD  Y7, Y6, Y6
-	VMOVUPD Y6, 32(AX)
-	VMOVUPD 64(BX), Y6
-	VMULPD  64(CX), Y0, Y7
-	VMULPD  Y6, Y1, Y8
-	VADDPD  Y8, Y7, Y7
-	VMOVUPD Y7, 64(CX)
-	VMULPD  Y6, Y3, Y8
-	VMULPD  Y6, Y8, Y8
-	VMULPD  64(DX), Y2, Y6
-	VADDPD  Y8, Y6, Y6
-	VMOVUPD Y6, 64(DX)
-	VSQRTPD Y6, Y6
-	VADDPD  Y5, Y6, Y6
-	VMULPD  Y4, Y7, Y7
-	VDIVPD  Y6, Y7, Y7
-	VMOVUPD 64(AX), Y6
-	VSUBPD  Y7, Y6, Y6
-	VMOVUPD Y6, 64(AX)
-	VMOVUPD 96(BX), Y6
-	VMULPD  96(CX), Y0, Y7
-	VMULPD  Y6, Y1, Y8
-	VADDPD  Y8, Y7, Y7
-	VMOVUPD Y7, 96(CX)
-	VMULPD  Y6, Y3, Y8
-	VMULPD  Y6, Y8, Y8
-	VMULPD  96(DX), Y2, Y6
-	VADDPD  Y8, Y6, Y6
-	VMOVUPD Y6, 96(DX)
-	VSQRTPD Y6, Y6
-	VADDPD  Y5, Y6, Y6
-	VMULPD  Y4, Y7, Y7
-	VDIVPD  Y6, Y7, Y7
-	VMOVUPD 96(AX), Y6
-	VSUBPD  Y7, Y6, Y6
-	VMOVUPD Y6, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	ADDQ    $0x00000080, BX
-	SUBQ    $0x00000010, DI
-	JMP     many
+	MOVQ         n+40(FP), SI
 
 one:
-	CMPQ    DI, $0x00000004
-	JL      done
+	CMPQ    SI, $0x00000004
+	JL      rest
 	VMOVUPD (BX), Y6
-	VMULPD  (CX), Y0, Y7
+	VMOVUPD (CX), Y7
+	VMULPD  Y7, Y0, Y7
 	VMULPD  Y6, Y1, Y8
 	VADDPD  Y8, Y7, Y7
 	VMOVUPD Y7, (CX)
 	VMULPD  Y6, Y3, Y8
 	VMULPD  Y6, Y8, Y8
-	VMULPD  (DX), Y2, Y6
+	VMOVUPD (DX), Y6
+	VMULPD  Y6, Y2, Y6
 	VADDPD  Y8, Y6, Y6
 	VMOVUPD Y6, (DX)
 	VSQRTPD Y6, Y6
@@ -529,12 +445,43 @@ one:
 	VMOVUPD (AX), Y6
 	VSUBPD  Y7, Y6, Y6
 	VMOVUPD Y6, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	ADDQ    $0x20, BX
-	SUBQ    $0x04, DI
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000004, SI
 	JMP     one
+
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y6
+	VMASKMOVPD (BX), Y6, Y7
+	VMASKMOVPD (CX), Y6, Y8
+	VMULPD     Y8, Y0, Y8
+	VMULPD     Y7, Y1, Y0
+	VADDPD     Y0, Y8, Y8
+	VMASKMOVPD Y8, Y6, (CX)
+	VMULPD     Y7, Y3, Y0
+	VMULPD     Y7, Y0, Y0
+	VMASKMOVPD (DX), Y6, Y7
+	VMULPD     Y7, Y2, Y7
+	VADDPD     Y0, Y7, Y7
+	VMASKMOVPD Y7, Y6, (DX)
+	VSQRTPD    Y7, Y7
+	VADDPD     Y5, Y7, Y7
+	VMULPD     Y4, Y8, Y8
+	VDIVPD     Y7, Y8, Y8
+	VMASKMOVPD (AX), Y6, Y7
+	VSUBPD     Y8, Y7, Y7
+	VMASKMOVPD Y7, Y6, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, DX
+	ADDQ       SI, BX
 
 done:
 	LDMXCSR (SP)
@@ -572,1658 +519,6 @@ loop:
 
 done:
 	MOVQ DI, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func differsF64(marks *uint8, first *float64, x *float64, n int, last uint16) int
-// Requires: AVX, AVX512F, POPCNT
-TEXT ·differsF64(SB), NOSPLIT, $0-48
-	MOVQ  marks+0(FP), AX
-	MOVQ  first+8(FP), CX
-	MOVQ  x+16(FP), DX
-	MOVQ  n+24(FP), BX
-	KMOVW last+32(FP), K1
-	XORQ  SI, SI
-
-loop:
-	CMPQ    BX, $0x01
-	JE      end
-	VMOVUPD (CX), Z0
-	VMOVUPD (DX), Z1
-	VCMPPD  $0x04, Z1, Z0, K2
-	KMOVW   K2, DI
-	MOVB    DI, (AX)
-	POPCNTL DI, DI
-	ADDQ    DI, SI
-	ADDQ    $0x01, AX
-	ADDQ    $0x40, CX
-	ADDQ    $0x40, DX
-	DECQ    BX
-	JMP     loop
-
-end:
-	VMOVUPD.Z (CX), K1, Z0
-	VMOVUPD.Z (DX), K1, Z1
-	VCMPPD    $0x04, Z1, Z0, K2
-	KMOVW     K2, DI
-	MOVB      DI, (AX)
-	POPCNTL   DI, DI
-	ADDQ      DI, SI
-	MOVQ      SI, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, rows int, n int, ahead int, last uint16)
-// Requires: AVX, AVX512F, POPCNT
-TEXT ·scatterF64(SB), NOSPLIT, $0-74
-	MOVQ  out+0(FP), AX
-	MOVQ  z+32(FP), CX
-	MOVQ  rows+48(FP), DX
-	KMOVW last+72(FP), K1
-
-row:
-	MOVQ row+8(FP), BX
-	MOVQ mean+16(FP), SI
-	MOVQ sd+24(FP), DI
-	MOVQ bits+40(FP), R8
-	MOVQ n+56(FP), R9
-
-loop:
-	CMPQ        R9, $0x01
-	JE          end
-	MOVBLZX     (R8), R10
-	KMOVW       R10, K2
-	VMOVUPD     (CX), Z0
-	VEXPANDPD.Z Z0, K2, Z0
-	VMOVUPD     (DI), Z1
-	VMULPD      Z1, Z0, Z0
-	VMOVUPD     (SI), Z1
-	VADDPD      Z1, Z0, Z0
-	VMOVUPD     (BX), Z1
-	VMOVAPD     Z0, K2, Z1
-	VMOVUPD     Z1, (AX)
-	POPCNTL     R10, R10
-	LEAQ        (CX)(R10*8), CX
-	ADDQ        $0x01, R8
-	ADDQ        $0x40, AX
-	ADDQ        $0x40, BX
-	ADDQ        $0x40, SI
-	ADDQ        $0x40, DI
-	DECQ        R9
-	JMP         loop
-
-end:
-	MOVBLZX     (R8), R10
-	KMOVW       R10, K2
-	VMOVUPD     (CX), Z0
-	VEXPANDPD.Z Z0, K2, Z0
-	VMOVUPD.Z   (DI), K1, Z1
-	VMULPD      Z1, Z0, Z0
-	VMOVUPD.Z   (SI), K1, Z1
-	VADDPD      Z1, Z0, Z0
-	VMOVUPD.Z   (BX), K1, Z1
-	VMOVAPD     Z0, K2, Z1
-	VMOVUPD     Z1, K1, (AX)
-	POPCNTL     R10, R10
-	LEAQ        (CX)(R10*8), CX
-	ADDQ        ahead+64(FP), AX
-	DECQ        DX
-	JNE         row
-	VZEROUPPER
-	RET
-
-// func groupOuterF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
-// Requires: AVX
-TEXT ·groupOuterF64(SB), NOSPLIT, $0-80
-	MOVQ    mask+72(FP), AX
-	VMOVUPS (AX), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    c+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    x+24(FP), BX
-	MOVQ    n+32(FP), BX
-	MOVQ    r+40(FP), SI
-	MOVQ    whole+48(FP), DI
-	MOVQ    tail+56(FP), R8
-	MOVQ    BX, R9
-	IMULQ   SI, R9
-
-group:
-	TESTQ BX, BX
-	JE    done
-	MOVQ  SI, R11
-
-row:
-	VBROADCASTSD (DX), Y1
-	ADDQ         $0x08, DX
-	XORQ         R10, R10
-	MOVQ         DI, R12
-
-many:
-	CMPQ    R12, $0x00000080
-	JL      one
-	VMOVUPD (CX)(R10*1), Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, (AX)(R10*1)
-	VMOVUPD 32(CX)(R10*1), Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 32(AX)(R10*1)
-	VMOVUPD 64(CX)(R10*1), Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 64(AX)(R10*1)
-	VMOVUPD 96(CX)(R10*1), Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, 96(AX)(R10*1)
-	ADDQ    $0x00000080, R10
-	SUBQ    $0x00000080, R12
-	JMP     many
-
-one:
-	TESTQ   R12, R12
-	JE      behind
-	VMOVUPD (CX)(R10*1), Y2
-	VMULPD  Y1, Y2, Y2
-	VMOVUPD Y2, (AX)(R10*1)
-	ADDQ    $0x20, R10
-	SUBQ    $0x20, R12
-	JMP     one
-
-behind:
-	TESTQ      R8, R8
-	JE         next
-	VMASKMOVPD (CX)(R10*1), Y0, Y2
-	VMULPD     Y1, Y2, Y1
-	CMPQ       R9, careful+64(FP)
-	JLE        last
-	VMOVUPD    Y1, (AX)(R10*1)
-	JMP        next
-
-last:
-	VMASKMOVPD Y1, Y0, (AX)(R10*1)
-
-next:
-	ADDQ R8, R10
-	ADDQ R10, AX
-	DECQ R9
-	DECQ R11
-	JNE  row
-	ADDQ R10, CX
-	DECQ BX
-	JMP  group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupAddF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
-// Requires: AVX
-TEXT ·groupAddF64(SB), NOSPLIT, $0-80
-	MOVQ    mask+72(FP), AX
-	VMOVUPS (AX), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    c+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    x+24(FP), DX
-	MOVQ    n+32(FP), BX
-	MOVQ    r+40(FP), SI
-	MOVQ    whole+48(FP), DI
-	MOVQ    tail+56(FP), R8
-	MOVQ    BX, R9
-	IMULQ   SI, R9
-
-group:
-	TESTQ BX, BX
-	JE    done
-	MOVQ  SI, R11
-
-row:
-	XORQ R10, R10
-	MOVQ DI, R12
-
-many:
-	CMPQ    R12, $0x00000080
-	JL      one
-	VMOVUPD (CX)(R10*1), Y1
-	VMOVUPD (DX)(R10*1), Y2
-	VADDPD  Y1, Y2, Y1
-	VMOVUPD Y1, (AX)(R10*1)
-	VMOVUPD 32(CX)(R10*1), Y1
-	VMOVUPD 32(DX)(R10*1), Y2
-	VADDPD  Y1, Y2, Y1
-	VMOVUPD Y1, 32(AX)(R10*1)
-	VMOVUPD 64(CX)(R10*1), Y1
-	VMOVUPD 64(DX)(R10*1), Y2
-	VADDPD  Y1, Y2, Y1
-	VMOVUPD Y1, 64(AX)(R10*1)
-	VMOVUPD 96(CX)(R10*1), Y1
-	VMOVUPD 96(DX)(R10*1), Y2
-	VADDPD  Y1, Y2, Y1
-	VMOVUPD Y1, 96(AX)(R10*1)
-	ADDQ    $0x00000080, R10
-	SUBQ    $0x00000080, R12
-	JMP     many
-
-one:
-	TESTQ   R12, R12
-	JE      behind
-	VMOVUPD (CX)(R10*1), Y1
-	VMOVUPD (DX)(R10*1), Y2
-	VADDPD  Y1, Y2, Y1
-	VMOVUPD Y1, (AX)(R10*1)
-	ADDQ    $0x20, R10
-	SUBQ    $0x20, R12
-	JMP     one
-
-behind:
-	TESTQ      R8, R8
-	JE         next
-	VMASKMOVPD (CX)(R10*1), Y0, Y1
-	VMASKMOVPD (DX)(R10*1), Y0, Y2
-	VADDPD     Y1, Y2, Y1
-	CMPQ       R9, careful+64(FP)
-	JLE        last
-	VMOVUPD    Y1, (AX)(R10*1)
-	JMP        next
-
-last:
-	VMASKMOVPD Y1, Y0, (AX)(R10*1)
-
-next:
-	ADDQ R8, R10
-	ADDQ R10, AX
-	ADDQ R10, DX
-	DECQ R9
-	DECQ R11
-	JNE  row
-	ADDQ R10, CX
-	DECQ BX
-	JMP  group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupSquaresSlopeF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
-// Requires: AVX
-TEXT ·groupSquaresSlopeF64(SB), NOSPLIT, $0-80
-	MOVQ    mask+72(FP), AX
-	VMOVUPS (AX), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    c+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    x+24(FP), BX
-	MOVQ    n+32(FP), SI
-	MOVQ    r+40(FP), DI
-	MOVQ    whole+48(FP), R8
-	MOVQ    tail+56(FP), R9
-	MOVQ    SI, R10
-	IMULQ   DI, R10
-
-group:
-	TESTQ SI, SI
-	JE    done
-	MOVQ  DI, R12
-
-row:
-	VBROADCASTSD (DX), Y1
-	VADDPD       Y1, Y1, Y1
-	ADDQ         $0x08, DX
-	XORQ         R11, R11
-	MOVQ         R8, R13
-
-many:
-	CMPQ    R13, $0x00000080
-	JL      one
-	VMOVUPD (CX)(R11*1), Y2
-	VMOVUPD (BX)(R11*1), Y3
-	VMULPD  Y1, Y2, Y2
-	VMULPD  Y3, Y2, Y2
-	VMOVUPD Y2, (AX)(R11*1)
-	VMOVUPD 32(CX)(R11*1), Y2
-	VMOVUPD 32(BX)(R11*1), Y3
-	VMULPD  Y1, Y2, Y2
-	VMULPD  Y3, Y2, Y2
-	VMOVUPD Y2, 32(AX)(R11*1)
-	VMOVUPD 64(CX)(R11*1), Y2
-	VMOVUPD 64(BX)(R11*1), Y3
-	VMULPD  Y1, Y2, Y2
-	VMULPD  Y3, Y2, Y2
-	VMOVUPD Y2, 64(AX)(R11*1)
-	VMOVUPD 96(CX)(R11*1), Y2
-	VMOVUPD 96(BX)(R11*1), Y3
-	VMULPD  Y1, Y2, Y2
-	VMULPD  Y3, Y2, Y2
-	VMOVUPD Y2, 96(AX)(R11*1)
-	ADDQ    $0x00000080, R11
-	SUBQ    $0x00000080, R13
-	JMP     many
-
-one:
-	TESTQ   R13, R13
-	JE      behind
-	VMOVUPD (CX)(R11*1), Y2
-	VMOVUPD (BX)(R11*1), Y3
-	VMULPD  Y1, Y2, Y2
-	VMULPD  Y3, Y2, Y2
-	VMOVUPD Y2, (AX)(R11*1)
-	ADDQ    $0x20, R11
-	SUBQ    $0x20, R13
-	JMP     one
-
-behind:
-	TESTQ      R9, R9
-	JE         next
-	VMASKMOVPD (CX)(R11*1), Y0, Y2
-	VMASKMOVPD (BX)(R11*1), Y0, Y3
-	VMULPD     Y1, Y2, Y1
-	VMULPD     Y3, Y1, Y1
-	CMPQ       R10, careful+64(FP)
-	JLE        last
-	VMOVUPD    Y1, (AX)(R11*1)
-	JMP        next
-
-last:
-	VMASKMOVPD Y1, Y0, (AX)(R11*1)
-
-next:
-	ADDQ R9, R11
-	ADDQ R11, AX
-	ADDQ R11, BX
-	DECQ R10
-	DECQ R12
-	JNE  row
-	ADDQ R11, CX
-	DECQ SI
-	JMP  group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupDotF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
-// Requires: AVX, FMA3
-TEXT ·groupDotF64(SB), NOSPLIT, $0-56
-	MOVQ out+0(FP), AX
-	MOVQ c+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ r+32(FP), SI
-	MOVQ whole+40(FP), DI
-	MOVQ tail+48(FP), R8
-
-group:
-	TESTQ BX, BX
-	JE    done
-	MOVQ  SI, R10
-
-row:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	XORQ   R9, R9
-	MOVQ   DI, R11
-
-many:
-	CMPQ        R11, $0x00000080
-	JL          one
-	VMOVUPD     (DX)(R9*1), Y4
-	VFMADD231PD (CX)(R9*1), Y4, Y0
-	VMOVUPD     32(DX)(R9*1), Y4
-	VFMADD231PD 32(CX)(R9*1), Y4, Y1
-	VMOVUPD     64(DX)(R9*1), Y4
-	VFMADD231PD 64(CX)(R9*1), Y4, Y2
-	VMOVUPD     96(DX)(R9*1), Y4
-	VFMADD231PD 96(CX)(R9*1), Y4, Y3
-	ADDQ        $0x00000080, R9
-	SUBQ        $0x00000080, R11
-	JMP         many
-
-one:
-	TESTQ       R11, R11
-	JE          behind
-	VMOVUPD     (DX)(R9*1), Y4
-	VFMADD231PD (CX)(R9*1), Y4, Y0
-	ADDQ        $0x20, R9
-	SUBQ        $0x20, R11
-	JMP         one
-
-behind:
-	CMPQ   DI, $0x00000080
-	JL     short
-	VADDPD Y1, Y0, Y0
-	VADDPD Y3, Y2, Y2
-	VADDPD Y2, Y0, Y0
-
-short:
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VSHUFPD      $0x01, X0, X0, X1
-	VADDSD       X1, X0, X0
-	VXORPD       X1, X1, X1
-	MOVQ         R8, R11
-
-tail:
-	TESTQ  R11, R11
-	JE     next
-	VMOVSD (DX)(R9*1), X2
-	VMULSD (CX)(R9*1), X2, X2
-	VADDSD X2, X1, X1
-	ADDQ   $0x08, R9
-	SUBQ   $0x08, R11
-	JMP    tail
-
-next:
-	VADDSD X1, X0, X0
-	VMOVSD X0, (AX)
-	ADDQ   $0x08, AX
-	ADDQ   R9, DX
-	DECQ   R10
-	JNE    row
-	ADDQ   R9, CX
-	DECQ   BX
-	JMP    group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupSquaresF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
-// Requires: AVX, FMA3
-TEXT ·groupSquaresF64(SB), NOSPLIT, $0-56
-	MOVQ out+0(FP), AX
-	MOVQ c+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ r+32(FP), SI
-	MOVQ whole+40(FP), DI
-	MOVQ tail+48(FP), R8
-
-group:
-	TESTQ BX, BX
-	JE    done
-	MOVQ  SI, R10
-
-row:
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	XORQ   R9, R9
-	MOVQ   DI, R11
-
-many:
-	CMPQ        R11, $0x00000080
-	JL          one
-	VMOVUPD     (DX)(R9*1), Y4
-	VMULPD      Y4, Y4, Y4
-	VFMADD231PD (CX)(R9*1), Y4, Y0
-	VMOVUPD     32(DX)(R9*1), Y4
-	VMULPD      Y4, Y4, Y4
-	VFMADD231PD 32(CX)(R9*1), Y4, Y1
-	VMOVUPD     64(DX)(R9*1), Y4
-	VMULPD      Y4, Y4, Y4
-	VFMADD231PD 64(CX)(R9*1), Y4, Y2
-	VMOVUPD     96(DX)(R9*1), Y4
-	VMULPD      Y4, Y4, Y4
-	VFMADD231PD 96(CX)(R9*1), Y4, Y3
-	ADDQ        $0x00000080, R9
-	SUBQ        $0x00000080, R11
-	JMP         many
-
-one:
-	TESTQ       R11, R11
-	JE          behind
-	VMOVUPD     (DX)(R9*1), Y4
-	VMULPD      Y4, Y4, Y4
-	VFMADD231PD (CX)(R9*1), Y4, Y0
-	ADDQ        $0x20, R9
-	SUBQ        $0x20, R11
-	JMP         one
-
-behind:
-	CMPQ   DI, $0x00000080
-	JL     short
-	VADDPD Y1, Y0, Y0
-	VADDPD Y3, Y2, Y2
-	VADDPD Y2, Y0, Y0
-
-short:
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPD       X1, X0, X0
-	VSHUFPD      $0x01, X0, X0, X1
-	VADDSD       X1, X0, X0
-	VXORPD       X1, X1, X1
-	MOVQ         R8, R11
-
-tail:
-	TESTQ  R11, R11
-	JE     next
-	VMOVSD (DX)(R9*1), X2
-	VMULSD X2, X2, X2
-	VMULSD (CX)(R9*1), X2, X2
-	VADDSD X2, X1, X1
-	ADDQ   $0x08, R9
-	SUBQ   $0x08, R11
-	JMP    tail
-
-next:
-	VADDSD X1, X0, X0
-	VMOVSD X0, (AX)
-	ADDQ   $0x08, AX
-	ADDQ   R9, DX
-	DECQ   R10
-	JNE    row
-	ADDQ   R9, CX
-	DECQ   BX
-	JMP    group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupMeanF64(out *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
-// Requires: AVX, FMA3
-TEXT ·groupMeanF64(SB), NOSPLIT, $0-72
-	MOVQ    mask+64(FP), AX
-	VMOVUPS (AX), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    w+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    n+24(FP), SI
-	MOVQ    whole+40(FP), DI
-	MOVQ    tail+48(FP), R8
-	ADDQ    DI, R8
-
-group:
-	TESTQ SI, SI
-	JE    done
-	XORQ  R9, R9
-	MOVQ  DI, R10
-
-many:
-	CMPQ   R10, $0x00000080
-	JL     one
-	VXORPD Y3, Y3, Y3
-	VXORPD Y2, Y2, Y2
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	LEAQ   (BX)(R9*1), R12
-	MOVQ   DX, CX
-	MOVQ   r+32(FP), R11
-
-manyRow:
-	VBROADCASTSD (CX), Y1
-	VFMADD231PD  (R12), Y1, Y3
-	VFMADD231PD  32(R12), Y1, Y2
-	VFMADD231PD  64(R12), Y1, Y4
-	VFMADD231PD  96(R12), Y1, Y5
-	ADDQ         R8, R12
-	ADDQ         $0x08, CX
-	DECQ         R11
-	JNE          manyRow
-	VMOVUPD      Y3, (AX)(R9*1)
-	VMOVUPD      Y2, 32(AX)(R9*1)
-	VMOVUPD      Y4, 64(AX)(R9*1)
-	VMOVUPD      Y5, 96(AX)(R9*1)
-	ADDQ         $0x00000080, R9
-	SUBQ         $0x00000080, R10
-	JMP          many
-
-one:
-	CMPQ   R10, $0x00000020
-	JL     behind
-	VXORPD Y3, Y3, Y3
-	LEAQ   (BX)(R9*1), R12
-	MOVQ   DX, CX
-	MOVQ   r+32(FP), R11
-
-oneRow:
-	VBROADCASTSD (CX), Y1
-	VFMADD231PD  (R12), Y1, Y3
-	ADDQ         R8, R12
-	ADDQ         $0x08, CX
-	DECQ         R11
-	JNE          oneRow
-	VMOVUPD      Y3, (AX)(R9*1)
-	ADDQ         $0x00000020, R9
-	SUBQ         $0x00000020, R10
-	JMP          one
-
-behind:
-	CMPQ   R9, R8
-	JE     next
-	VXORPD Y3, Y3, Y3
-	LEAQ   (BX)(R9*1), R12
-	MOVQ   DX, CX
-	MOVQ   r+32(FP), R11
-
-tailRow:
-	VBROADCASTSD (CX), Y1
-	VMASKMOVPD   (R12), Y0, Y2
-	VMULPD       Y1, Y2, Y2
-	VADDPD       Y2, Y3, Y3
-	ADDQ         R8, R12
-	ADDQ         $0x08, CX
-	DECQ         R11
-	JNE          tailRow
-	CMPQ         SI, careful+56(FP)
-	JLE          last
-	VMOVUPD      Y3, (AX)(R9*1)
-	JMP          next
-
-last:
-	VMASKMOVPD Y3, Y0, (AX)(R9*1)
-
-next:
-	MOVQ  CX, DX
-	MOVQ  r+32(FP), R11
-	IMULQ R8, R11
-	ADDQ  R11, BX
-	ADDQ  R8, AX
-	DECQ  SI
-	JMP   group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupSlopeF64(out *float64, c *float64, w *float64, n int, r int, row int, masks *[32]uint32)
-// Requires: AVX
-TEXT ·groupSlopeF64(SB), NOSPLIT, $0-56
-	MOVQ    out+0(FP), AX
-	MOVQ    c+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    n+24(FP), BX
-	MOVQ    r+32(FP), SI
-	MOVQ    row+40(FP), DI
-	MOVQ    masks+48(FP), R8
-	VMOVUPS (R8), Y0
-	VXORPD  Y1, Y1, Y1
-	VMOVUPS 32(R8), Y3
-	VXORPD  Y4, Y4, Y4
-	VMOVUPS 64(R8), Y6
-	VXORPD  Y7, Y7, Y7
-	VMOVUPS 96(R8), Y9
-	VXORPD  Y10, Y10, Y10
-
-group:
-	TESTQ      BX, BX
-	JE         done
-	VMASKMOVPD (CX), Y0, Y2
-	VMASKMOVPD 32(CX), Y3, Y5
-	VMASKMOVPD 64(CX), Y6, Y8
-	VMASKMOVPD 96(CX), Y9, Y11
-	MOVQ       SI, R8
-
-row:
-	VBROADCASTSD (DX), Y12
-	VMULPD       Y2, Y12, Y13
-	VADDPD       Y13, Y1, Y1
-	VMULPD       Y5, Y12, Y13
-	VADDPD       Y13, Y4, Y4
-	VMULPD       Y8, Y12, Y13
-	VADDPD       Y13, Y7, Y7
-	VMULPD       Y11, Y12, Y13
-	VADDPD       Y13, Y10, Y10
-	ADDQ         $0x08, DX
-	DECQ         R8
-	JNE          row
-	ADDQ         DI, CX
-	DECQ         BX
-	JMP          group
-
-done:
-	VMASKMOVPD Y1, Y0, (AX)
-	VMASKMOVPD Y4, Y3, 32(AX)
-	VMASKMOVPD Y7, Y6, 64(AX)
-	VMASKMOVPD Y10, Y9, 96(AX)
-	VZEROUPPER
-	RET
-
-// func across1x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across1x1F64(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPD.Z (AX), K1, Z0
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	VPXORQ    Z1, Z1, Z1
-	VPXORQ    Z2, Z2, Z2
-	VPXORQ    Z3, Z3, Z3
-	MOVQ      places+32(FP), BX
-	MOVQ      count+40(FP), SI
-
-several:
-	CMPQ             SI, $0x04
-	JL               single
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPD.Z        (CX)(DI*1), K1, Z4
-	VFMADD231PD.BCST (DX), Z4, Z0
-	MOVL             8(BX), DX
-	MOVL             12(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPD.Z        (CX)(DI*1), K1, Z4
-	VFMADD231PD.BCST (DX), Z4, Z1
-	MOVL             16(BX), DX
-	MOVL             20(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPD.Z        (CX)(DI*1), K1, Z4
-	VFMADD231PD.BCST (DX), Z4, Z2
-	MOVL             24(BX), DX
-	MOVL             28(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPD.Z        (CX)(DI*1), K1, Z4
-	VFMADD231PD.BCST (DX), Z4, Z3
-	ADDQ             $0x20, BX
-	SUBQ             $0x04, SI
-	JMP              several
-
-single:
-	CMPQ             SI, $0x01
-	JL               after
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPD.Z        (CX)(DI*1), K1, Z4
-	VFMADD231PD.BCST (DX), Z4, Z0
-	ADDQ             $0x08, BX
-	SUBQ             $0x01, SI
-	JMP              single
-
-after:
-	VADDPD  Z1, Z0, Z0
-	VADDPD  Z2, Z0, Z0
-	VADDPD  Z3, Z0, Z0
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	VMOVUPD Z0, K1, (AX)
-	VZEROUPPER
-	RET
-
-// func down1x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down1x1F64(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	VMOVUPD.Z (AX), K1, Z0
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	MOVQ      places+24(FP), BX
-	MOVQ      count+32(FP), SI
-
-single:
-	CMPQ             SI, $0x01
-	JL               after
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (CX)(DX*1), DX
-	VMOVUPD.Z        (AX)(DI*1), K1, Z1
-	VFMADD231PD.BCST (DX), Z0, Z1
-	VMOVUPD          Z1, K1, (AX)(DI*1)
-	ADDQ             $0x08, BX
-	SUBQ             $0x01, SI
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across1x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across1x2F64(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPD   (AX), Z0
-	VMOVUPD.Z 64(AX), K1, Z1
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	VPXORQ    Z2, Z2, Z2
-	VPXORQ    Z3, Z3, Z3
-	VPXORQ    Z4, Z4, Z4
-	VPXORQ    Z5, Z5, Z5
-	VPXORQ    Z6, Z6, Z6
-	VPXORQ    Z7, Z7, Z7
-	MOVQ      places+32(FP), BX
-	MOVQ      count+40(FP), SI
-
-several:
-	CMPQ             SI, $0x04
-	JL               single
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPD          (CX)(DI*1), Z8
-	VFMADD231PD.BCST (DX), Z8, Z0
-	VMOVUPD.Z        64(CX)(DI*1), K1, Z8
-	VFMADD231PD.BCST (DX), Z8, Z1
-	MOVL             8(BX), DX
-	MOVL             12(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPD          (CX)(DI*1), Z8
-	VFMADD231PD.BCST (DX), Z8, Z2
-	VMOVUPD.Z        64(CX)(DI*1), K1, Z8
-	VFMADD231PD.BCST (DX), Z8, Z3
-	MOVL             16(BX), DX
-	MOVL             20(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPD          (CX)(DI*1), Z8
-	VFMADD231PD.BCST (DX), Z8, Z4
-	VMOVUPD.Z        64(CX)(DI*1), K1, Z8
-	VFMADD231PD.BCST (DX), Z8, Z5
-	MOVL             24(BX), DX
-	MOVL             28(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPD          (CX)(DI*1), Z8
-	VFMADD231PD.BCST (DX), Z8, Z6
-	VMOVUPD.Z        64(CX)(DI*1), K1, Z8
-	VFMADD231PD.BCST (DX), Z8, Z7
-	ADDQ             $0x20, BX
-	SUBQ             $0x04, SI
-	JMP              several
-
-single:
-	CMPQ             SI, $0x01
-	JL               after
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPD          (CX)(DI*1), Z8
-	VFMADD231PD.BCST (DX), Z8, Z0
-	VMOVUPD.Z        64(CX)(DI*1), K1, Z8
-	VFMADD231PD.BCST (DX), Z8, Z1
-	ADDQ             $0x08, BX
-	SUBQ             $0x01, SI
-	JMP              single
-
-after:
-	VADDPD  Z2, Z0, Z0
-	VADDPD  Z3, Z1, Z1
-	VADDPD  Z4, Z0, Z0
-	VADDPD  Z5, Z1, Z1
-	VADDPD  Z6, Z0, Z0
-	VADDPD  Z7, Z1, Z1
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, K1, 64(AX)
-	VZEROUPPER
-	RET
-
-// func down1x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down1x2F64(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	VMOVUPD   (AX), Z0
-	VMOVUPD.Z 64(AX), K1, Z1
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	MOVQ      places+24(FP), BX
-	MOVQ      count+32(FP), SI
-
-single:
-	CMPQ             SI, $0x01
-	JL               after
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (CX)(DX*1), DX
-	VMOVUPD          (AX)(DI*1), Z2
-	VFMADD231PD.BCST (DX), Z0, Z2
-	VMOVUPD          Z2, (AX)(DI*1)
-	VMOVUPD.Z        64(AX)(DI*1), K1, Z2
-	VFMADD231PD.BCST (DX), Z1, Z2
-	VMOVUPD          Z2, K1, 64(AX)(DI*1)
-	ADDQ             $0x08, BX
-	SUBQ             $0x01, SI
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across2x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across2x1F64(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPD.Z (AX), K1, Z0
-	VMOVUPD.Z (AX), K1, Z1
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	VPXORQ    Z2, Z2, Z2
-	VPXORQ    Z3, Z3, Z3
-	MOVQ      places+32(FP), SI
-	MOVQ      count+40(FP), DI
-
-several:
-	CMPQ             DI, $0x02
-	JL               single
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPD.Z        (CX)(R8*1), K1, Z4
-	VFMADD231PD.BCST (BX), Z4, Z0
-	VFMADD231PD.BCST (BX)(DX*1), Z4, Z1
-	MOVL             8(SI), BX
-	MOVL             12(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPD.Z        (CX)(R8*1), K1, Z4
-	VFMADD231PD.BCST (BX), Z4, Z2
-	VFMADD231PD.BCST (BX)(DX*1), Z4, Z3
-	ADDQ             $0x10, SI
-	SUBQ             $0x02, DI
-	JMP              several
-
-single:
-	CMPQ             DI, $0x01
-	JL               after
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPD.Z        (CX)(R8*1), K1, Z4
-	VFMADD231PD.BCST (BX), Z4, Z0
-	VFMADD231PD.BCST (BX)(DX*1), Z4, Z1
-	ADDQ             $0x08, SI
-	SUBQ             $0x01, DI
-	JMP              single
-
-after:
-	VADDPD  Z2, Z0, Z0
-	VADDPD  Z3, Z1, Z1
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	VMOVUPD Z0, K1, (AX)
-	VMOVUPD Z1, K1, (AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func down2x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down2x1F64(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	VMOVUPD.Z (AX), K1, Z0
-	VMOVUPD.Z (AX)(CX*1), K1, Z1
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	MOVQ      places+24(FP), SI
-	MOVQ      count+32(FP), DI
-
-single:
-	CMPQ             DI, $0x01
-	JL               after
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (CX)(BX*1), BX
-	VMOVUPD.Z        (AX)(R8*1), K1, Z2
-	VFMADD231PD.BCST (BX), Z0, Z2
-	VFMADD231PD.BCST (BX)(DX*1), Z1, Z2
-	VMOVUPD          Z2, K1, (AX)(R8*1)
-	ADDQ             $0x08, SI
-	SUBQ             $0x01, DI
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across2x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across2x2F64(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPD   (AX), Z0
-	VMOVUPD   (AX), Z1
-	VMOVUPD.Z 64(AX), K1, Z2
-	VMOVUPD.Z 64(AX), K1, Z3
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	VPXORQ    Z4, Z4, Z4
-	VPXORQ    Z5, Z5, Z5
-	VPXORQ    Z6, Z6, Z6
-	VPXORQ    Z7, Z7, Z7
-	MOVQ      places+32(FP), SI
-	MOVQ      count+40(FP), DI
-
-several:
-	CMPQ             DI, $0x02
-	JL               single
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPD          (CX)(R8*1), Z8
-	VFMADD231PD.BCST (BX), Z8, Z0
-	VFMADD231PD.BCST (BX)(DX*1), Z8, Z1
-	VMOVUPD.Z        64(CX)(R8*1), K1, Z8
-	VFMADD231PD.BCST (BX), Z8, Z2
-	VFMADD231PD.BCST (BX)(DX*1), Z8, Z3
-	MOVL             8(SI), BX
-	MOVL             12(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPD          (CX)(R8*1), Z8
-	VFMADD231PD.BCST (BX), Z8, Z4
-	VFMADD231PD.BCST (BX)(DX*1), Z8, Z6
-	VMOVUPD.Z        64(CX)(R8*1), K1, Z8
-	VFMADD231PD.BCST (BX), Z8, Z5
-	VFMADD231PD.BCST (BX)(DX*1), Z8, Z7
-	ADDQ             $0x10, SI
-	SUBQ             $0x02, DI
-	JMP              several
-
-single:
-	CMPQ             DI, $0x01
-	JL               after
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPD          (CX)(R8*1), Z8
-	VFMADD231PD.BCST (BX), Z8, Z0
-	VFMADD231PD.BCST (BX)(DX*1), Z8, Z1
-	VMOVUPD.Z        64(CX)(R8*1), K1, Z8
-	VFMADD231PD.BCST (BX), Z8, Z2
-	VFMADD231PD.BCST (BX)(DX*1), Z8, Z3
-	ADDQ             $0x08, SI
-	SUBQ             $0x01, DI
-	JMP              single
-
-after:
-	VADDPD  Z4, Z0, Z0
-	VADDPD  Z5, Z2, Z2
-	VADDPD  Z6, Z1, Z1
-	VADDPD  Z7, Z3, Z3
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, (AX)(CX*1)
-	VMOVUPD Z2, K1, 64(AX)
-	VMOVUPD Z3, K1, 64(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func down2x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down2x2F64(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	VMOVUPD   (AX), Z0
-	VMOVUPD   (AX)(CX*1), Z1
-	VMOVUPD.Z 64(AX), K1, Z2
-	VMOVUPD.Z 64(AX)(CX*1), K1, Z3
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	MOVQ      places+24(FP), SI
-	MOVQ      count+32(FP), DI
-
-single:
-	CMPQ             DI, $0x01
-	JL               after
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (CX)(BX*1), BX
-	VMOVUPD          (AX)(R8*1), Z4
-	VFMADD231PD.BCST (BX), Z0, Z4
-	VFMADD231PD.BCST (BX)(DX*1), Z1, Z4
-	VMOVUPD          Z4, (AX)(R8*1)
-	VMOVUPD.Z        64(AX)(R8*1), K1, Z4
-	VFMADD231PD.BCST (BX), Z2, Z4
-	VFMADD231PD.BCST (BX)(DX*1), Z3, Z4
-	VMOVUPD          Z4, K1, 64(AX)(R8*1)
-	ADDQ             $0x08, SI
-	SUBQ             $0x01, DI
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across5x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across5x1F64(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPD.Z (AX), K1, Z0
-	VMOVUPD.Z (AX), K1, Z1
-	VMOVUPD.Z (AX), K1, Z2
-	VMOVUPD.Z (AX), K1, Z3
-	VMOVUPD.Z (AX), K1, Z4
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	LEAQ      (AX)(DX*2), DI
-	ADDQ      DX, DI
-	MOVQ      places+32(FP), R8
-	MOVQ      count+40(FP), R9
-
-single:
-	CMPQ             R9, $0x01
-	JL               after
-	MOVL             (R8), SI
-	MOVL             4(R8), R10
-	LEAQ             (AX)(SI*1), BX
-	LEAQ             (DI)(SI*1), SI
-	VMOVUPD.Z        (CX)(R10*1), K1, Z5
-	VFMADD231PD.BCST (BX), Z5, Z0
-	VFMADD231PD.BCST (BX)(DX*1), Z5, Z1
-	VFMADD231PD.BCST (BX)(DX*2), Z5, Z2
-	VFMADD231PD.BCST (SI), Z5, Z3
-	VFMADD231PD.BCST (SI)(DX*1), Z5, Z4
-	ADDQ             $0x08, R8
-	SUBQ             $0x01, R9
-	JMP              single
-
-after:
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	LEAQ    (AX)(CX*2), DX
-	ADDQ    CX, DX
-	VMOVUPD Z0, K1, (AX)
-	VMOVUPD Z1, K1, (AX)(CX*1)
-	VMOVUPD Z2, K1, (AX)(CX*2)
-	VMOVUPD Z3, K1, (DX)
-	VMOVUPD Z4, K1, (DX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func down5x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down5x1F64(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	LEAQ      (AX)(CX*2), DX
-	ADDQ      CX, DX
-	VMOVUPD.Z (AX), K1, Z0
-	VMOVUPD.Z (AX)(CX*1), K1, Z1
-	VMOVUPD.Z (AX)(CX*2), K1, Z2
-	VMOVUPD.Z (DX), K1, Z3
-	VMOVUPD.Z (DX)(CX*1), K1, Z4
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	LEAQ      (CX)(DX*2), DI
-	ADDQ      DX, DI
-	MOVQ      places+24(FP), R8
-	MOVQ      count+32(FP), R9
-
-single:
-	CMPQ             R9, $0x01
-	JL               after
-	MOVL             (R8), SI
-	MOVL             4(R8), R10
-	LEAQ             (CX)(SI*1), BX
-	LEAQ             (DI)(SI*1), SI
-	VMOVUPD.Z        (AX)(R10*1), K1, Z5
-	VFMADD231PD.BCST (BX), Z0, Z5
-	VFMADD231PD.BCST (BX)(DX*1), Z1, Z5
-	VFMADD231PD.BCST (BX)(DX*2), Z2, Z5
-	VFMADD231PD.BCST (SI), Z3, Z5
-	VFMADD231PD.BCST (SI)(DX*1), Z4, Z5
-	VMOVUPD          Z5, K1, (AX)(R10*1)
-	ADDQ             $0x08, R8
-	SUBQ             $0x01, R9
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across5x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across5x2F64(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPD   (AX), Z0
-	VMOVUPD   (AX), Z1
-	VMOVUPD   (AX), Z2
-	VMOVUPD   (AX), Z3
-	VMOVUPD   (AX), Z4
-	VMOVUPD.Z 64(AX), K1, Z5
-	VMOVUPD.Z 64(AX), K1, Z6
-	VMOVUPD.Z 64(AX), K1, Z7
-	VMOVUPD.Z 64(AX), K1, Z8
-	VMOVUPD.Z 64(AX), K1, Z9
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	LEAQ      (AX)(DX*2), DI
-	ADDQ      DX, DI
-	MOVQ      places+32(FP), R8
-	MOVQ      count+40(FP), R9
-
-single:
-	CMPQ             R9, $0x01
-	JL               after
-	MOVL             (R8), SI
-	MOVL             4(R8), R10
-	LEAQ             (AX)(SI*1), BX
-	LEAQ             (DI)(SI*1), SI
-	VMOVUPD          (CX)(R10*1), Z10
-	VFMADD231PD.BCST (BX), Z10, Z0
-	VFMADD231PD.BCST (BX)(DX*1), Z10, Z1
-	VFMADD231PD.BCST (BX)(DX*2), Z10, Z2
-	VFMADD231PD.BCST (SI), Z10, Z3
-	VFMADD231PD.BCST (SI)(DX*1), Z10, Z4
-	VMOVUPD.Z        64(CX)(R10*1), K1, Z10
-	VFMADD231PD.BCST (BX), Z10, Z5
-	VFMADD231PD.BCST (BX)(DX*1), Z10, Z6
-	VFMADD231PD.BCST (BX)(DX*2), Z10, Z7
-	VFMADD231PD.BCST (SI), Z10, Z8
-	VFMADD231PD.BCST (SI)(DX*1), Z10, Z9
-	ADDQ             $0x08, R8
-	SUBQ             $0x01, R9
-	JMP              single
-
-after:
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	LEAQ    (AX)(CX*2), DX
-	ADDQ    CX, DX
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, (AX)(CX*1)
-	VMOVUPD Z2, (AX)(CX*2)
-	VMOVUPD Z3, (DX)
-	VMOVUPD Z4, (DX)(CX*1)
-	VMOVUPD Z5, K1, 64(AX)
-	VMOVUPD Z6, K1, 64(AX)(CX*1)
-	VMOVUPD Z7, K1, 64(AX)(CX*2)
-	VMOVUPD Z8, K1, 64(DX)
-	VMOVUPD Z9, K1, 64(DX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func down5x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down5x2F64(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	LEAQ      (AX)(CX*2), DX
-	ADDQ      CX, DX
-	VMOVUPD   (AX), Z0
-	VMOVUPD   (AX)(CX*1), Z1
-	VMOVUPD   (AX)(CX*2), Z2
-	VMOVUPD   (DX), Z3
-	VMOVUPD   (DX)(CX*1), Z4
-	VMOVUPD.Z 64(AX), K1, Z5
-	VMOVUPD.Z 64(AX)(CX*1), K1, Z6
-	VMOVUPD.Z 64(AX)(CX*2), K1, Z7
-	VMOVUPD.Z 64(DX), K1, Z8
-	VMOVUPD.Z 64(DX)(CX*1), K1, Z9
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	LEAQ      (CX)(DX*2), DI
-	ADDQ      DX, DI
-	MOVQ      places+24(FP), R8
-	MOVQ      count+32(FP), R9
-
-single:
-	CMPQ             R9, $0x01
-	JL               after
-	MOVL             (R8), SI
-	MOVL             4(R8), R10
-	LEAQ             (CX)(SI*1), BX
-	LEAQ             (DI)(SI*1), SI
-	VMOVUPD          (AX)(R10*1), Z10
-	VFMADD231PD.BCST (BX), Z0, Z10
-	VFMADD231PD.BCST (BX)(DX*1), Z1, Z10
-	VFMADD231PD.BCST (BX)(DX*2), Z2, Z10
-	VFMADD231PD.BCST (SI), Z3, Z10
-	VFMADD231PD.BCST (SI)(DX*1), Z4, Z10
-	VMOVUPD          Z10, (AX)(R10*1)
-	VMOVUPD.Z        64(AX)(R10*1), K1, Z10
-	VFMADD231PD.BCST (BX), Z5, Z10
-	VFMADD231PD.BCST (BX)(DX*1), Z6, Z10
-	VFMADD231PD.BCST (BX)(DX*2), Z7, Z10
-	VFMADD231PD.BCST (SI), Z8, Z10
-	VFMADD231PD.BCST (SI)(DX*1), Z9, Z10
-	VMOVUPD          Z10, K1, 64(AX)(R10*1)
-	ADDQ             $0x08, R8
-	SUBQ             $0x01, R9
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across10x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across10x1F64(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPD.Z (AX), K1, Z0
-	VMOVUPD.Z (AX), K1, Z1
-	VMOVUPD.Z (AX), K1, Z2
-	VMOVUPD.Z (AX), K1, Z3
-	VMOVUPD.Z (AX), K1, Z4
-	VMOVUPD.Z (AX), K1, Z5
-	VMOVUPD.Z (AX), K1, Z6
-	VMOVUPD.Z (AX), K1, Z7
-	VMOVUPD.Z (AX), K1, Z8
-	VMOVUPD.Z (AX), K1, Z9
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	LEAQ      (AX)(DX*2), DI
-	ADDQ      DX, DI
-	LEAQ      (DI)(DX*2), R9
-	ADDQ      DX, R9
-	LEAQ      (R9)(DX*2), R11
-	ADDQ      DX, R11
-	MOVQ      places+32(FP), R12
-	MOVQ      count+40(FP), R13
-
-single:
-	CMPQ             R13, $0x01
-	JL               after
-	MOVL             (R12), R10
-	MOVL             4(R12), R14
-	LEAQ             (AX)(R10*1), BX
-	LEAQ             (DI)(R10*1), SI
-	LEAQ             (R9)(R10*1), R8
-	LEAQ             (R11)(R10*1), R10
-	VMOVUPD.Z        (CX)(R14*1), K1, Z10
-	VFMADD231PD.BCST (BX), Z10, Z0
-	VFMADD231PD.BCST (BX)(DX*1), Z10, Z1
-	VFMADD231PD.BCST (BX)(DX*2), Z10, Z2
-	VFMADD231PD.BCST (SI), Z10, Z3
-	VFMADD231PD.BCST (SI)(DX*1), Z10, Z4
-	VFMADD231PD.BCST (SI)(DX*2), Z10, Z5
-	VFMADD231PD.BCST (R8), Z10, Z6
-	VFMADD231PD.BCST (R8)(DX*1), Z10, Z7
-	VFMADD231PD.BCST (R8)(DX*2), Z10, Z8
-	VFMADD231PD.BCST (R10), Z10, Z9
-	ADDQ             $0x08, R12
-	SUBQ             $0x01, R13
-	JMP              single
-
-after:
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	LEAQ    (AX)(CX*2), DX
-	ADDQ    CX, DX
-	LEAQ    (DX)(CX*2), BX
-	ADDQ    CX, BX
-	LEAQ    (BX)(CX*2), SI
-	ADDQ    CX, SI
-	VMOVUPD Z0, K1, (AX)
-	VMOVUPD Z1, K1, (AX)(CX*1)
-	VMOVUPD Z2, K1, (AX)(CX*2)
-	VMOVUPD Z3, K1, (DX)
-	VMOVUPD Z4, K1, (DX)(CX*1)
-	VMOVUPD Z5, K1, (DX)(CX*2)
-	VMOVUPD Z6, K1, (BX)
-	VMOVUPD Z7, K1, (BX)(CX*1)
-	VMOVUPD Z8, K1, (BX)(CX*2)
-	VMOVUPD Z9, K1, (SI)
-	VZEROUPPER
-	RET
-
-// func down10x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down10x1F64(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	LEAQ      (AX)(CX*2), DX
-	ADDQ      CX, DX
-	LEAQ      (DX)(CX*2), BX
-	ADDQ      CX, BX
-	LEAQ      (BX)(CX*2), SI
-	ADDQ      CX, SI
-	VMOVUPD.Z (AX), K1, Z0
-	VMOVUPD.Z (AX)(CX*1), K1, Z1
-	VMOVUPD.Z (AX)(CX*2), K1, Z2
-	VMOVUPD.Z (DX), K1, Z3
-	VMOVUPD.Z (DX)(CX*1), K1, Z4
-	VMOVUPD.Z (DX)(CX*2), K1, Z5
-	VMOVUPD.Z (BX), K1, Z6
-	VMOVUPD.Z (BX)(CX*1), K1, Z7
-	VMOVUPD.Z (BX)(CX*2), K1, Z8
-	VMOVUPD.Z (SI), K1, Z9
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	LEAQ      (CX)(DX*2), DI
-	ADDQ      DX, DI
-	LEAQ      (DI)(DX*2), R9
-	ADDQ      DX, R9
-	LEAQ      (R9)(DX*2), R11
-	ADDQ      DX, R11
-	MOVQ      places+24(FP), R12
-	MOVQ      count+32(FP), R13
-
-single:
-	CMPQ             R13, $0x01
-	JL               after
-	MOVL             (R12), R10
-	MOVL             4(R12), R14
-	LEAQ             (CX)(R10*1), BX
-	LEAQ             (DI)(R10*1), SI
-	LEAQ             (R9)(R10*1), R8
-	LEAQ             (R11)(R10*1), R10
-	VMOVUPD.Z        (AX)(R14*1), K1, Z10
-	VFMADD231PD.BCST (BX), Z0, Z10
-	VFMADD231PD.BCST (BX)(DX*1), Z1, Z10
-	VFMADD231PD.BCST (BX)(DX*2), Z2, Z10
-	VFMADD231PD.BCST (SI), Z3, Z10
-	VFMADD231PD.BCST (SI)(DX*1), Z4, Z10
-	VFMADD231PD.BCST (SI)(DX*2), Z5, Z10
-	VFMADD231PD.BCST (R8), Z6, Z10
-	VFMADD231PD.BCST (R8)(DX*1), Z7, Z10
-	VFMADD231PD.BCST (R8)(DX*2), Z8, Z10
-	VFMADD231PD.BCST (R10), Z9, Z10
-	VMOVUPD          Z10, K1, (AX)(R14*1)
-	ADDQ             $0x08, R12
-	SUBQ             $0x01, R13
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across10x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across10x2F64(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPD   (AX), Z0
-	VMOVUPD   (AX), Z1
-	VMOVUPD   (AX), Z2
-	VMOVUPD   (AX), Z3
-	VMOVUPD   (AX), Z4
-	VMOVUPD   (AX), Z5
-	VMOVUPD   (AX), Z6
-	VMOVUPD   (AX), Z7
-	VMOVUPD   (AX), Z8
-	VMOVUPD   (AX), Z9
-	VMOVUPD.Z 64(AX), K1, Z10
-	VMOVUPD.Z 64(AX), K1, Z11
-	VMOVUPD.Z 64(AX), K1, Z12
-	VMOVUPD.Z 64(AX), K1, Z13
-	VMOVUPD.Z 64(AX), K1, Z14
-	VMOVUPD.Z 64(AX), K1, Z15
-	VMOVUPD.Z 64(AX), K1, Z16
-	VMOVUPD.Z 64(AX), K1, Z17
-	VMOVUPD.Z 64(AX), K1, Z18
-	VMOVUPD.Z 64(AX), K1, Z19
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	LEAQ      (AX)(DX*2), DI
-	ADDQ      DX, DI
-	LEAQ      (DI)(DX*2), R9
-	ADDQ      DX, R9
-	LEAQ      (R9)(DX*2), R11
-	ADDQ      DX, R11
-	MOVQ      places+32(FP), R12
-	MOVQ      count+40(FP), R13
-
-single:
-	CMPQ             R13, $0x01
-	JL               after
-	MOVL             (R12), R10
-	MOVL             4(R12), R14
-	LEAQ             (AX)(R10*1), BX
-	LEAQ             (DI)(R10*1), SI
-	LEAQ             (R9)(R10*1), R8
-	LEAQ             (R11)(R10*1), R10
-	VMOVUPD          (CX)(R14*1), Z20
-	VFMADD231PD.BCST (BX), Z20, Z0
-	VFMADD231PD.BCST (BX)(DX*1), Z20, Z1
-	VFMADD231PD.BCST (BX)(DX*2), Z20, Z2
-	VFMADD231PD.BCST (SI), Z20, Z3
-	VFMADD231PD.BCST (SI)(DX*1), Z20, Z4
-	VFMADD231PD.BCST (SI)(DX*2), Z20, Z5
-	VFMADD231PD.BCST (R8), Z20, Z6
-	VFMADD231PD.BCST (R8)(DX*1), Z20, Z7
-	VFMADD231PD.BCST (R8)(DX*2), Z20, Z8
-	VFMADD231PD.BCST (R10), Z20, Z9
-	VMOVUPD.Z        64(CX)(R14*1), K1, Z20
-	VFMADD231PD.BCST (BX), Z20, Z10
-	VFMADD231PD.BCST (BX)(DX*1), Z20, Z11
-	VFMADD231PD.BCST (BX)(DX*2), Z20, Z12
-	VFMADD231PD.BCST (SI), Z20, Z13
-	VFMADD231PD.BCST (SI)(DX*1), Z20, Z14
-	VFMADD231PD.BCST (SI)(DX*2), Z20, Z15
-	VFMADD231PD.BCST (R8), Z20, Z16
-	VFMADD231PD.BCST (R8)(DX*1), Z20, Z17
-	VFMADD231PD.BCST (R8)(DX*2), Z20, Z18
-	VFMADD231PD.BCST (R10), Z20, Z19
-	ADDQ             $0x08, R12
-	SUBQ             $0x01, R13
-	JMP              single
-
-after:
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	LEAQ    (AX)(CX*2), DX
-	ADDQ    CX, DX
-	LEAQ    (DX)(CX*2), BX
-	ADDQ    CX, BX
-	LEAQ    (BX)(CX*2), SI
-	ADDQ    CX, SI
-	VMOVUPD Z0, (AX)
-	VMOVUPD Z1, (AX)(CX*1)
-	VMOVUPD Z2, (AX)(CX*2)
-	VMOVUPD Z3, (DX)
-	VMOVUPD Z4, (DX)(CX*1)
-	VMOVUPD Z5, (DX)(CX*2)
-	VMOVUPD Z6, (BX)
-	VMOVUPD Z7, (BX)(CX*1)
-	VMOVUPD Z8, (BX)(CX*2)
-	VMOVUPD Z9, (SI)
-	VMOVUPD Z10, K1, 64(AX)
-	VMOVUPD Z11, K1, 64(AX)(CX*1)
-	VMOVUPD Z12, K1, 64(AX)(CX*2)
-	VMOVUPD Z13, K1, 64(DX)
-	VMOVUPD Z14, K1, 64(DX)(CX*1)
-	VMOVUPD Z15, K1, 64(DX)(CX*2)
-	VMOVUPD Z16, K1, 64(BX)
-	VMOVUPD Z17, K1, 64(BX)(CX*1)
-	VMOVUPD Z18, K1, 64(BX)(CX*2)
-	VMOVUPD Z19, K1, 64(SI)
-	VZEROUPPER
-	RET
-
-// func down10x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down10x2F64(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	LEAQ      (AX)(CX*2), DX
-	ADDQ      CX, DX
-	LEAQ      (DX)(CX*2), BX
-	ADDQ      CX, BX
-	LEAQ      (BX)(CX*2), SI
-	ADDQ      CX, SI
-	VMOVUPD   (AX), Z0
-	VMOVUPD   (AX)(CX*1), Z1
-	VMOVUPD   (AX)(CX*2), Z2
-	VMOVUPD   (DX), Z3
-	VMOVUPD   (DX)(CX*1), Z4
-	VMOVUPD   (DX)(CX*2), Z5
-	VMOVUPD   (BX), Z6
-	VMOVUPD   (BX)(CX*1), Z7
-	VMOVUPD   (BX)(CX*2), Z8
-	VMOVUPD   (SI), Z9
-	VMOVUPD.Z 64(AX), K1, Z10
-	VMOVUPD.Z 64(AX)(CX*1), K1, Z11
-	VMOVUPD.Z 64(AX)(CX*2), K1, Z12
-	VMOVUPD.Z 64(DX), K1, Z13
-	VMOVUPD.Z 64(DX)(CX*1), K1, Z14
-	VMOVUPD.Z 64(DX)(CX*2), K1, Z15
-	VMOVUPD.Z 64(BX), K1, Z16
-	VMOVUPD.Z 64(BX)(CX*1), K1, Z17
-	VMOVUPD.Z 64(BX)(CX*2), K1, Z18
-	VMOVUPD.Z 64(SI), K1, Z19
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	LEAQ      (CX)(DX*2), DI
-	ADDQ      DX, DI
-	LEAQ      (DI)(DX*2), R9
-	ADDQ      DX, R9
-	LEAQ      (R9)(DX*2), R11
-	ADDQ      DX, R11
-	MOVQ      places+24(FP), R12
-	MOVQ      count+32(FP), R13
-
-single:
-	CMPQ             R13, $0x01
-	JL               after
-	MOVL             (R12), R10
-	MOVL             4(R12), R14
-	LEAQ             (CX)(R10*1), BX
-	LEAQ             (DI)(R10*1), SI
-	LEAQ             (R9)(R10*1), R8
-	LEAQ             (R11)(R10*1), R10
-	VMOVUPD          (AX)(R14*1), Z20
-	VFMADD231PD.BCST (BX), Z0, Z20
-	VFMADD231PD.BCST (BX)(DX*1), Z1, Z20
-	VFMADD231PD.BCST (BX)(DX*2), Z2, Z20
-	VFMADD231PD.BCST (SI), Z3, Z20
-	VFMADD231PD.BCST (SI)(DX*1), Z4, Z20
-	VFMADD231PD.BCST (SI)(DX*2), Z5, Z20
-	VFMADD231PD.BCST (R8), Z6, Z20
-	VFMADD231PD.BCST (R8)(DX*1), Z7, Z20
-	VFMADD231PD.BCST (R8)(DX*2), Z8, Z20
-	VFMADD231PD.BCST (R10), Z9, Z20
-	VMOVUPD          Z20, (AX)(R14*1)
-	VMOVUPD.Z        64(AX)(R14*1), K1, Z20
-	VFMADD231PD.BCST (BX), Z10, Z20
-	VFMADD231PD.BCST (BX)(DX*1), Z11, Z20
-	VFMADD231PD.BCST (BX)(DX*2), Z12, Z20
-	VFMADD231PD.BCST (SI), Z13, Z20
-	VFMADD231PD.BCST (SI)(DX*1), Z14, Z20
-	VFMADD231PD.BCST (SI)(DX*2), Z15, Z20
-	VFMADD231PD.BCST (R8), Z16, Z20
-	VFMADD231PD.BCST (R8)(DX*1), Z17, Z20
-	VFMADD231PD.BCST (R8)(DX*2), Z18, Z20
-	VFMADD231PD.BCST (R10), Z19, Z20
-	VMOVUPD          Z20, K1, 64(AX)(R14*1)
-	ADDQ             $0x08, R12
-	SUBQ             $0x01, R13
-	JMP              single
-
-after:
 	VZEROUPPER
 	RET
 
@@ -2304,161 +599,6 @@ store:
 	VADDPD  Y6, Y0, Y0
 	VADDPD  Y7, Y0, Y0
 	VMOVUPD Y0, (AX)
-	MOVQ    space+48(FP), R8
-	LEAQ    (DX)(R8*8), DX
-	LEAQ    (BX)(R8*4), BX
-	ADDQ    $0x08, SI
-	ADDQ    stride+56(FP), AX
-	DECQ    DI
-	JMP     row
-
-done:
-	VZEROUPPER
-	RET
-
-// func sparse2F64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
-// Requires: AVX, FMA3
-TEXT ·sparse2F64(SB), NOSPLIT, $0-64
-	MOVQ out+0(FP), AX
-	MOVQ panel+8(FP), CX
-	MOVQ values+16(FP), DX
-	MOVQ offsets+24(FP), BX
-	MOVQ counts+32(FP), SI
-	MOVQ rows+40(FP), DI
-
-row:
-	TESTQ  DI, DI
-	JE     done
-	MOVQ   (SI), R10
-	MOVQ   DX, R8
-	MOVQ   BX, R9
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-
-several:
-	CMPQ         R10, $0x04
-	JL           single
-	MOVL         (R9), R11
-	VBROADCASTSD (R8), Y8
-	VFMADD231PD  (CX)(R11*1), Y8, Y0
-	VFMADD231PD  32(CX)(R11*1), Y8, Y1
-	MOVL         4(R9), R11
-	VBROADCASTSD 8(R8), Y8
-	VFMADD231PD  (CX)(R11*1), Y8, Y2
-	VFMADD231PD  32(CX)(R11*1), Y8, Y3
-	MOVL         8(R9), R11
-	VBROADCASTSD 16(R8), Y8
-	VFMADD231PD  (CX)(R11*1), Y8, Y4
-	VFMADD231PD  32(CX)(R11*1), Y8, Y5
-	MOVL         12(R9), R11
-	VBROADCASTSD 24(R8), Y8
-	VFMADD231PD  (CX)(R11*1), Y8, Y6
-	VFMADD231PD  32(CX)(R11*1), Y8, Y7
-	ADDQ         $0x20, R8
-	ADDQ         $0x10, R9
-	SUBQ         $0x04, R10
-	JMP          several
-
-single:
-	TESTQ        R10, R10
-	JE           store
-	MOVL         (R9), R11
-	VBROADCASTSD (R8), Y8
-	VFMADD231PD  (CX)(R11*1), Y8, Y0
-	VFMADD231PD  32(CX)(R11*1), Y8, Y1
-	ADDQ         $0x08, R8
-	ADDQ         $0x04, R9
-	DECQ         R10
-	JMP          single
-
-store:
-	VADDPD  Y2, Y0, Y0
-	VADDPD  Y4, Y0, Y0
-	VADDPD  Y6, Y0, Y0
-	VMOVUPD Y0, (AX)
-	VADDPD  Y3, Y1, Y1
-	VADDPD  Y5, Y1, Y1
-	VADDPD  Y7, Y1, Y1
-	VMOVUPD Y1, 32(AX)
-	MOVQ    space+48(FP), R8
-	LEAQ    (DX)(R8*8), DX
-	LEAQ    (BX)(R8*4), BX
-	ADDQ    $0x08, SI
-	ADDQ    stride+56(FP), AX
-	DECQ    DI
-	JMP     row
-
-done:
-	VZEROUPPER
-	RET
-
-// func sparse3F64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
-// Requires: AVX, FMA3
-TEXT ·sparse3F64(SB), NOSPLIT, $0-64
-	MOVQ out+0(FP), AX
-	MOVQ panel+8(FP), CX
-	MOVQ values+16(FP), DX
-	MOVQ offsets+24(FP), BX
-	MOVQ counts+32(FP), SI
-	MOVQ rows+40(FP), DI
-
-row:
-	TESTQ  DI, DI
-	JE     done
-	MOVQ   (SI), R10
-	MOVQ   DX, R8
-	MOVQ   BX, R9
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-
-several:
-	CMPQ         R10, $0x02
-	JL           single
-	MOVL         (R9), R11
-	VBROADCASTSD (R8), Y6
-	VFMADD231PD  (CX)(R11*1), Y6, Y0
-	VFMADD231PD  32(CX)(R11*1), Y6, Y1
-	VFMADD231PD  64(CX)(R11*1), Y6, Y2
-	MOVL         4(R9), R11
-	VBROADCASTSD 8(R8), Y6
-	VFMADD231PD  (CX)(R11*1), Y6, Y3
-	VFMADD231PD  32(CX)(R11*1), Y6, Y4
-	VFMADD231PD  64(CX)(R11*1), Y6, Y5
-	ADDQ         $0x10, R8
-	ADDQ         $0x08, R9
-	SUBQ         $0x02, R10
-	JMP          several
-
-single:
-	TESTQ        R10, R10
-	JE           store
-	MOVL         (R9), R11
-	VBROADCASTSD (R8), Y6
-	VFMADD231PD  (CX)(R11*1), Y6, Y0
-	VFMADD231PD  32(CX)(R11*1), Y6, Y1
-	VFMADD231PD  64(CX)(R11*1), Y6, Y2
-	ADDQ         $0x08, R8
-	ADDQ         $0x04, R9
-	DECQ         R10
-	JMP          single
-
-store:
-	VADDPD  Y3, Y0, Y0
-	VMOVUPD Y0, (AX)
-	VADDPD  Y4, Y1, Y1
-	VMOVUPD Y1, 32(AX)
-	VADDPD  Y5, Y2, Y2
-	VMOVUPD Y2, 64(AX)
 	MOVQ    space+48(FP), R8
 	LEAQ    (DX)(R8*8), DX
 	LEAQ    (BX)(R8*4), BX
@@ -2631,352 +771,340 @@ done:
 	VZEROUPPER
 	RET
 
-// func addF32(out *float32, x *float32, y *float32, n int)
+// func addF32(out *float32, x *float32, y *float32, n int, rows int)
 // Requires: AVX
-TEXT ·addF32(SB), NOSPLIT, $0-32
+TEXT ·addF32(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
 
-many:
-	CMPQ    BX, $0x00000020
-	JL      one
-	VMOVUPS (CX), Y0
-	VADDPS  (DX), Y0, Y0
-	VMOVUPS Y0, (AX)
-	VMOVUPS 32(CX), Y0
-	VADDPS  32(DX), Y0, Y0
-	VMOVUPS Y0, 32(AX)
-	VMOVUPS 64(CX), Y0
-	VADDPS  64(DX), Y0, Y0
-	VMOVUPS Y0, 64(AX)
-	VMOVUPS 96(CX), Y0
-	VADDPS  96(DX), Y0, Y0
-	VMOVUPS Y0, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, BX
-	JMP     many
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000008
-	JL      done
+	CMPQ    SI, $0x00000008
+	JL      rest
 	VMOVUPS (CX), Y0
-	VADDPS  (DX), Y0, Y0
+	VMOVUPS (BX), Y1
+	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	SUBQ    $0x08, BX
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, SI
 	JMP     one
 
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (BX), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
+
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func subF32(out *float32, x *float32, y *float32, n int)
+// func mulF32(out *float32, x *float32, y *float32, n int, rows int)
 // Requires: AVX
-TEXT ·subF32(SB), NOSPLIT, $0-32
+TEXT ·mulF32(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
 
-many:
-	CMPQ    BX, $0x00000020
-	JL      one
-	VMOVUPS (CX), Y0
-	VSUBPS  (DX), Y0, Y0
-	VMOVUPS Y0, (AX)
-	VMOVUPS 32(CX), Y0
-	VSUBPS  32(DX), Y0, Y0
-	VMOVUPS Y0, 32(AX)
-	VMOVUPS 64(CX), Y0
-	VSUBPS  64(DX), Y0, Y0
-	VMOVUPS Y0, 64(AX)
-	VMOVUPS 96(CX), Y0
-	VSUBPS  96(DX), Y0, Y0
-	VMOVUPS Y0, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, BX
-	JMP     many
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000008
-	JL      done
+	CMPQ    SI, $0x00000008
+	JL      rest
 	VMOVUPS (CX), Y0
-	VSUBPS  (DX), Y0, Y0
+	VMOVUPS (BX), Y1
+	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	SUBQ    $0x08, BX
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, SI
 	JMP     one
 
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (BX), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
+
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func mulF32(out *float32, x *float32, y *float32, n int)
+// func rectifyF32(out *float32, x *float32, y *float32, n int, rows int)
 // Requires: AVX
-TEXT ·mulF32(SB), NOSPLIT, $0-32
+TEXT ·rectifyF32(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), AX
 	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), DX
 
-many:
-	CMPQ    BX, $0x00000020
-	JL      one
-	VMOVUPS (CX), Y0
-	VMULPS  (DX), Y0, Y0
-	VMOVUPS Y0, (AX)
-	VMOVUPS 32(CX), Y0
-	VMULPS  32(DX), Y0, Y0
-	VMOVUPS Y0, 32(AX)
-	VMOVUPS 64(CX), Y0
-	VMULPS  64(DX), Y0, Y0
-	VMOVUPS Y0, 64(AX)
-	VMOVUPS 96(CX), Y0
-	VMULPS  96(DX), Y0, Y0
-	VMOVUPS Y0, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, BX
-	JMP     many
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    BX, $0x00000008
-	JL      done
+	CMPQ    SI, $0x00000008
+	JL      rest
 	VMOVUPS (CX), Y0
-	VMULPS  (DX), Y0, Y0
+	VMOVUPS (BX), Y1
+	VADDPS  Y1, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VMAXPS  Y0, Y1, Y0
 	VMOVUPS Y0, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	SUBQ    $0x08, BX
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, SI
 	JMP     one
 
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (BX), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VMAXPS     Y1, Y2, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
+
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func scaleF32(out *float32, x *float32, k float32, n int)
+// func gateF32(out *float32, x *float32, y *float32, n int, rows int)
 // Requires: AVX
-TEXT ·scaleF32(SB), NOSPLIT, $0-32
-	MOVQ         out+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+24(FP), DX
-	VBROADCASTSS k+16(FP), Y0
+TEXT ·gateF32(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ rows+32(FP), DX
 
-many:
-	CMPQ    DX, $0x00000020
-	JL      one
-	VMULPS  (CX), Y0, Y1
-	VMOVUPS Y1, (AX)
-	VMULPS  32(CX), Y0, Y1
-	VMOVUPS Y1, 32(AX)
-	VMULPS  64(CX), Y0, Y1
-	VMOVUPS Y1, 64(AX)
-	VMULPS  96(CX), Y0, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	SUBQ    $0x00000020, DX
-	JMP     many
+row:
+	MOVQ y+16(FP), BX
+	MOVQ n+24(FP), SI
 
 one:
-	CMPQ    DX, $0x00000008
-	JL      done
-	VMULPS  (CX), Y0, Y1
-	VMOVUPS Y1, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	SUBQ    $0x08, DX
+	CMPQ    SI, $0x00000008
+	JL      rest
+	VMOVUPS (CX), Y0
+	VMOVUPS (BX), Y1
+	VXORPS  Y2, Y2, Y2
+	VCMPPS  $0x01, Y0, Y2, Y0
+	VANDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, SI
 	JMP     one
 
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y0
+	VMASKMOVPS (CX), Y0, Y1
+	VMASKMOVPS (BX), Y0, Y2
+	VXORPS     Y3, Y3, Y3
+	VCMPPS     $0x01, Y1, Y3, Y1
+	VANDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, BX
+
 done:
+	DECQ DX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func axpyF32(out *float32, x *float32, k float32, n int)
+// func scaleF32(out *float32, x *float32, k *float32, n int, rows int)
+// Requires: AVX
+TEXT ·scaleF32(SB), NOSPLIT, $0-40
+	MOVQ k+16(FP), AX
+	MOVQ out+0(FP), CX
+	MOVQ rows+32(FP), BX
+
+row:
+	MOVQ         x+8(FP), DX
+	VBROADCASTSS (AX), Y0
+	MOVQ         n+24(FP), SI
+
+one:
+	CMPQ    SI, $0x00000008
+	JL      rest
+	VMOVUPS (DX), Y1
+	VMULPS  Y1, Y0, Y1
+	VMOVUPS Y1, (CX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	SUBQ    $0x00000008, SI
+	JMP     one
+
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y1
+	VMASKMOVPS (DX), Y1, Y2
+	VMULPS     Y2, Y0, Y0
+	VMASKMOVPS Y0, Y1, (CX)
+	ADDQ       SI, CX
+	ADDQ       SI, DX
+
+done:
+	ADDQ $0x04, AX
+	DECQ BX
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func axpyF32(out *float32, x *float32, k *float32, n int, rows int)
 // Requires: AVX, FMA3
-TEXT ·axpyF32(SB), NOSPLIT, $0-32
-	MOVQ         out+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+24(FP), DX
-	VBROADCASTSS k+16(FP), Y0
+TEXT ·axpyF32(SB), NOSPLIT, $0-40
+	MOVQ k+16(FP), AX
+	MOVQ x+8(FP), DX
+	MOVQ rows+32(FP), BX
 
-many:
-	CMPQ        DX, $0x00000020
-	JL          one
-	VMOVUPS     (AX), Y1
-	VFMADD231PS (CX), Y0, Y1
-	VMOVUPS     Y1, (AX)
-	VMOVUPS     32(AX), Y1
-	VFMADD231PS 32(CX), Y0, Y1
-	VMOVUPS     Y1, 32(AX)
-	VMOVUPS     64(AX), Y1
-	VFMADD231PS 64(CX), Y0, Y1
-	VMOVUPS     Y1, 64(AX)
-	VMOVUPS     96(AX), Y1
-	VFMADD231PS 96(CX), Y0, Y1
-	VMOVUPS     Y1, 96(AX)
-	ADDQ        $0x00000080, AX
-	ADDQ        $0x00000080, CX
-	SUBQ        $0x00000020, DX
-	JMP         many
+row:
+	MOVQ         out+0(FP), CX
+	VBROADCASTSS (AX), Y0
+	MOVQ         n+24(FP), SI
 
 one:
-	CMPQ        DX, $0x00000008
-	JL          done
-	VMOVUPS     (AX), Y1
-	VFMADD231PS (CX), Y0, Y1
-	VMOVUPS     Y1, (AX)
-	ADDQ        $0x20, AX
-	ADDQ        $0x20, CX
-	SUBQ        $0x08, DX
+	CMPQ        SI, $0x00000008
+	JL          rest
+	VMOVUPS     (DX), Y1
+	VMOVUPS     (CX), Y2
+	VFMADD231PS Y1, Y0, Y2
+	VMOVUPS     Y2, (CX)
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000008, SI
 	JMP         one
 
+rest:
+	TESTQ       SI, SI
+	JE          done
+	LEAQ        masks<>+32(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     (DI), Y1
+	VMASKMOVPS  (DX), Y1, Y2
+	VMASKMOVPS  (CX), Y1, Y3
+	VFMADD231PS Y2, Y0, Y3
+	VMASKMOVPS  Y3, Y1, (CX)
+	ADDQ        SI, CX
+	ADDQ        SI, DX
+
 done:
+	ADDQ $0x04, AX
+	DECQ BX
+	JNE  row
 	VZEROUPPER
 	RET
 
-// func rectifyF32(row *float32, bias *float32, n int)
-// Requires: AVX
-TEXT ·rectifyF32(SB), NOSPLIT, $0-24
-	MOVQ   row+0(FP), AX
-	MOVQ   bias+8(FP), CX
-	MOVQ   n+16(FP), DX
-	VXORPS Y0, Y0, Y0
+// func dotF32(out *float32, x *float32, y *float32, n int, rows int)
+// Requires: AVX, FMA3
+TEXT ·dotF32(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), AX
+	MOVQ y+16(FP), CX
+	MOVQ rows+32(FP), DX
 
-many:
-	CMPQ    DX, $0x00000020
-	JL      one
-	VMOVUPS (AX), Y1
-	VADDPS  (CX), Y1, Y1
-	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)
-	VMOVUPS 32(AX), Y1
-	VADDPS  32(CX), Y1, Y1
-	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, 32(AX)
-	VMOVUPS 64(AX), Y1
-	VADDPS  64(CX), Y1, Y1
-	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, 64(AX)
-	VMOVUPS 96(AX), Y1
-	VADDPS  96(CX), Y1, Y1
-	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	SUBQ    $0x00000020, DX
-	JMP     many
-
-one:
-	CMPQ    DX, $0x00000008
-	JL      done
-	VMOVUPS (AX), Y1
-	VADDPS  (CX), Y1, Y1
-	VMAXPS  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	SUBQ    $0x08, DX
-	JMP     one
-
-done:
-	VZEROUPPER
-	RET
-
-// func gateF32(out *float32, y *float32, slope *float32, n int)
-// Requires: AVX
-TEXT ·gateF32(SB), NOSPLIT, $0-32
-	MOVQ   out+0(FP), AX
-	MOVQ   y+8(FP), CX
-	MOVQ   slope+16(FP), DX
-	MOVQ   n+24(FP), BX
-	VXORPS Y0, Y0, Y0
-
-many:
-	CMPQ    BX, $0x00000020
-	JL      one
-	VCMPPS  $0x01, (CX), Y0, Y1
-	VANDPS  (DX), Y1, Y1
-	VMOVUPS Y1, (AX)
-	VCMPPS  $0x01, 32(CX), Y0, Y1
-	VANDPS  32(DX), Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VCMPPS  $0x01, 64(CX), Y0, Y1
-	VANDPS  64(DX), Y1, Y1
-	VMOVUPS Y1, 64(AX)
-	VCMPPS  $0x01, 96(CX), Y0, Y1
-	VANDPS  96(DX), Y1, Y1
-	VMOVUPS Y1, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	SUBQ    $0x00000020, BX
-	JMP     many
-
-one:
-	CMPQ    BX, $0x00000008
-	JL      done
-	VCMPPS  $0x01, (CX), Y0, Y1
-	VANDPS  (DX), Y1, Y1
-	VMOVUPS Y1, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	SUBQ    $0x08, BX
-	JMP     one
-
-done:
-	VZEROUPPER
-	RET
-
-// func dotF32(x *float32, y *float32, n int) float32
-// Requires: AVX, FMA3, SSE
-TEXT ·dotF32(SB), NOSPLIT, $0-28
-	MOVQ   x+0(FP), AX
-	MOVQ   y+8(FP), CX
-	MOVQ   n+16(FP), DX
+row:
+	MOVQ   x+8(FP), BX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
+	MOVQ   n+24(FP), SI
 
-many:
-	CMPQ        DX, $0x00000020
+several:
+	CMPQ        SI, $0x00000020
 	JL          one
-	VMOVUPS     (AX), Y4
-	VFMADD231PS (CX), Y4, Y0
-	VMOVUPS     32(AX), Y4
-	VFMADD231PS 32(CX), Y4, Y1
-	VMOVUPS     64(AX), Y4
-	VFMADD231PS 64(CX), Y4, Y2
-	VMOVUPS     96(AX), Y4
-	VFMADD231PS 96(CX), Y4, Y3
-	ADDQ        $0x00000080, AX
+	VMOVUPS     (BX), Y4
+	VMOVUPS     (CX), Y5
+	VFMADD231PS Y5, Y4, Y0
+	VMOVUPS     32(BX), Y4
+	VMOVUPS     32(CX), Y5
+	VFMADD231PS Y5, Y4, Y1
+	VMOVUPS     64(BX), Y4
+	VMOVUPS     64(CX), Y5
+	VFMADD231PS Y5, Y4, Y2
+	VMOVUPS     96(BX), Y4
+	VMOVUPS     96(CX), Y5
+	VFMADD231PS Y5, Y4, Y3
+	ADDQ        $0x00000080, BX
 	ADDQ        $0x00000080, CX
-	SUBQ        $0x00000020, DX
-	JMP         many
+	SUBQ        $0x00000020, SI
+	JMP         several
 
 one:
-	CMPQ        DX, $0x00000008
-	JL          done
-	VMOVUPS     (AX), Y4
-	VFMADD231PS (CX), Y4, Y0
-	ADDQ        $0x20, AX
-	ADDQ        $0x20, CX
-	SUBQ        $0x08, DX
+	CMPQ        SI, $0x00000008
+	JL          rest
+	VMOVUPS     (BX), Y4
+	VMOVUPS     (CX), Y5
+	VFMADD231PS Y5, Y4, Y0
+	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x00000008, SI
 	JMP         one
+
+rest:
+	TESTQ       SI, SI
+	JE          done
+	LEAQ        masks<>+32(SB), DI
+	SHLQ        $0x02, SI
+	SUBQ        SI, DI
+	VMOVDQU     (DI), Y4
+	VMASKMOVPS  (BX), Y4, Y5
+	VMASKMOVPS  (CX), Y4, Y4
+	VFMADD231PS Y4, Y5, Y0
+	ADDQ        SI, BX
+	ADDQ        SI, CX
 
 done:
 	VADDPS       Y1, Y0, Y0
@@ -2984,11 +1112,12 @@ done:
 	VADDPS       Y2, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	MOVSS        X0, ret+24(FP)
+	VHADDPS      X0, X0, X0
+	VHADDPS      X0, X0, X0
+	VMOVSS       X0, (AX)
+	ADDQ         $0x04, AX
+	DECQ         DX
+	JNE          row
 	VZEROUPPER
 	RET
 
@@ -2996,46 +1125,38 @@ done:
 // Requires: AVX, POPCNT
 TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
 	MOVQ   x+0(FP), AX
-	MOVQ   n+8(FP), CX
-	XORQ   DX, DX
+	XORQ   CX, CX
 	VXORPS Y0, Y0, Y0
-
-many:
-	CMPQ      CX, $0x00000020
-	JL        one
-	VCMPPS    $0x04, (AX), Y0, Y1
-	VMOVMSKPS Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, DX
-	VCMPPS    $0x04, 32(AX), Y0, Y1
-	VMOVMSKPS Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, DX
-	VCMPPS    $0x04, 64(AX), Y0, Y1
-	VMOVMSKPS Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, DX
-	VCMPPS    $0x04, 96(AX), Y0, Y1
-	VMOVMSKPS Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, DX
-	ADDQ      $0x00000080, AX
-	SUBQ      $0x00000020, CX
-	JMP       many
+	MOVQ   n+8(FP), DX
 
 one:
-	CMPQ      CX, $0x00000008
-	JL        done
-	VCMPPS    $0x04, (AX), Y0, Y1
+	CMPQ      DX, $0x00000008
+	JL        rest
+	VMOVUPS   (AX), Y1
+	VCMPPS    $0x04, Y1, Y0, Y1
 	VMOVMSKPS Y1, BX
 	POPCNTL   BX, BX
-	ADDQ      BX, DX
-	ADDQ      $0x20, AX
-	SUBQ      $0x08, CX
+	ADDQ      BX, CX
+	ADDQ      $0x00000020, AX
+	SUBQ      $0x00000008, DX
 	JMP       one
 
+rest:
+	TESTQ      DX, DX
+	JE         done
+	LEAQ       masks<>+32(SB), BX
+	SHLQ       $0x02, DX
+	SUBQ       DX, BX
+	VMOVDQU    (BX), Y1
+	VMASKMOVPS (AX), Y1, Y1
+	VCMPPS     $0x04, Y1, Y0, Y1
+	VMOVMSKPS  Y1, BX
+	POPCNTL    BX, BX
+	ADDQ       BX, CX
+	ADDQ       DX, AX
+
 done:
-	MOVQ DX, ret+16(FP)
+	MOVQ CX, ret+16(FP)
 	VZEROUPPER
 	RET
 
@@ -3052,103 +1173,27 @@ TEXT ·adamF32(SB), NOSPLIT, $8-48
 	MOVQ         v+16(FP), DX
 	MOVQ         slope+24(FP), BX
 	MOVQ         c+32(FP), SI
-	MOVQ         n+40(FP), DI
 	VBROADCASTSS (SI), Y0
 	VBROADCASTSS 4(SI), Y1
 	VBROADCASTSS 8(SI), Y2
 	VBROADCASTSS 12(SI), Y3
 	VBROADCASTSS 16(SI), Y4
 	VBROADCASTSS 20(SI), Y5
-
-many:
-	CMPQ    DI, $0x00000020
-	JL      one
-	VMOVUPS (BX), Y6
-	VMULPS  (CX), Y0, Y7
-	VMULPS  Y6, Y1, Y8
-	VADDPS  Y8, Y7, Y7
-	VMOVUPS Y7, (CX)
-	VMULPS  Y6, Y3, Y8
-	VMULPS  Y6, Y8, Y8
-	VMULPS  (DX), Y2, Y6
-	VADDPS  Y8, Y6, Y6
-	VMOVUPS Y6, (DX)
-	VSQRTPS Y6, Y6
-	VADDPS  Y5, Y6, Y6
-	VMULPS  Y4, Y7, Y7
-	VDIVPS  Y6, Y7, Y7
-	VMOVUPS (AX), Y6
-	VSUBPS  Y7, Y6, Y6
-	VMOVUPS Y6, (AX)
-	VMOVUPS 32(BX), Y6
-	VMULPS  32(CX), Y0, Y7
-	VMULPS  Y6, Y1, Y8
-	VADDPS  Y8, Y7, Y7
-	VMOVUPS Y7, 32(CX)
-	VMULPS  Y6, Y3, Y8
-	VMULPS  Y6, Y8, Y8
-	VMULPS  32(DX), Y2, Y6
-	VADDPS  Y8, Y6, Y6
-	VMOVUPS Y6, 32(DX)
-	VSQRTPS Y6, Y6
-	VADDPS  Y5, Y6, Y6
-	VMULPS  Y4, Y7, Y7
-	VDIVPS  Y6, Y7, Y7
-	VMOVUPS 32(AX), Y6
-	VSUBPS  Y7, Y6, Y6
-	VMOVUPS Y6, 32(AX)
-	VMOVUPS 64(BX), Y6
-	VMULPS  64(CX), Y0, Y7
-	VMULPS  Y6, Y1, Y8
-	VADDPS  Y8, Y7, Y7
-	VMOVUPS Y7, 64(CX)
-	VMULPS  Y6, Y3, Y8
-	VMULPS  Y6, Y8, Y8
-	VMULPS  64(DX), Y2, Y6
-	VADDPS  Y8, Y6, Y6
-	VMOVUPS Y6, 64(DX)
-	VSQRTPS Y6, Y6
-	VADDPS  Y5, Y6, Y6
-	VMULPS  Y4, Y7, Y7
-	VDIVPS  Y6, Y7, Y7
-	VMOVUPS 64(AX), Y6
-	VSUBPS  Y7, Y6, Y6
-	VMOVUPS Y6, 64(AX)
-	VMOVUPS 96(BX), Y6
-	VMULPS  96(CX), Y0, Y7
-	VMULPS  Y6, Y1, Y8
-	VADDPS  Y8, Y7, Y7
-	VMOVUPS Y7, 96(CX)
-	VMULPS  Y6, Y3, Y8
-	VMULPS  Y6, Y8, Y8
-	VMULPS  96(DX), Y2, Y6
-	VADDPS  Y8, Y6, Y6
-	VMOVUPS Y6, 96(DX)
-	VSQRTPS Y6, Y6
-	VADDPS  Y5, Y6, Y6
-	VMULPS  Y4, Y7, Y7
-	VDIVPS  Y6, Y7, Y7
-	VMOVUPS 96(AX), Y6
-	VSUBPS  Y7, Y6, Y6
-	VMOVUPS Y6, 96(AX)
-	ADDQ    $0x00000080, AX
-	ADDQ    $0x00000080, CX
-	ADDQ    $0x00000080, DX
-	ADDQ    $0x00000080, BX
-	SUBQ    $0x00000020, DI
-	JMP     many
+	MOVQ         n+40(FP), SI
 
 one:
-	CMPQ    DI, $0x00000008
-	JL      done
+	CMPQ    SI, $0x00000008
+	JL      rest
 	VMOVUPS (BX), Y6
-	VMULPS  (CX), Y0, Y7
+	VMOVUPS (CX), Y7
+	VMULPS  Y7, Y0, Y7
 	VMULPS  Y6, Y1, Y8
 	VADDPS  Y8, Y7, Y7
 	VMOVUPS Y7, (CX)
 	VMULPS  Y6, Y3, Y8
 	VMULPS  Y6, Y8, Y8
-	VMULPS  (DX), Y2, Y6
+	VMOVUPS (DX), Y6
+	VMULPS  Y6, Y2, Y6
 	VADDPS  Y8, Y6, Y6
 	VMOVUPS Y6, (DX)
 	VSQRTPS Y6, Y6
@@ -3158,12 +1203,43 @@ one:
 	VMOVUPS (AX), Y6
 	VSUBPS  Y7, Y6, Y6
 	VMOVUPS Y6, (AX)
-	ADDQ    $0x20, AX
-	ADDQ    $0x20, CX
-	ADDQ    $0x20, DX
-	ADDQ    $0x20, BX
-	SUBQ    $0x08, DI
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, DX
+	ADDQ    $0x00000020, BX
+	SUBQ    $0x00000008, SI
 	JMP     one
+
+rest:
+	TESTQ      SI, SI
+	JE         done
+	LEAQ       masks<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVDQU    (DI), Y6
+	VMASKMOVPS (BX), Y6, Y7
+	VMASKMOVPS (CX), Y6, Y8
+	VMULPS     Y8, Y0, Y8
+	VMULPS     Y7, Y1, Y0
+	VADDPS     Y0, Y8, Y8
+	VMASKMOVPS Y8, Y6, (CX)
+	VMULPS     Y7, Y3, Y0
+	VMULPS     Y7, Y0, Y0
+	VMASKMOVPS (DX), Y6, Y7
+	VMULPS     Y7, Y2, Y7
+	VADDPS     Y0, Y7, Y7
+	VMASKMOVPS Y7, Y6, (DX)
+	VSQRTPS    Y7, Y7
+	VADDPS     Y5, Y7, Y7
+	VMULPS     Y4, Y8, Y8
+	VDIVPS     Y7, Y8, Y8
+	VMASKMOVPS (AX), Y6, Y7
+	VSUBPS     Y8, Y7, Y7
+	VMASKMOVPS Y7, Y6, (AX)
+	ADDQ       SI, AX
+	ADDQ       SI, CX
+	ADDQ       SI, DX
+	ADDQ       SI, BX
 
 done:
 	LDMXCSR (SP)
@@ -3201,1662 +1277,6 @@ loop:
 
 done:
 	MOVQ DI, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func differsF32(marks *uint8, first *float32, x *float32, n int, last uint16) int
-// Requires: AVX, AVX512F, POPCNT
-TEXT ·differsF32(SB), NOSPLIT, $0-48
-	MOVQ  marks+0(FP), AX
-	MOVQ  first+8(FP), CX
-	MOVQ  x+16(FP), DX
-	MOVQ  n+24(FP), BX
-	KMOVW last+32(FP), K1
-	XORQ  SI, SI
-
-loop:
-	CMPQ    BX, $0x01
-	JE      end
-	VMOVUPS (CX), Z0
-	VMOVUPS (DX), Z1
-	VCMPPS  $0x04, Z1, Z0, K2
-	KMOVW   K2, DI
-	MOVW    DI, (AX)
-	POPCNTL DI, DI
-	ADDQ    DI, SI
-	ADDQ    $0x02, AX
-	ADDQ    $0x40, CX
-	ADDQ    $0x40, DX
-	DECQ    BX
-	JMP     loop
-
-end:
-	VMOVUPS.Z (CX), K1, Z0
-	VMOVUPS.Z (DX), K1, Z1
-	VCMPPS    $0x04, Z1, Z0, K2
-	KMOVW     K2, DI
-	MOVW      DI, (AX)
-	POPCNTL   DI, DI
-	ADDQ      DI, SI
-	MOVQ      SI, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, rows int, n int, ahead int, last uint16)
-// Requires: AVX, AVX512F, POPCNT
-TEXT ·scatterF32(SB), NOSPLIT, $0-74
-	MOVQ  out+0(FP), AX
-	MOVQ  z+32(FP), CX
-	MOVQ  rows+48(FP), DX
-	KMOVW last+72(FP), K1
-
-row:
-	MOVQ row+8(FP), BX
-	MOVQ mean+16(FP), SI
-	MOVQ sd+24(FP), DI
-	MOVQ bits+40(FP), R8
-	MOVQ n+56(FP), R9
-
-loop:
-	CMPQ        R9, $0x01
-	JE          end
-	MOVWLZX     (R8), R10
-	KMOVW       R10, K2
-	VMOVUPS     (CX), Z0
-	VEXPANDPS.Z Z0, K2, Z0
-	VMOVUPS     (DI), Z1
-	VMULPS      Z1, Z0, Z0
-	VMOVUPS     (SI), Z1
-	VADDPS      Z1, Z0, Z0
-	VMOVUPS     (BX), Z1
-	VMOVAPS     Z0, K2, Z1
-	VMOVUPS     Z1, (AX)
-	POPCNTL     R10, R10
-	LEAQ        (CX)(R10*4), CX
-	ADDQ        $0x02, R8
-	ADDQ        $0x40, AX
-	ADDQ        $0x40, BX
-	ADDQ        $0x40, SI
-	ADDQ        $0x40, DI
-	DECQ        R9
-	JMP         loop
-
-end:
-	MOVWLZX     (R8), R10
-	KMOVW       R10, K2
-	VMOVUPS     (CX), Z0
-	VEXPANDPS.Z Z0, K2, Z0
-	VMOVUPS.Z   (DI), K1, Z1
-	VMULPS      Z1, Z0, Z0
-	VMOVUPS.Z   (SI), K1, Z1
-	VADDPS      Z1, Z0, Z0
-	VMOVUPS.Z   (BX), K1, Z1
-	VMOVAPS     Z0, K2, Z1
-	VMOVUPS     Z1, K1, (AX)
-	POPCNTL     R10, R10
-	LEAQ        (CX)(R10*4), CX
-	ADDQ        ahead+64(FP), AX
-	DECQ        DX
-	JNE         row
-	VZEROUPPER
-	RET
-
-// func groupOuterF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
-// Requires: AVX
-TEXT ·groupOuterF32(SB), NOSPLIT, $0-80
-	MOVQ    mask+72(FP), AX
-	VMOVUPS (AX), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    c+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    x+24(FP), BX
-	MOVQ    n+32(FP), BX
-	MOVQ    r+40(FP), SI
-	MOVQ    whole+48(FP), DI
-	MOVQ    tail+56(FP), R8
-	MOVQ    BX, R9
-	IMULQ   SI, R9
-
-group:
-	TESTQ BX, BX
-	JE    done
-	MOVQ  SI, R11
-
-row:
-	VBROADCASTSS (DX), Y1
-	ADDQ         $0x04, DX
-	XORQ         R10, R10
-	MOVQ         DI, R12
-
-many:
-	CMPQ    R12, $0x00000080
-	JL      one
-	VMOVUPS (CX)(R10*1), Y2
-	VMULPS  Y1, Y2, Y2
-	VMOVUPS Y2, (AX)(R10*1)
-	VMOVUPS 32(CX)(R10*1), Y2
-	VMULPS  Y1, Y2, Y2
-	VMOVUPS Y2, 32(AX)(R10*1)
-	VMOVUPS 64(CX)(R10*1), Y2
-	VMULPS  Y1, Y2, Y2
-	VMOVUPS Y2, 64(AX)(R10*1)
-	VMOVUPS 96(CX)(R10*1), Y2
-	VMULPS  Y1, Y2, Y2
-	VMOVUPS Y2, 96(AX)(R10*1)
-	ADDQ    $0x00000080, R10
-	SUBQ    $0x00000080, R12
-	JMP     many
-
-one:
-	TESTQ   R12, R12
-	JE      behind
-	VMOVUPS (CX)(R10*1), Y2
-	VMULPS  Y1, Y2, Y2
-	VMOVUPS Y2, (AX)(R10*1)
-	ADDQ    $0x20, R10
-	SUBQ    $0x20, R12
-	JMP     one
-
-behind:
-	TESTQ      R8, R8
-	JE         next
-	VMASKMOVPS (CX)(R10*1), Y0, Y2
-	VMULPS     Y1, Y2, Y1
-	CMPQ       R9, careful+64(FP)
-	JLE        last
-	VMOVUPS    Y1, (AX)(R10*1)
-	JMP        next
-
-last:
-	VMASKMOVPS Y1, Y0, (AX)(R10*1)
-
-next:
-	ADDQ R8, R10
-	ADDQ R10, AX
-	DECQ R9
-	DECQ R11
-	JNE  row
-	ADDQ R10, CX
-	DECQ BX
-	JMP  group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupAddF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
-// Requires: AVX
-TEXT ·groupAddF32(SB), NOSPLIT, $0-80
-	MOVQ    mask+72(FP), AX
-	VMOVUPS (AX), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    c+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    x+24(FP), DX
-	MOVQ    n+32(FP), BX
-	MOVQ    r+40(FP), SI
-	MOVQ    whole+48(FP), DI
-	MOVQ    tail+56(FP), R8
-	MOVQ    BX, R9
-	IMULQ   SI, R9
-
-group:
-	TESTQ BX, BX
-	JE    done
-	MOVQ  SI, R11
-
-row:
-	XORQ R10, R10
-	MOVQ DI, R12
-
-many:
-	CMPQ    R12, $0x00000080
-	JL      one
-	VMOVUPS (CX)(R10*1), Y1
-	VMOVUPS (DX)(R10*1), Y2
-	VADDPS  Y1, Y2, Y1
-	VMOVUPS Y1, (AX)(R10*1)
-	VMOVUPS 32(CX)(R10*1), Y1
-	VMOVUPS 32(DX)(R10*1), Y2
-	VADDPS  Y1, Y2, Y1
-	VMOVUPS Y1, 32(AX)(R10*1)
-	VMOVUPS 64(CX)(R10*1), Y1
-	VMOVUPS 64(DX)(R10*1), Y2
-	VADDPS  Y1, Y2, Y1
-	VMOVUPS Y1, 64(AX)(R10*1)
-	VMOVUPS 96(CX)(R10*1), Y1
-	VMOVUPS 96(DX)(R10*1), Y2
-	VADDPS  Y1, Y2, Y1
-	VMOVUPS Y1, 96(AX)(R10*1)
-	ADDQ    $0x00000080, R10
-	SUBQ    $0x00000080, R12
-	JMP     many
-
-one:
-	TESTQ   R12, R12
-	JE      behind
-	VMOVUPS (CX)(R10*1), Y1
-	VMOVUPS (DX)(R10*1), Y2
-	VADDPS  Y1, Y2, Y1
-	VMOVUPS Y1, (AX)(R10*1)
-	ADDQ    $0x20, R10
-	SUBQ    $0x20, R12
-	JMP     one
-
-behind:
-	TESTQ      R8, R8
-	JE         next
-	VMASKMOVPS (CX)(R10*1), Y0, Y1
-	VMASKMOVPS (DX)(R10*1), Y0, Y2
-	VADDPS     Y1, Y2, Y1
-	CMPQ       R9, careful+64(FP)
-	JLE        last
-	VMOVUPS    Y1, (AX)(R10*1)
-	JMP        next
-
-last:
-	VMASKMOVPS Y1, Y0, (AX)(R10*1)
-
-next:
-	ADDQ R8, R10
-	ADDQ R10, AX
-	ADDQ R10, DX
-	DECQ R9
-	DECQ R11
-	JNE  row
-	ADDQ R10, CX
-	DECQ BX
-	JMP  group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupSquaresSlopeF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
-// Requires: AVX
-TEXT ·groupSquaresSlopeF32(SB), NOSPLIT, $0-80
-	MOVQ    mask+72(FP), AX
-	VMOVUPS (AX), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    c+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    x+24(FP), BX
-	MOVQ    n+32(FP), SI
-	MOVQ    r+40(FP), DI
-	MOVQ    whole+48(FP), R8
-	MOVQ    tail+56(FP), R9
-	MOVQ    SI, R10
-	IMULQ   DI, R10
-
-group:
-	TESTQ SI, SI
-	JE    done
-	MOVQ  DI, R12
-
-row:
-	VBROADCASTSS (DX), Y1
-	VADDPS       Y1, Y1, Y1
-	ADDQ         $0x04, DX
-	XORQ         R11, R11
-	MOVQ         R8, R13
-
-many:
-	CMPQ    R13, $0x00000080
-	JL      one
-	VMOVUPS (CX)(R11*1), Y2
-	VMOVUPS (BX)(R11*1), Y3
-	VMULPS  Y1, Y2, Y2
-	VMULPS  Y3, Y2, Y2
-	VMOVUPS Y2, (AX)(R11*1)
-	VMOVUPS 32(CX)(R11*1), Y2
-	VMOVUPS 32(BX)(R11*1), Y3
-	VMULPS  Y1, Y2, Y2
-	VMULPS  Y3, Y2, Y2
-	VMOVUPS Y2, 32(AX)(R11*1)
-	VMOVUPS 64(CX)(R11*1), Y2
-	VMOVUPS 64(BX)(R11*1), Y3
-	VMULPS  Y1, Y2, Y2
-	VMULPS  Y3, Y2, Y2
-	VMOVUPS Y2, 64(AX)(R11*1)
-	VMOVUPS 96(CX)(R11*1), Y2
-	VMOVUPS 96(BX)(R11*1), Y3
-	VMULPS  Y1, Y2, Y2
-	VMULPS  Y3, Y2, Y2
-	VMOVUPS Y2, 96(AX)(R11*1)
-	ADDQ    $0x00000080, R11
-	SUBQ    $0x00000080, R13
-	JMP     many
-
-one:
-	TESTQ   R13, R13
-	JE      behind
-	VMOVUPS (CX)(R11*1), Y2
-	VMOVUPS (BX)(R11*1), Y3
-	VMULPS  Y1, Y2, Y2
-	VMULPS  Y3, Y2, Y2
-	VMOVUPS Y2, (AX)(R11*1)
-	ADDQ    $0x20, R11
-	SUBQ    $0x20, R13
-	JMP     one
-
-behind:
-	TESTQ      R9, R9
-	JE         next
-	VMASKMOVPS (CX)(R11*1), Y0, Y2
-	VMASKMOVPS (BX)(R11*1), Y0, Y3
-	VMULPS     Y1, Y2, Y1
-	VMULPS     Y3, Y1, Y1
-	CMPQ       R10, careful+64(FP)
-	JLE        last
-	VMOVUPS    Y1, (AX)(R11*1)
-	JMP        next
-
-last:
-	VMASKMOVPS Y1, Y0, (AX)(R11*1)
-
-next:
-	ADDQ R9, R11
-	ADDQ R11, AX
-	ADDQ R11, BX
-	DECQ R10
-	DECQ R12
-	JNE  row
-	ADDQ R11, CX
-	DECQ SI
-	JMP  group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupDotF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
-// Requires: AVX, FMA3
-TEXT ·groupDotF32(SB), NOSPLIT, $0-56
-	MOVQ out+0(FP), AX
-	MOVQ c+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ r+32(FP), SI
-	MOVQ whole+40(FP), DI
-	MOVQ tail+48(FP), R8
-
-group:
-	TESTQ BX, BX
-	JE    done
-	MOVQ  SI, R10
-
-row:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	XORQ   R9, R9
-	MOVQ   DI, R11
-
-many:
-	CMPQ        R11, $0x00000080
-	JL          one
-	VMOVUPS     (DX)(R9*1), Y4
-	VFMADD231PS (CX)(R9*1), Y4, Y0
-	VMOVUPS     32(DX)(R9*1), Y4
-	VFMADD231PS 32(CX)(R9*1), Y4, Y1
-	VMOVUPS     64(DX)(R9*1), Y4
-	VFMADD231PS 64(CX)(R9*1), Y4, Y2
-	VMOVUPS     96(DX)(R9*1), Y4
-	VFMADD231PS 96(CX)(R9*1), Y4, Y3
-	ADDQ        $0x00000080, R9
-	SUBQ        $0x00000080, R11
-	JMP         many
-
-one:
-	TESTQ       R11, R11
-	JE          behind
-	VMOVUPS     (DX)(R9*1), Y4
-	VFMADD231PS (CX)(R9*1), Y4, Y0
-	ADDQ        $0x20, R9
-	SUBQ        $0x20, R11
-	JMP         one
-
-behind:
-	CMPQ   DI, $0x00000080
-	JL     short
-	VADDPS Y1, Y0, Y0
-	VADDPS Y3, Y2, Y2
-	VADDPS Y2, Y0, Y0
-
-short:
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VXORPS       X1, X1, X1
-	MOVQ         R8, R11
-
-tail:
-	TESTQ  R11, R11
-	JE     next
-	VMOVSS (DX)(R9*1), X2
-	VMULSS (CX)(R9*1), X2, X2
-	VADDSS X2, X1, X1
-	ADDQ   $0x04, R9
-	SUBQ   $0x04, R11
-	JMP    tail
-
-next:
-	VADDSS X1, X0, X0
-	VMOVSS X0, (AX)
-	ADDQ   $0x04, AX
-	ADDQ   R9, DX
-	DECQ   R10
-	JNE    row
-	ADDQ   R9, CX
-	DECQ   BX
-	JMP    group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupSquaresF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
-// Requires: AVX, FMA3
-TEXT ·groupSquaresF32(SB), NOSPLIT, $0-56
-	MOVQ out+0(FP), AX
-	MOVQ c+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	MOVQ r+32(FP), SI
-	MOVQ whole+40(FP), DI
-	MOVQ tail+48(FP), R8
-
-group:
-	TESTQ BX, BX
-	JE    done
-	MOVQ  SI, R10
-
-row:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	XORQ   R9, R9
-	MOVQ   DI, R11
-
-many:
-	CMPQ        R11, $0x00000080
-	JL          one
-	VMOVUPS     (DX)(R9*1), Y4
-	VMULPS      Y4, Y4, Y4
-	VFMADD231PS (CX)(R9*1), Y4, Y0
-	VMOVUPS     32(DX)(R9*1), Y4
-	VMULPS      Y4, Y4, Y4
-	VFMADD231PS 32(CX)(R9*1), Y4, Y1
-	VMOVUPS     64(DX)(R9*1), Y4
-	VMULPS      Y4, Y4, Y4
-	VFMADD231PS 64(CX)(R9*1), Y4, Y2
-	VMOVUPS     96(DX)(R9*1), Y4
-	VMULPS      Y4, Y4, Y4
-	VFMADD231PS 96(CX)(R9*1), Y4, Y3
-	ADDQ        $0x00000080, R9
-	SUBQ        $0x00000080, R11
-	JMP         many
-
-one:
-	TESTQ       R11, R11
-	JE          behind
-	VMOVUPS     (DX)(R9*1), Y4
-	VMULPS      Y4, Y4, Y4
-	VFMADD231PS (CX)(R9*1), Y4, Y0
-	ADDQ        $0x20, R9
-	SUBQ        $0x20, R11
-	JMP         one
-
-behind:
-	CMPQ   DI, $0x00000080
-	JL     short
-	VADDPS Y1, Y0, Y0
-	VADDPS Y3, Y2, Y2
-	VADDPS Y2, Y0, Y0
-
-short:
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X0
-	VMOVHLPS     X0, X0, X1
-	VADDPS       X1, X0, X0
-	VMOVSHDUP    X0, X1
-	VADDSS       X1, X0, X0
-	VXORPS       X1, X1, X1
-	MOVQ         R8, R11
-
-tail:
-	TESTQ  R11, R11
-	JE     next
-	VMOVSS (DX)(R9*1), X2
-	VMULSS X2, X2, X2
-	VMULSS (CX)(R9*1), X2, X2
-	VADDSS X2, X1, X1
-	ADDQ   $0x04, R9
-	SUBQ   $0x04, R11
-	JMP    tail
-
-next:
-	VADDSS X1, X0, X0
-	VMOVSS X0, (AX)
-	ADDQ   $0x04, AX
-	ADDQ   R9, DX
-	DECQ   R10
-	JNE    row
-	ADDQ   R9, CX
-	DECQ   BX
-	JMP    group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupMeanF32(out *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
-// Requires: AVX, FMA3
-TEXT ·groupMeanF32(SB), NOSPLIT, $0-72
-	MOVQ    mask+64(FP), AX
-	VMOVUPS (AX), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    w+8(FP), DX
-	MOVQ    x+16(FP), BX
-	MOVQ    n+24(FP), SI
-	MOVQ    whole+40(FP), DI
-	MOVQ    tail+48(FP), R8
-	ADDQ    DI, R8
-
-group:
-	TESTQ SI, SI
-	JE    done
-	XORQ  R9, R9
-	MOVQ  DI, R10
-
-many:
-	CMPQ   R10, $0x00000080
-	JL     one
-	VXORPS Y3, Y3, Y3
-	VXORPS Y2, Y2, Y2
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	LEAQ   (BX)(R9*1), R12
-	MOVQ   DX, CX
-	MOVQ   r+32(FP), R11
-
-manyRow:
-	VBROADCASTSS (CX), Y1
-	VFMADD231PS  (R12), Y1, Y3
-	VFMADD231PS  32(R12), Y1, Y2
-	VFMADD231PS  64(R12), Y1, Y4
-	VFMADD231PS  96(R12), Y1, Y5
-	ADDQ         R8, R12
-	ADDQ         $0x04, CX
-	DECQ         R11
-	JNE          manyRow
-	VMOVUPS      Y3, (AX)(R9*1)
-	VMOVUPS      Y2, 32(AX)(R9*1)
-	VMOVUPS      Y4, 64(AX)(R9*1)
-	VMOVUPS      Y5, 96(AX)(R9*1)
-	ADDQ         $0x00000080, R9
-	SUBQ         $0x00000080, R10
-	JMP          many
-
-one:
-	CMPQ   R10, $0x00000020
-	JL     behind
-	VXORPS Y3, Y3, Y3
-	LEAQ   (BX)(R9*1), R12
-	MOVQ   DX, CX
-	MOVQ   r+32(FP), R11
-
-oneRow:
-	VBROADCASTSS (CX), Y1
-	VFMADD231PS  (R12), Y1, Y3
-	ADDQ         R8, R12
-	ADDQ         $0x04, CX
-	DECQ         R11
-	JNE          oneRow
-	VMOVUPS      Y3, (AX)(R9*1)
-	ADDQ         $0x00000020, R9
-	SUBQ         $0x00000020, R10
-	JMP          one
-
-behind:
-	CMPQ   R9, R8
-	JE     next
-	VXORPS Y3, Y3, Y3
-	LEAQ   (BX)(R9*1), R12
-	MOVQ   DX, CX
-	MOVQ   r+32(FP), R11
-
-tailRow:
-	VBROADCASTSS (CX), Y1
-	VMASKMOVPS   (R12), Y0, Y2
-	VMULPS       Y1, Y2, Y2
-	VADDPS       Y2, Y3, Y3
-	ADDQ         R8, R12
-	ADDQ         $0x04, CX
-	DECQ         R11
-	JNE          tailRow
-	CMPQ         SI, careful+56(FP)
-	JLE          last
-	VMOVUPS      Y3, (AX)(R9*1)
-	JMP          next
-
-last:
-	VMASKMOVPS Y3, Y0, (AX)(R9*1)
-
-next:
-	MOVQ  CX, DX
-	MOVQ  r+32(FP), R11
-	IMULQ R8, R11
-	ADDQ  R11, BX
-	ADDQ  R8, AX
-	DECQ  SI
-	JMP   group
-
-done:
-	VZEROUPPER
-	RET
-
-// func groupSlopeF32(out *float32, c *float32, w *float32, n int, r int, row int, masks *[32]uint32)
-// Requires: AVX
-TEXT ·groupSlopeF32(SB), NOSPLIT, $0-56
-	MOVQ    out+0(FP), AX
-	MOVQ    c+8(FP), CX
-	MOVQ    w+16(FP), DX
-	MOVQ    n+24(FP), BX
-	MOVQ    r+32(FP), SI
-	MOVQ    row+40(FP), DI
-	MOVQ    masks+48(FP), R8
-	VMOVUPS (R8), Y0
-	VXORPS  Y1, Y1, Y1
-	VMOVUPS 32(R8), Y3
-	VXORPS  Y4, Y4, Y4
-	VMOVUPS 64(R8), Y6
-	VXORPS  Y7, Y7, Y7
-	VMOVUPS 96(R8), Y9
-	VXORPS  Y10, Y10, Y10
-
-group:
-	TESTQ      BX, BX
-	JE         done
-	VMASKMOVPS (CX), Y0, Y2
-	VMASKMOVPS 32(CX), Y3, Y5
-	VMASKMOVPS 64(CX), Y6, Y8
-	VMASKMOVPS 96(CX), Y9, Y11
-	MOVQ       SI, R8
-
-row:
-	VBROADCASTSS (DX), Y12
-	VMULPS       Y2, Y12, Y13
-	VADDPS       Y13, Y1, Y1
-	VMULPS       Y5, Y12, Y13
-	VADDPS       Y13, Y4, Y4
-	VMULPS       Y8, Y12, Y13
-	VADDPS       Y13, Y7, Y7
-	VMULPS       Y11, Y12, Y13
-	VADDPS       Y13, Y10, Y10
-	ADDQ         $0x04, DX
-	DECQ         R8
-	JNE          row
-	ADDQ         DI, CX
-	DECQ         BX
-	JMP          group
-
-done:
-	VMASKMOVPS Y1, Y0, (AX)
-	VMASKMOVPS Y4, Y3, 32(AX)
-	VMASKMOVPS Y7, Y6, 64(AX)
-	VMASKMOVPS Y10, Y9, 96(AX)
-	VZEROUPPER
-	RET
-
-// func across1x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across1x1F32(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPS.Z (AX), K1, Z0
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	VPXORQ    Z1, Z1, Z1
-	VPXORQ    Z2, Z2, Z2
-	VPXORQ    Z3, Z3, Z3
-	MOVQ      places+32(FP), BX
-	MOVQ      count+40(FP), SI
-
-several:
-	CMPQ             SI, $0x04
-	JL               single
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPS.Z        (CX)(DI*1), K1, Z4
-	VFMADD231PS.BCST (DX), Z4, Z0
-	MOVL             8(BX), DX
-	MOVL             12(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPS.Z        (CX)(DI*1), K1, Z4
-	VFMADD231PS.BCST (DX), Z4, Z1
-	MOVL             16(BX), DX
-	MOVL             20(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPS.Z        (CX)(DI*1), K1, Z4
-	VFMADD231PS.BCST (DX), Z4, Z2
-	MOVL             24(BX), DX
-	MOVL             28(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPS.Z        (CX)(DI*1), K1, Z4
-	VFMADD231PS.BCST (DX), Z4, Z3
-	ADDQ             $0x20, BX
-	SUBQ             $0x04, SI
-	JMP              several
-
-single:
-	CMPQ             SI, $0x01
-	JL               after
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPS.Z        (CX)(DI*1), K1, Z4
-	VFMADD231PS.BCST (DX), Z4, Z0
-	ADDQ             $0x08, BX
-	SUBQ             $0x01, SI
-	JMP              single
-
-after:
-	VADDPS  Z1, Z0, Z0
-	VADDPS  Z2, Z0, Z0
-	VADDPS  Z3, Z0, Z0
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	VMOVUPS Z0, K1, (AX)
-	VZEROUPPER
-	RET
-
-// func down1x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down1x1F32(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	VMOVUPS.Z (AX), K1, Z0
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	MOVQ      places+24(FP), BX
-	MOVQ      count+32(FP), SI
-
-single:
-	CMPQ             SI, $0x01
-	JL               after
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (CX)(DX*1), DX
-	VMOVUPS.Z        (AX)(DI*1), K1, Z1
-	VFMADD231PS.BCST (DX), Z0, Z1
-	VMOVUPS          Z1, K1, (AX)(DI*1)
-	ADDQ             $0x08, BX
-	SUBQ             $0x01, SI
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across1x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across1x2F32(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPS   (AX), Z0
-	VMOVUPS.Z 64(AX), K1, Z1
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	VPXORQ    Z2, Z2, Z2
-	VPXORQ    Z3, Z3, Z3
-	VPXORQ    Z4, Z4, Z4
-	VPXORQ    Z5, Z5, Z5
-	VPXORQ    Z6, Z6, Z6
-	VPXORQ    Z7, Z7, Z7
-	MOVQ      places+32(FP), BX
-	MOVQ      count+40(FP), SI
-
-several:
-	CMPQ             SI, $0x04
-	JL               single
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPS          (CX)(DI*1), Z8
-	VFMADD231PS.BCST (DX), Z8, Z0
-	VMOVUPS.Z        64(CX)(DI*1), K1, Z8
-	VFMADD231PS.BCST (DX), Z8, Z1
-	MOVL             8(BX), DX
-	MOVL             12(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPS          (CX)(DI*1), Z8
-	VFMADD231PS.BCST (DX), Z8, Z2
-	VMOVUPS.Z        64(CX)(DI*1), K1, Z8
-	VFMADD231PS.BCST (DX), Z8, Z3
-	MOVL             16(BX), DX
-	MOVL             20(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPS          (CX)(DI*1), Z8
-	VFMADD231PS.BCST (DX), Z8, Z4
-	VMOVUPS.Z        64(CX)(DI*1), K1, Z8
-	VFMADD231PS.BCST (DX), Z8, Z5
-	MOVL             24(BX), DX
-	MOVL             28(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPS          (CX)(DI*1), Z8
-	VFMADD231PS.BCST (DX), Z8, Z6
-	VMOVUPS.Z        64(CX)(DI*1), K1, Z8
-	VFMADD231PS.BCST (DX), Z8, Z7
-	ADDQ             $0x20, BX
-	SUBQ             $0x04, SI
-	JMP              several
-
-single:
-	CMPQ             SI, $0x01
-	JL               after
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (AX)(DX*1), DX
-	VMOVUPS          (CX)(DI*1), Z8
-	VFMADD231PS.BCST (DX), Z8, Z0
-	VMOVUPS.Z        64(CX)(DI*1), K1, Z8
-	VFMADD231PS.BCST (DX), Z8, Z1
-	ADDQ             $0x08, BX
-	SUBQ             $0x01, SI
-	JMP              single
-
-after:
-	VADDPS  Z2, Z0, Z0
-	VADDPS  Z3, Z1, Z1
-	VADDPS  Z4, Z0, Z0
-	VADDPS  Z5, Z1, Z1
-	VADDPS  Z6, Z0, Z0
-	VADDPS  Z7, Z1, Z1
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, K1, 64(AX)
-	VZEROUPPER
-	RET
-
-// func down1x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down1x2F32(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	VMOVUPS   (AX), Z0
-	VMOVUPS.Z 64(AX), K1, Z1
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	MOVQ      places+24(FP), BX
-	MOVQ      count+32(FP), SI
-
-single:
-	CMPQ             SI, $0x01
-	JL               after
-	MOVL             (BX), DX
-	MOVL             4(BX), DI
-	LEAQ             (CX)(DX*1), DX
-	VMOVUPS          (AX)(DI*1), Z2
-	VFMADD231PS.BCST (DX), Z0, Z2
-	VMOVUPS          Z2, (AX)(DI*1)
-	VMOVUPS.Z        64(AX)(DI*1), K1, Z2
-	VFMADD231PS.BCST (DX), Z1, Z2
-	VMOVUPS          Z2, K1, 64(AX)(DI*1)
-	ADDQ             $0x08, BX
-	SUBQ             $0x01, SI
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across2x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across2x1F32(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPS.Z (AX), K1, Z0
-	VMOVUPS.Z (AX), K1, Z1
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	VPXORQ    Z2, Z2, Z2
-	VPXORQ    Z3, Z3, Z3
-	MOVQ      places+32(FP), SI
-	MOVQ      count+40(FP), DI
-
-several:
-	CMPQ             DI, $0x02
-	JL               single
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPS.Z        (CX)(R8*1), K1, Z4
-	VFMADD231PS.BCST (BX), Z4, Z0
-	VFMADD231PS.BCST (BX)(DX*1), Z4, Z1
-	MOVL             8(SI), BX
-	MOVL             12(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPS.Z        (CX)(R8*1), K1, Z4
-	VFMADD231PS.BCST (BX), Z4, Z2
-	VFMADD231PS.BCST (BX)(DX*1), Z4, Z3
-	ADDQ             $0x10, SI
-	SUBQ             $0x02, DI
-	JMP              several
-
-single:
-	CMPQ             DI, $0x01
-	JL               after
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPS.Z        (CX)(R8*1), K1, Z4
-	VFMADD231PS.BCST (BX), Z4, Z0
-	VFMADD231PS.BCST (BX)(DX*1), Z4, Z1
-	ADDQ             $0x08, SI
-	SUBQ             $0x01, DI
-	JMP              single
-
-after:
-	VADDPS  Z2, Z0, Z0
-	VADDPS  Z3, Z1, Z1
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K1, (AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func down2x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down2x1F32(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	VMOVUPS.Z (AX), K1, Z0
-	VMOVUPS.Z (AX)(CX*1), K1, Z1
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	MOVQ      places+24(FP), SI
-	MOVQ      count+32(FP), DI
-
-single:
-	CMPQ             DI, $0x01
-	JL               after
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (CX)(BX*1), BX
-	VMOVUPS.Z        (AX)(R8*1), K1, Z2
-	VFMADD231PS.BCST (BX), Z0, Z2
-	VFMADD231PS.BCST (BX)(DX*1), Z1, Z2
-	VMOVUPS          Z2, K1, (AX)(R8*1)
-	ADDQ             $0x08, SI
-	SUBQ             $0x01, DI
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across2x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across2x2F32(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPS   (AX), Z0
-	VMOVUPS   (AX), Z1
-	VMOVUPS.Z 64(AX), K1, Z2
-	VMOVUPS.Z 64(AX), K1, Z3
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	VPXORQ    Z4, Z4, Z4
-	VPXORQ    Z5, Z5, Z5
-	VPXORQ    Z6, Z6, Z6
-	VPXORQ    Z7, Z7, Z7
-	MOVQ      places+32(FP), SI
-	MOVQ      count+40(FP), DI
-
-several:
-	CMPQ             DI, $0x02
-	JL               single
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPS          (CX)(R8*1), Z8
-	VFMADD231PS.BCST (BX), Z8, Z0
-	VFMADD231PS.BCST (BX)(DX*1), Z8, Z1
-	VMOVUPS.Z        64(CX)(R8*1), K1, Z8
-	VFMADD231PS.BCST (BX), Z8, Z2
-	VFMADD231PS.BCST (BX)(DX*1), Z8, Z3
-	MOVL             8(SI), BX
-	MOVL             12(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPS          (CX)(R8*1), Z8
-	VFMADD231PS.BCST (BX), Z8, Z4
-	VFMADD231PS.BCST (BX)(DX*1), Z8, Z6
-	VMOVUPS.Z        64(CX)(R8*1), K1, Z8
-	VFMADD231PS.BCST (BX), Z8, Z5
-	VFMADD231PS.BCST (BX)(DX*1), Z8, Z7
-	ADDQ             $0x10, SI
-	SUBQ             $0x02, DI
-	JMP              several
-
-single:
-	CMPQ             DI, $0x01
-	JL               after
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (AX)(BX*1), BX
-	VMOVUPS          (CX)(R8*1), Z8
-	VFMADD231PS.BCST (BX), Z8, Z0
-	VFMADD231PS.BCST (BX)(DX*1), Z8, Z1
-	VMOVUPS.Z        64(CX)(R8*1), K1, Z8
-	VFMADD231PS.BCST (BX), Z8, Z2
-	VFMADD231PS.BCST (BX)(DX*1), Z8, Z3
-	ADDQ             $0x08, SI
-	SUBQ             $0x01, DI
-	JMP              single
-
-after:
-	VADDPS  Z4, Z0, Z0
-	VADDPS  Z5, Z2, Z2
-	VADDPS  Z6, Z1, Z1
-	VADDPS  Z7, Z3, Z3
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, (AX)(CX*1)
-	VMOVUPS Z2, K1, 64(AX)
-	VMOVUPS Z3, K1, 64(AX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func down2x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down2x2F32(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	VMOVUPS   (AX), Z0
-	VMOVUPS   (AX)(CX*1), Z1
-	VMOVUPS.Z 64(AX), K1, Z2
-	VMOVUPS.Z 64(AX)(CX*1), K1, Z3
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	MOVQ      places+24(FP), SI
-	MOVQ      count+32(FP), DI
-
-single:
-	CMPQ             DI, $0x01
-	JL               after
-	MOVL             (SI), BX
-	MOVL             4(SI), R8
-	LEAQ             (CX)(BX*1), BX
-	VMOVUPS          (AX)(R8*1), Z4
-	VFMADD231PS.BCST (BX), Z0, Z4
-	VFMADD231PS.BCST (BX)(DX*1), Z1, Z4
-	VMOVUPS          Z4, (AX)(R8*1)
-	VMOVUPS.Z        64(AX)(R8*1), K1, Z4
-	VFMADD231PS.BCST (BX), Z2, Z4
-	VFMADD231PS.BCST (BX)(DX*1), Z3, Z4
-	VMOVUPS          Z4, K1, 64(AX)(R8*1)
-	ADDQ             $0x08, SI
-	SUBQ             $0x01, DI
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across5x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across5x1F32(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPS.Z (AX), K1, Z0
-	VMOVUPS.Z (AX), K1, Z1
-	VMOVUPS.Z (AX), K1, Z2
-	VMOVUPS.Z (AX), K1, Z3
-	VMOVUPS.Z (AX), K1, Z4
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	LEAQ      (AX)(DX*2), DI
-	ADDQ      DX, DI
-	MOVQ      places+32(FP), R8
-	MOVQ      count+40(FP), R9
-
-single:
-	CMPQ             R9, $0x01
-	JL               after
-	MOVL             (R8), SI
-	MOVL             4(R8), R10
-	LEAQ             (AX)(SI*1), BX
-	LEAQ             (DI)(SI*1), SI
-	VMOVUPS.Z        (CX)(R10*1), K1, Z5
-	VFMADD231PS.BCST (BX), Z5, Z0
-	VFMADD231PS.BCST (BX)(DX*1), Z5, Z1
-	VFMADD231PS.BCST (BX)(DX*2), Z5, Z2
-	VFMADD231PS.BCST (SI), Z5, Z3
-	VFMADD231PS.BCST (SI)(DX*1), Z5, Z4
-	ADDQ             $0x08, R8
-	SUBQ             $0x01, R9
-	JMP              single
-
-after:
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	LEAQ    (AX)(CX*2), DX
-	ADDQ    CX, DX
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K1, (AX)(CX*1)
-	VMOVUPS Z2, K1, (AX)(CX*2)
-	VMOVUPS Z3, K1, (DX)
-	VMOVUPS Z4, K1, (DX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func down5x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down5x1F32(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	LEAQ      (AX)(CX*2), DX
-	ADDQ      CX, DX
-	VMOVUPS.Z (AX), K1, Z0
-	VMOVUPS.Z (AX)(CX*1), K1, Z1
-	VMOVUPS.Z (AX)(CX*2), K1, Z2
-	VMOVUPS.Z (DX), K1, Z3
-	VMOVUPS.Z (DX)(CX*1), K1, Z4
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	LEAQ      (CX)(DX*2), DI
-	ADDQ      DX, DI
-	MOVQ      places+24(FP), R8
-	MOVQ      count+32(FP), R9
-
-single:
-	CMPQ             R9, $0x01
-	JL               after
-	MOVL             (R8), SI
-	MOVL             4(R8), R10
-	LEAQ             (CX)(SI*1), BX
-	LEAQ             (DI)(SI*1), SI
-	VMOVUPS.Z        (AX)(R10*1), K1, Z5
-	VFMADD231PS.BCST (BX), Z0, Z5
-	VFMADD231PS.BCST (BX)(DX*1), Z1, Z5
-	VFMADD231PS.BCST (BX)(DX*2), Z2, Z5
-	VFMADD231PS.BCST (SI), Z3, Z5
-	VFMADD231PS.BCST (SI)(DX*1), Z4, Z5
-	VMOVUPS          Z5, K1, (AX)(R10*1)
-	ADDQ             $0x08, R8
-	SUBQ             $0x01, R9
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across5x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across5x2F32(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPS   (AX), Z0
-	VMOVUPS   (AX), Z1
-	VMOVUPS   (AX), Z2
-	VMOVUPS   (AX), Z3
-	VMOVUPS   (AX), Z4
-	VMOVUPS.Z 64(AX), K1, Z5
-	VMOVUPS.Z 64(AX), K1, Z6
-	VMOVUPS.Z 64(AX), K1, Z7
-	VMOVUPS.Z 64(AX), K1, Z8
-	VMOVUPS.Z 64(AX), K1, Z9
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	LEAQ      (AX)(DX*2), DI
-	ADDQ      DX, DI
-	MOVQ      places+32(FP), R8
-	MOVQ      count+40(FP), R9
-
-single:
-	CMPQ             R9, $0x01
-	JL               after
-	MOVL             (R8), SI
-	MOVL             4(R8), R10
-	LEAQ             (AX)(SI*1), BX
-	LEAQ             (DI)(SI*1), SI
-	VMOVUPS          (CX)(R10*1), Z10
-	VFMADD231PS.BCST (BX), Z10, Z0
-	VFMADD231PS.BCST (BX)(DX*1), Z10, Z1
-	VFMADD231PS.BCST (BX)(DX*2), Z10, Z2
-	VFMADD231PS.BCST (SI), Z10, Z3
-	VFMADD231PS.BCST (SI)(DX*1), Z10, Z4
-	VMOVUPS.Z        64(CX)(R10*1), K1, Z10
-	VFMADD231PS.BCST (BX), Z10, Z5
-	VFMADD231PS.BCST (BX)(DX*1), Z10, Z6
-	VFMADD231PS.BCST (BX)(DX*2), Z10, Z7
-	VFMADD231PS.BCST (SI), Z10, Z8
-	VFMADD231PS.BCST (SI)(DX*1), Z10, Z9
-	ADDQ             $0x08, R8
-	SUBQ             $0x01, R9
-	JMP              single
-
-after:
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	LEAQ    (AX)(CX*2), DX
-	ADDQ    CX, DX
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, (AX)(CX*1)
-	VMOVUPS Z2, (AX)(CX*2)
-	VMOVUPS Z3, (DX)
-	VMOVUPS Z4, (DX)(CX*1)
-	VMOVUPS Z5, K1, 64(AX)
-	VMOVUPS Z6, K1, 64(AX)(CX*1)
-	VMOVUPS Z7, K1, 64(AX)(CX*2)
-	VMOVUPS Z8, K1, 64(DX)
-	VMOVUPS Z9, K1, 64(DX)(CX*1)
-	VZEROUPPER
-	RET
-
-// func down5x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down5x2F32(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	LEAQ      (AX)(CX*2), DX
-	ADDQ      CX, DX
-	VMOVUPS   (AX), Z0
-	VMOVUPS   (AX)(CX*1), Z1
-	VMOVUPS   (AX)(CX*2), Z2
-	VMOVUPS   (DX), Z3
-	VMOVUPS   (DX)(CX*1), Z4
-	VMOVUPS.Z 64(AX), K1, Z5
-	VMOVUPS.Z 64(AX)(CX*1), K1, Z6
-	VMOVUPS.Z 64(AX)(CX*2), K1, Z7
-	VMOVUPS.Z 64(DX), K1, Z8
-	VMOVUPS.Z 64(DX)(CX*1), K1, Z9
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	LEAQ      (CX)(DX*2), DI
-	ADDQ      DX, DI
-	MOVQ      places+24(FP), R8
-	MOVQ      count+32(FP), R9
-
-single:
-	CMPQ             R9, $0x01
-	JL               after
-	MOVL             (R8), SI
-	MOVL             4(R8), R10
-	LEAQ             (CX)(SI*1), BX
-	LEAQ             (DI)(SI*1), SI
-	VMOVUPS          (AX)(R10*1), Z10
-	VFMADD231PS.BCST (BX), Z0, Z10
-	VFMADD231PS.BCST (BX)(DX*1), Z1, Z10
-	VFMADD231PS.BCST (BX)(DX*2), Z2, Z10
-	VFMADD231PS.BCST (SI), Z3, Z10
-	VFMADD231PS.BCST (SI)(DX*1), Z4, Z10
-	VMOVUPS          Z10, (AX)(R10*1)
-	VMOVUPS.Z        64(AX)(R10*1), K1, Z10
-	VFMADD231PS.BCST (BX), Z5, Z10
-	VFMADD231PS.BCST (BX)(DX*1), Z6, Z10
-	VFMADD231PS.BCST (BX)(DX*2), Z7, Z10
-	VFMADD231PS.BCST (SI), Z8, Z10
-	VFMADD231PS.BCST (SI)(DX*1), Z9, Z10
-	VMOVUPS          Z10, K1, 64(AX)(R10*1)
-	ADDQ             $0x08, R8
-	SUBQ             $0x01, R9
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across10x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across10x1F32(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPS.Z (AX), K1, Z0
-	VMOVUPS.Z (AX), K1, Z1
-	VMOVUPS.Z (AX), K1, Z2
-	VMOVUPS.Z (AX), K1, Z3
-	VMOVUPS.Z (AX), K1, Z4
-	VMOVUPS.Z (AX), K1, Z5
-	VMOVUPS.Z (AX), K1, Z6
-	VMOVUPS.Z (AX), K1, Z7
-	VMOVUPS.Z (AX), K1, Z8
-	VMOVUPS.Z (AX), K1, Z9
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	LEAQ      (AX)(DX*2), DI
-	ADDQ      DX, DI
-	LEAQ      (DI)(DX*2), R9
-	ADDQ      DX, R9
-	LEAQ      (R9)(DX*2), R11
-	ADDQ      DX, R11
-	MOVQ      places+32(FP), R12
-	MOVQ      count+40(FP), R13
-
-single:
-	CMPQ             R13, $0x01
-	JL               after
-	MOVL             (R12), R10
-	MOVL             4(R12), R14
-	LEAQ             (AX)(R10*1), BX
-	LEAQ             (DI)(R10*1), SI
-	LEAQ             (R9)(R10*1), R8
-	LEAQ             (R11)(R10*1), R10
-	VMOVUPS.Z        (CX)(R14*1), K1, Z10
-	VFMADD231PS.BCST (BX), Z10, Z0
-	VFMADD231PS.BCST (BX)(DX*1), Z10, Z1
-	VFMADD231PS.BCST (BX)(DX*2), Z10, Z2
-	VFMADD231PS.BCST (SI), Z10, Z3
-	VFMADD231PS.BCST (SI)(DX*1), Z10, Z4
-	VFMADD231PS.BCST (SI)(DX*2), Z10, Z5
-	VFMADD231PS.BCST (R8), Z10, Z6
-	VFMADD231PS.BCST (R8)(DX*1), Z10, Z7
-	VFMADD231PS.BCST (R8)(DX*2), Z10, Z8
-	VFMADD231PS.BCST (R10), Z10, Z9
-	ADDQ             $0x08, R12
-	SUBQ             $0x01, R13
-	JMP              single
-
-after:
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	LEAQ    (AX)(CX*2), DX
-	ADDQ    CX, DX
-	LEAQ    (DX)(CX*2), BX
-	ADDQ    CX, BX
-	LEAQ    (BX)(CX*2), SI
-	ADDQ    CX, SI
-	VMOVUPS Z0, K1, (AX)
-	VMOVUPS Z1, K1, (AX)(CX*1)
-	VMOVUPS Z2, K1, (AX)(CX*2)
-	VMOVUPS Z3, K1, (DX)
-	VMOVUPS Z4, K1, (DX)(CX*1)
-	VMOVUPS Z5, K1, (DX)(CX*2)
-	VMOVUPS Z6, K1, (BX)
-	VMOVUPS Z7, K1, (BX)(CX*1)
-	VMOVUPS Z8, K1, (BX)(CX*2)
-	VMOVUPS Z9, K1, (SI)
-	VZEROUPPER
-	RET
-
-// func down10x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down10x1F32(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	LEAQ      (AX)(CX*2), DX
-	ADDQ      CX, DX
-	LEAQ      (DX)(CX*2), BX
-	ADDQ      CX, BX
-	LEAQ      (BX)(CX*2), SI
-	ADDQ      CX, SI
-	VMOVUPS.Z (AX), K1, Z0
-	VMOVUPS.Z (AX)(CX*1), K1, Z1
-	VMOVUPS.Z (AX)(CX*2), K1, Z2
-	VMOVUPS.Z (DX), K1, Z3
-	VMOVUPS.Z (DX)(CX*1), K1, Z4
-	VMOVUPS.Z (DX)(CX*2), K1, Z5
-	VMOVUPS.Z (BX), K1, Z6
-	VMOVUPS.Z (BX)(CX*1), K1, Z7
-	VMOVUPS.Z (BX)(CX*2), K1, Z8
-	VMOVUPS.Z (SI), K1, Z9
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	LEAQ      (CX)(DX*2), DI
-	ADDQ      DX, DI
-	LEAQ      (DI)(DX*2), R9
-	ADDQ      DX, R9
-	LEAQ      (R9)(DX*2), R11
-	ADDQ      DX, R11
-	MOVQ      places+24(FP), R12
-	MOVQ      count+32(FP), R13
-
-single:
-	CMPQ             R13, $0x01
-	JL               after
-	MOVL             (R12), R10
-	MOVL             4(R12), R14
-	LEAQ             (CX)(R10*1), BX
-	LEAQ             (DI)(R10*1), SI
-	LEAQ             (R9)(R10*1), R8
-	LEAQ             (R11)(R10*1), R10
-	VMOVUPS.Z        (AX)(R14*1), K1, Z10
-	VFMADD231PS.BCST (BX), Z0, Z10
-	VFMADD231PS.BCST (BX)(DX*1), Z1, Z10
-	VFMADD231PS.BCST (BX)(DX*2), Z2, Z10
-	VFMADD231PS.BCST (SI), Z3, Z10
-	VFMADD231PS.BCST (SI)(DX*1), Z4, Z10
-	VFMADD231PS.BCST (SI)(DX*2), Z5, Z10
-	VFMADD231PS.BCST (R8), Z6, Z10
-	VFMADD231PS.BCST (R8)(DX*1), Z7, Z10
-	VFMADD231PS.BCST (R8)(DX*2), Z8, Z10
-	VFMADD231PS.BCST (R10), Z9, Z10
-	VMOVUPS          Z10, K1, (AX)(R14*1)
-	ADDQ             $0x08, R12
-	SUBQ             $0x01, R13
-	JMP              single
-
-after:
-	VZEROUPPER
-	RET
-
-// func across10x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·across10x2F32(SB), NOSPLIT, $0-66
-	KMOVW     last+64(FP), K1
-	MOVQ      start+8(FP), AX
-	MOVQ      b+16(FP), CX
-	VMOVUPS   (AX), Z0
-	VMOVUPS   (AX), Z1
-	VMOVUPS   (AX), Z2
-	VMOVUPS   (AX), Z3
-	VMOVUPS   (AX), Z4
-	VMOVUPS   (AX), Z5
-	VMOVUPS   (AX), Z6
-	VMOVUPS   (AX), Z7
-	VMOVUPS   (AX), Z8
-	VMOVUPS   (AX), Z9
-	VMOVUPS.Z 64(AX), K1, Z10
-	VMOVUPS.Z 64(AX), K1, Z11
-	VMOVUPS.Z 64(AX), K1, Z12
-	VMOVUPS.Z 64(AX), K1, Z13
-	VMOVUPS.Z 64(AX), K1, Z14
-	VMOVUPS.Z 64(AX), K1, Z15
-	VMOVUPS.Z 64(AX), K1, Z16
-	VMOVUPS.Z 64(AX), K1, Z17
-	VMOVUPS.Z 64(AX), K1, Z18
-	VMOVUPS.Z 64(AX), K1, Z19
-	MOVQ      x+24(FP), AX
-	MOVQ      xStride+56(FP), DX
-	LEAQ      (AX)(DX*2), DI
-	ADDQ      DX, DI
-	LEAQ      (DI)(DX*2), R9
-	ADDQ      DX, R9
-	LEAQ      (R9)(DX*2), R11
-	ADDQ      DX, R11
-	MOVQ      places+32(FP), R12
-	MOVQ      count+40(FP), R13
-
-single:
-	CMPQ             R13, $0x01
-	JL               after
-	MOVL             (R12), R10
-	MOVL             4(R12), R14
-	LEAQ             (AX)(R10*1), BX
-	LEAQ             (DI)(R10*1), SI
-	LEAQ             (R9)(R10*1), R8
-	LEAQ             (R11)(R10*1), R10
-	VMOVUPS          (CX)(R14*1), Z20
-	VFMADD231PS.BCST (BX), Z20, Z0
-	VFMADD231PS.BCST (BX)(DX*1), Z20, Z1
-	VFMADD231PS.BCST (BX)(DX*2), Z20, Z2
-	VFMADD231PS.BCST (SI), Z20, Z3
-	VFMADD231PS.BCST (SI)(DX*1), Z20, Z4
-	VFMADD231PS.BCST (SI)(DX*2), Z20, Z5
-	VFMADD231PS.BCST (R8), Z20, Z6
-	VFMADD231PS.BCST (R8)(DX*1), Z20, Z7
-	VFMADD231PS.BCST (R8)(DX*2), Z20, Z8
-	VFMADD231PS.BCST (R10), Z20, Z9
-	VMOVUPS.Z        64(CX)(R14*1), K1, Z20
-	VFMADD231PS.BCST (BX), Z20, Z10
-	VFMADD231PS.BCST (BX)(DX*1), Z20, Z11
-	VFMADD231PS.BCST (BX)(DX*2), Z20, Z12
-	VFMADD231PS.BCST (SI), Z20, Z13
-	VFMADD231PS.BCST (SI)(DX*1), Z20, Z14
-	VFMADD231PS.BCST (SI)(DX*2), Z20, Z15
-	VFMADD231PS.BCST (R8), Z20, Z16
-	VFMADD231PS.BCST (R8)(DX*1), Z20, Z17
-	VFMADD231PS.BCST (R8)(DX*2), Z20, Z18
-	VFMADD231PS.BCST (R10), Z20, Z19
-	ADDQ             $0x08, R12
-	SUBQ             $0x01, R13
-	JMP              single
-
-after:
-	MOVQ    out+0(FP), AX
-	MOVQ    outStride+48(FP), CX
-	LEAQ    (AX)(CX*2), DX
-	ADDQ    CX, DX
-	LEAQ    (DX)(CX*2), BX
-	ADDQ    CX, BX
-	LEAQ    (BX)(CX*2), SI
-	ADDQ    CX, SI
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, (AX)(CX*1)
-	VMOVUPS Z2, (AX)(CX*2)
-	VMOVUPS Z3, (DX)
-	VMOVUPS Z4, (DX)(CX*1)
-	VMOVUPS Z5, (DX)(CX*2)
-	VMOVUPS Z6, (BX)
-	VMOVUPS Z7, (BX)(CX*1)
-	VMOVUPS Z8, (BX)(CX*2)
-	VMOVUPS Z9, (SI)
-	VMOVUPS Z10, K1, 64(AX)
-	VMOVUPS Z11, K1, 64(AX)(CX*1)
-	VMOVUPS Z12, K1, 64(AX)(CX*2)
-	VMOVUPS Z13, K1, 64(DX)
-	VMOVUPS Z14, K1, 64(DX)(CX*1)
-	VMOVUPS Z15, K1, 64(DX)(CX*2)
-	VMOVUPS Z16, K1, 64(BX)
-	VMOVUPS Z17, K1, 64(BX)(CX*1)
-	VMOVUPS Z18, K1, 64(BX)(CX*2)
-	VMOVUPS Z19, K1, 64(SI)
-	VZEROUPPER
-	RET
-
-// func down10x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-// Requires: AVX, AVX512F
-TEXT ·down10x2F32(SB), NOSPLIT, $0-58
-	KMOVW     last+56(FP), K1
-	MOVQ      y+8(FP), AX
-	MOVQ      yStride+40(FP), CX
-	LEAQ      (AX)(CX*2), DX
-	ADDQ      CX, DX
-	LEAQ      (DX)(CX*2), BX
-	ADDQ      CX, BX
-	LEAQ      (BX)(CX*2), SI
-	ADDQ      CX, SI
-	VMOVUPS   (AX), Z0
-	VMOVUPS   (AX)(CX*1), Z1
-	VMOVUPS   (AX)(CX*2), Z2
-	VMOVUPS   (DX), Z3
-	VMOVUPS   (DX)(CX*1), Z4
-	VMOVUPS   (DX)(CX*2), Z5
-	VMOVUPS   (BX), Z6
-	VMOVUPS   (BX)(CX*1), Z7
-	VMOVUPS   (BX)(CX*2), Z8
-	VMOVUPS   (SI), Z9
-	VMOVUPS.Z 64(AX), K1, Z10
-	VMOVUPS.Z 64(AX)(CX*1), K1, Z11
-	VMOVUPS.Z 64(AX)(CX*2), K1, Z12
-	VMOVUPS.Z 64(DX), K1, Z13
-	VMOVUPS.Z 64(DX)(CX*1), K1, Z14
-	VMOVUPS.Z 64(DX)(CX*2), K1, Z15
-	VMOVUPS.Z 64(BX), K1, Z16
-	VMOVUPS.Z 64(BX)(CX*1), K1, Z17
-	VMOVUPS.Z 64(BX)(CX*2), K1, Z18
-	VMOVUPS.Z 64(SI), K1, Z19
-	MOVQ      out+0(FP), AX
-	MOVQ      x+16(FP), CX
-	MOVQ      xStride+48(FP), DX
-	LEAQ      (CX)(DX*2), DI
-	ADDQ      DX, DI
-	LEAQ      (DI)(DX*2), R9
-	ADDQ      DX, R9
-	LEAQ      (R9)(DX*2), R11
-	ADDQ      DX, R11
-	MOVQ      places+24(FP), R12
-	MOVQ      count+32(FP), R13
-
-single:
-	CMPQ             R13, $0x01
-	JL               after
-	MOVL             (R12), R10
-	MOVL             4(R12), R14
-	LEAQ             (CX)(R10*1), BX
-	LEAQ             (DI)(R10*1), SI
-	LEAQ             (R9)(R10*1), R8
-	LEAQ             (R11)(R10*1), R10
-	VMOVUPS          (AX)(R14*1), Z20
-	VFMADD231PS.BCST (BX), Z0, Z20
-	VFMADD231PS.BCST (BX)(DX*1), Z1, Z20
-	VFMADD231PS.BCST (BX)(DX*2), Z2, Z20
-	VFMADD231PS.BCST (SI), Z3, Z20
-	VFMADD231PS.BCST (SI)(DX*1), Z4, Z20
-	VFMADD231PS.BCST (SI)(DX*2), Z5, Z20
-	VFMADD231PS.BCST (R8), Z6, Z20
-	VFMADD231PS.BCST (R8)(DX*1), Z7, Z20
-	VFMADD231PS.BCST (R8)(DX*2), Z8, Z20
-	VFMADD231PS.BCST (R10), Z9, Z20
-	VMOVUPS          Z20, (AX)(R14*1)
-	VMOVUPS.Z        64(AX)(R14*1), K1, Z20
-	VFMADD231PS.BCST (BX), Z10, Z20
-	VFMADD231PS.BCST (BX)(DX*1), Z11, Z20
-	VFMADD231PS.BCST (BX)(DX*2), Z12, Z20
-	VFMADD231PS.BCST (SI), Z13, Z20
-	VFMADD231PS.BCST (SI)(DX*1), Z14, Z20
-	VFMADD231PS.BCST (SI)(DX*2), Z15, Z20
-	VFMADD231PS.BCST (R8), Z16, Z20
-	VFMADD231PS.BCST (R8)(DX*1), Z17, Z20
-	VFMADD231PS.BCST (R8)(DX*2), Z18, Z20
-	VFMADD231PS.BCST (R10), Z19, Z20
-	VMOVUPS          Z20, K1, 64(AX)(R14*1)
-	ADDQ             $0x08, R12
-	SUBQ             $0x01, R13
-	JMP              single
-
-after:
 	VZEROUPPER
 	RET
 
@@ -4937,161 +1357,6 @@ store:
 	VADDPS  Y6, Y0, Y0
 	VADDPS  Y7, Y0, Y0
 	VMOVUPS Y0, (AX)
-	MOVQ    space+48(FP), R8
-	LEAQ    (DX)(R8*4), DX
-	LEAQ    (BX)(R8*4), BX
-	ADDQ    $0x08, SI
-	ADDQ    stride+56(FP), AX
-	DECQ    DI
-	JMP     row
-
-done:
-	VZEROUPPER
-	RET
-
-// func sparse2F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
-// Requires: AVX, FMA3
-TEXT ·sparse2F32(SB), NOSPLIT, $0-64
-	MOVQ out+0(FP), AX
-	MOVQ panel+8(FP), CX
-	MOVQ values+16(FP), DX
-	MOVQ offsets+24(FP), BX
-	MOVQ counts+32(FP), SI
-	MOVQ rows+40(FP), DI
-
-row:
-	TESTQ  DI, DI
-	JE     done
-	MOVQ   (SI), R10
-	MOVQ   DX, R8
-	MOVQ   BX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-
-several:
-	CMPQ         R10, $0x04
-	JL           single
-	MOVL         (R9), R11
-	VBROADCASTSS (R8), Y8
-	VFMADD231PS  (CX)(R11*1), Y8, Y0
-	VFMADD231PS  32(CX)(R11*1), Y8, Y1
-	MOVL         4(R9), R11
-	VBROADCASTSS 4(R8), Y8
-	VFMADD231PS  (CX)(R11*1), Y8, Y2
-	VFMADD231PS  32(CX)(R11*1), Y8, Y3
-	MOVL         8(R9), R11
-	VBROADCASTSS 8(R8), Y8
-	VFMADD231PS  (CX)(R11*1), Y8, Y4
-	VFMADD231PS  32(CX)(R11*1), Y8, Y5
-	MOVL         12(R9), R11
-	VBROADCASTSS 12(R8), Y8
-	VFMADD231PS  (CX)(R11*1), Y8, Y6
-	VFMADD231PS  32(CX)(R11*1), Y8, Y7
-	ADDQ         $0x10, R8
-	ADDQ         $0x10, R9
-	SUBQ         $0x04, R10
-	JMP          several
-
-single:
-	TESTQ        R10, R10
-	JE           store
-	MOVL         (R9), R11
-	VBROADCASTSS (R8), Y8
-	VFMADD231PS  (CX)(R11*1), Y8, Y0
-	VFMADD231PS  32(CX)(R11*1), Y8, Y1
-	ADDQ         $0x04, R8
-	ADDQ         $0x04, R9
-	DECQ         R10
-	JMP          single
-
-store:
-	VADDPS  Y2, Y0, Y0
-	VADDPS  Y4, Y0, Y0
-	VADDPS  Y6, Y0, Y0
-	VMOVUPS Y0, (AX)
-	VADDPS  Y3, Y1, Y1
-	VADDPS  Y5, Y1, Y1
-	VADDPS  Y7, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	MOVQ    space+48(FP), R8
-	LEAQ    (DX)(R8*4), DX
-	LEAQ    (BX)(R8*4), BX
-	ADDQ    $0x08, SI
-	ADDQ    stride+56(FP), AX
-	DECQ    DI
-	JMP     row
-
-done:
-	VZEROUPPER
-	RET
-
-// func sparse3F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
-// Requires: AVX, FMA3
-TEXT ·sparse3F32(SB), NOSPLIT, $0-64
-	MOVQ out+0(FP), AX
-	MOVQ panel+8(FP), CX
-	MOVQ values+16(FP), DX
-	MOVQ offsets+24(FP), BX
-	MOVQ counts+32(FP), SI
-	MOVQ rows+40(FP), DI
-
-row:
-	TESTQ  DI, DI
-	JE     done
-	MOVQ   (SI), R10
-	MOVQ   DX, R8
-	MOVQ   BX, R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-
-several:
-	CMPQ         R10, $0x02
-	JL           single
-	MOVL         (R9), R11
-	VBROADCASTSS (R8), Y6
-	VFMADD231PS  (CX)(R11*1), Y6, Y0
-	VFMADD231PS  32(CX)(R11*1), Y6, Y1
-	VFMADD231PS  64(CX)(R11*1), Y6, Y2
-	MOVL         4(R9), R11
-	VBROADCASTSS 4(R8), Y6
-	VFMADD231PS  (CX)(R11*1), Y6, Y3
-	VFMADD231PS  32(CX)(R11*1), Y6, Y4
-	VFMADD231PS  64(CX)(R11*1), Y6, Y5
-	ADDQ         $0x08, R8
-	ADDQ         $0x08, R9
-	SUBQ         $0x02, R10
-	JMP          several
-
-single:
-	TESTQ        R10, R10
-	JE           store
-	MOVL         (R9), R11
-	VBROADCASTSS (R8), Y6
-	VFMADD231PS  (CX)(R11*1), Y6, Y0
-	VFMADD231PS  32(CX)(R11*1), Y6, Y1
-	VFMADD231PS  64(CX)(R11*1), Y6, Y2
-	ADDQ         $0x04, R8
-	ADDQ         $0x04, R9
-	DECQ         R10
-	JMP          single
-
-store:
-	VADDPS  Y3, Y0, Y0
-	VMOVUPS Y0, (AX)
-	VADDPS  Y4, Y1, Y1
-	VMOVUPS Y1, 32(AX)
-	VADDPS  Y5, Y2, Y2
-	VMOVUPS Y2, 64(AX)
 	MOVQ    space+48(FP), R8
 	LEAQ    (DX)(R8*4), DX
 	LEAQ    (BX)(R8*4), BX
@@ -5264,48 +1529,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func narrow(out *float32, x *float64, n int)
-// Requires: AVX
-TEXT ·narrow(SB), NOSPLIT, $0-24
-	MOVQ out+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-
-loop:
-	CMPQ       DX, $0x04
-	JL         done
-	VCVTPD2PSY (CX), X0
-	VMOVUPS    X0, (AX)
-	ADDQ       $0x20, CX
-	ADDQ       $0x10, AX
-	SUBQ       $0x04, DX
-	JMP        loop
-
-done:
-	VZEROUPPER
-	RET
-
-// func widen(out *float64, x *float32, n int)
-// Requires: AVX
-TEXT ·widen(SB), NOSPLIT, $0-24
-	MOVQ out+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-
-loop:
-	CMPQ      DX, $0x04
-	JL        done
-	VCVTPS2PD (CX), Y0
-	VMOVUPD   Y0, (AX)
-	ADDQ      $0x10, CX
-	ADDQ      $0x20, AX
-	SUBQ      $0x04, DX
-	JMP       loop
-
-done:
-	VZEROUPPER
-	RET
-
 // func transposeF64(out *float64, x *float64, rows int, cols int, n int)
 // Requires: AVX
 TEXT ·transposeF64(SB), NOSPLIT, $0-40
@@ -5390,283 +1613,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func split(marked *[2]uint32, others *[2]uint32, marks *uint8, first *[9][2]uint32, n int) int
-// Requires: AVX, AVX512DQ, AVX512F, POPCNT
-TEXT ·split(SB), NOSPLIT, $0-48
-	MOVQ         marked+0(FP), AX
-	MOVQ         others+8(FP), CX
-	MOVQ         marks+16(FP), DX
-	MOVQ         first+24(FP), BX
-	MOVQ         n+32(FP), SI
-	VMOVDQU64    (BX), Z0
-	VPBROADCASTQ 64(BX), Z1
-	XORQ         DI, DI
-
-loop:
-	TESTQ         SI, SI
-	JE            done
-	MOVBLZX       (DX), BX
-	KMOVW         BX, K1
-	KNOTB         K1, K2
-	VPCOMPRESSQ.Z Z0, K1, Z2
-	VMOVDQU64     Z2, (AX)
-	VPCOMPRESSQ.Z Z0, K2, Z2
-	VMOVDQU64     Z2, (CX)
-	POPCNTL       BX, BX
-	ADDQ          BX, DI
-	LEAQ          (AX)(BX*8), AX
-	NEGQ          BX
-	LEAQ          64(CX)(BX*8), CX
-	VPADDD        Z1, Z0, Z0
-	INCQ          DX
-	DECQ          SI
-	JMP           loop
-
-done:
-	MOVQ DI, ret+40(FP)
-	VZEROUPPER
-	RET
-
-// func seenF64(x *float64, mask *float64, values *float64, observed *bool, n int)
-// Requires: AVX, AVX2
-TEXT ·seenF64(SB), NOSPLIT, $0-40
-	MOVQ     x+0(FP), AX
-	MOVQ     mask+8(FP), CX
-	MOVQ     values+16(FP), DX
-	MOVQ     observed+24(FP), BX
-	MOVQ     n+32(FP), SI
-	VPCMPEQQ Y0, Y0, Y0
-	VPSRLQ   $0x36, Y0, Y0
-	VPSLLQ   $0x34, Y0, Y0
-	VPXOR    Y1, Y1, Y1
-
-loop:
-	CMPQ      SI, $0x04
-	JL        done
-	VPMOVZXBQ (BX), Y2
-	VPSUBQ    Y2, Y1, Y2
-	VPAND     (DX), Y2, Y3
-	VMOVUPD   Y3, (AX)
-	VPAND     Y0, Y2, Y2
-	VMOVUPD   Y2, (CX)
-	ADDQ      $0x20, AX
-	ADDQ      $0x20, CX
-	ADDQ      $0x20, DX
-	ADDQ      $0x04, BX
-	SUBQ      $0x04, SI
-	JMP       loop
-
-done:
-	VZEROUPPER
-	RET
-
-// func gaps(places *int, bits *uint8, mask *float64, first *[9]int, n int, last uint16) int
-// Requires: AVX, AVX512F, POPCNT
-TEXT ·gaps(SB), NOSPLIT, $0-56
-	MOVQ         places+0(FP), AX
-	MOVQ         bits+8(FP), CX
-	MOVQ         mask+16(FP), DX
-	MOVQ         first+24(FP), BX
-	MOVQ         n+32(FP), SI
-	KMOVW        last+40(FP), K1
-	VMOVDQU64    (BX), Z0
-	VPBROADCASTQ 64(BX), Z1
-	VPXORQ       Z2, Z2, Z2
-	XORQ         BX, BX
-
-loop:
-	CMPQ          SI, $0x01
-	JE            end
-	VMOVUPD       (DX), Z3
-	VCMPPD        $0x00, Z2, Z3, K2
-	KMOVW         K2, DI
-	MOVB          DI, (CX)
-	VPCOMPRESSQ.Z Z0, K2, Z3
-	VMOVDQU64     Z3, (AX)(BX*8)
-	POPCNTL       DI, DI
-	ADDQ          DI, BX
-	VPADDQ        Z1, Z0, Z0
-	ADDQ          $0x40, DX
-	INCQ          CX
-	DECQ          SI
-	JMP           loop
-
-end:
-	VMOVUPD.Z     (DX), K1, Z3
-	VCMPPD        $0x00, Z2, Z3, K1, K2
-	KMOVW         K2, DI
-	MOVB          DI, (CX)
-	VPCOMPRESSQ.Z Z0, K2, Z3
-	VMOVDQU64     Z3, (AX)(BX*8)
-	POPCNTL       DI, DI
-	ADDQ          DI, BX
-	MOVQ          BX, ret+48(FP)
-	VZEROUPPER
-	RET
-
-// func groupSoftmaxF32(out *float32, x *float32, c *uint32, n int, whole int, tail int, careful int, mask *uint32)
-// Requires: AVX, AVX2
-TEXT ·groupSoftmaxF32(SB), NOSPLIT, $0-64
-	MOVQ    mask+56(FP), AX
-	VMOVUPS (AX), Y0
-	MOVQ    out+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    c+16(FP), DX
-	MOVQ    n+24(FP), BX
-	MOVQ    whole+32(FP), SI
-	MOVQ    tail+40(FP), DI
-	MOVQ    SI, R9
-	ADDQ    DI, R9
-
-group:
-	TESTQ        BX, BX
-	JE           done
-	VBROADCASTSS (CX), Y1
-	VMOVUPS      Y1, Y2
-	XORQ         R8, R8
-
-max:
-	CMPQ   R8, SI
-	JE     maxTail
-	VMAXPS (CX)(R8*1), Y2, Y2
-	ADDQ   $0x20, R8
-	JMP    max
-
-maxTail:
-	TESTQ      DI, DI
-	JE         maxDone
-	VMASKMOVPS (CX)(R8*1), Y0, Y3
-	VBLENDVPS  Y0, Y3, Y1, Y3
-	VMAXPS     Y3, Y2, Y2
-
-maxDone:
-	VEXTRACTF128 $0x01, Y2, X1
-	VMAXPS       X1, X2, X2
-	VMOVHLPS     X2, X2, X1
-	VMAXPS       X1, X2, X2
-	VMOVSHDUP    X2, X1
-	VMAXSS       X1, X2, X2
-	VBROADCASTSS X2, Y2
-	XORQ         R8, R8
-
-exp:
-	CMPQ       R8, SI
-	JE         expTail
-	VMOVUPS    (CX)(R8*1), Y1
-	VSUBPS     Y2, Y1, Y1
-	VCMPPS     $0x05, (DX), Y1, Y3
-	VMULPS     32(DX), Y1, Y5
-	VADDPS     64(DX), Y5, Y5
-	VCVTTPS2DQ Y5, Y5
-	VPSUBD     96(DX), Y5, Y4
-	VPSLLD     $0x17, Y5, Y5
-	VCVTDQ2PS  Y4, Y4
-	VMULPS     128(DX), Y4, Y6
-	VSUBPS     Y6, Y1, Y1
-	VMULPS     160(DX), Y4, Y6
-	VSUBPS     Y6, Y1, Y1
-	VMOVUPS    192(DX), Y6
-	VMULPS     Y1, Y6, Y6
-	VADDPS     224(DX), Y6, Y6
-	VMULPS     Y1, Y6, Y6
-	VADDPS     256(DX), Y6, Y6
-	VMULPS     Y1, Y6, Y6
-	VADDPS     288(DX), Y6, Y6
-	VMULPS     Y1, Y6, Y6
-	VADDPS     320(DX), Y6, Y6
-	VMULPS     Y1, Y6, Y6
-	VMULPS     Y1, Y6, Y6
-	VADDPS     Y1, Y6, Y6
-	VADDPS     352(DX), Y6, Y6
-	VMULPS     Y6, Y5, Y6
-	VANDPS     Y3, Y6, Y6
-	VMOVUPS    Y6, (AX)(R8*1)
-	ADDQ       $0x20, R8
-	JMP        exp
-
-expTail:
-	TESTQ      DI, DI
-	JE         expDone
-	VMASKMOVPS (CX)(R8*1), Y0, Y1
-	VSUBPS     Y2, Y1, Y1
-	VCMPPS     $0x05, (DX), Y1, Y2
-	VMULPS     32(DX), Y1, Y4
-	VADDPS     64(DX), Y4, Y4
-	VCVTTPS2DQ Y4, Y4
-	VPSUBD     96(DX), Y4, Y3
-	VPSLLD     $0x17, Y4, Y4
-	VCVTDQ2PS  Y3, Y3
-	VMULPS     128(DX), Y3, Y5
-	VSUBPS     Y5, Y1, Y1
-	VMULPS     160(DX), Y3, Y5
-	VSUBPS     Y5, Y1, Y1
-	VMOVUPS    192(DX), Y5
-	VMULPS     Y1, Y5, Y5
-	VADDPS     224(DX), Y5, Y5
-	VMULPS     Y1, Y5, Y5
-	VADDPS     256(DX), Y5, Y5
-	VMULPS     Y1, Y5, Y5
-	VADDPS     288(DX), Y5, Y5
-	VMULPS     Y1, Y5, Y5
-	VADDPS     320(DX), Y5, Y5
-	VMULPS     Y1, Y5, Y5
-	VMULPS     Y1, Y5, Y5
-	VADDPS     Y1, Y5, Y5
-	VADDPS     352(DX), Y5, Y5
-	VMULPS     Y5, Y4, Y5
-	VANDPS     Y2, Y5, Y5
-	CMPQ       BX, careful+48(FP)
-	JLE        expLast
-	VMOVUPS    Y5, (AX)(R8*1)
-	JMP        expDone
-
-expLast:
-	VMASKMOVPS Y5, Y0, (AX)(R8*1)
-
-expDone:
-	VXORPS X1, X1, X1
-	XORQ   R8, R8
-
-sum:
-	VADDSS       (AX)(R8*1), X1, X1
-	ADDQ         $0x04, R8
-	CMPQ         R8, R9
-	JNE          sum
-	VBROADCASTSS X1, Y1
-	XORQ         R8, R8
-
-divide:
-	CMPQ    R8, SI
-	JE      divideTail
-	VMOVUPS (AX)(R8*1), Y2
-	VDIVPS  Y1, Y2, Y2
-	VMOVUPS Y2, (AX)(R8*1)
-	ADDQ    $0x20, R8
-	JMP     divide
-
-divideTail:
-	TESTQ      DI, DI
-	JE         divideDone
-	VMASKMOVPS (AX)(R8*1), Y0, Y2
-	VDIVPS     Y1, Y2, Y2
-	CMPQ       BX, careful+48(FP)
-	JLE        divideLast
-	VMOVUPS    Y2, (AX)(R8*1)
-	JMP        divideDone
-
-divideLast:
-	VMASKMOVPS Y2, Y0, (AX)(R8*1)
-
-divideDone:
-	ADDQ R9, CX
-	ADDQ R9, AX
-	DECQ BX
-	JMP  group
-
-done:
-	VZEROUPPER
-	RET
-
 // func normalsF32(dst *float32, s *uint32, c *uint32, n int)
 // Requires: AVX, AVX2
 TEXT ·normalsF32(SB), NOSPLIT, $0-32
@@ -5679,206 +1625,7 @@ TEXT ·normalsF32(SB), NOSPLIT, $0-32
 	VMOVDQU 64(CX), Y2
 	VMOVDQU 96(CX), Y3
 
-two:
-	CMPQ      BX, $0x02
-	JL        one
-	VPADDD    Y0, Y3, Y4
-	VPSLLD    $0x07, Y4, Y5
-	VPSRLD    $0x19, Y4, Y4
-	VPOR      Y5, Y4, Y4
-	VPADDD    Y0, Y4, Y4
-	VPSLLD    $0x09, Y1, Y5
-	VPXOR     Y0, Y2, Y2
-	VPXOR     Y1, Y3, Y3
-	VPXOR     Y2, Y1, Y1
-	VPXOR     Y3, Y0, Y0
-	VPXOR     Y5, Y2, Y2
-	VPSLLD    $0x0b, Y3, Y5
-	VPSRLD    $0x15, Y3, Y3
-	VPOR      Y5, Y3, Y3
-	VPADDD    Y0, Y3, Y5
-	VPSLLD    $0x07, Y5, Y6
-	VPSRLD    $0x19, Y5, Y5
-	VPOR      Y6, Y5, Y5
-	VPADDD    Y0, Y5, Y5
-	VPSLLD    $0x09, Y1, Y6
-	VPXOR     Y0, Y2, Y2
-	VPXOR     Y1, Y3, Y3
-	VPXOR     Y2, Y1, Y1
-	VPXOR     Y3, Y0, Y0
-	VPXOR     Y6, Y2, Y2
-	VPSLLD    $0x0b, Y3, Y6
-	VPSRLD    $0x15, Y3, Y3
-	VPOR      Y6, Y3, Y3
-	VPADDD    Y0, Y3, Y6
-	VPSLLD    $0x07, Y6, Y7
-	VPSRLD    $0x19, Y6, Y6
-	VPOR      Y7, Y6, Y6
-	VPADDD    Y0, Y6, Y6
-	VPSLLD    $0x09, Y1, Y7
-	VPXOR     Y0, Y2, Y2
-	VPXOR     Y1, Y3, Y3
-	VPXOR     Y2, Y1, Y1
-	VPXOR     Y3, Y0, Y0
-	VPXOR     Y7, Y2, Y2
-	VPSLLD    $0x0b, Y3, Y7
-	VPSRLD    $0x15, Y3, Y3
-	VPOR      Y7, Y3, Y3
-	VPADDD    Y0, Y3, Y7
-	VPSLLD    $0x07, Y7, Y8
-	VPSRLD    $0x19, Y7, Y7
-	VPOR      Y8, Y7, Y7
-	VPADDD    Y0, Y7, Y7
-	VPSLLD    $0x09, Y1, Y8
-	VPXOR     Y0, Y2, Y2
-	VPXOR     Y1, Y3, Y3
-	VPXOR     Y2, Y1, Y1
-	VPXOR     Y3, Y0, Y0
-	VPXOR     Y8, Y2, Y2
-	VPSLLD    $0x0b, Y3, Y8
-	VPSRLD    $0x15, Y3, Y3
-	VPOR      Y8, Y3, Y3
-	VPSRLD    $0x01, Y4, Y4
-	VPSRLD    $0x01, Y6, Y6
-	VCVTDQ2PS Y4, Y4
-	VCVTDQ2PS Y6, Y6
-	VADDPS    (DX), Y4, Y4
-	VADDPS    (DX), Y6, Y6
-	VMULPS    64(DX), Y4, Y4
-	VMULPS    64(DX), Y6, Y6
-	VPSUBD    96(DX), Y4, Y8
-	VPSUBD    96(DX), Y6, Y9
-	VPSRAD    $0x17, Y8, Y8
-	VPSRAD    $0x17, Y9, Y9
-	VPSLLD    $0x17, Y8, Y10
-	VPSLLD    $0x17, Y9, Y11
-	VPSUBD    Y10, Y4, Y4
-	VPSUBD    Y11, Y6, Y6
-	VSUBPS    32(DX), Y4, Y4
-	VSUBPS    32(DX), Y6, Y6
-	VMOVUPS   128(DX), Y12
-	VMOVUPS   128(DX), Y13
-	VMULPS    Y4, Y12, Y12
-	VMULPS    Y6, Y13, Y13
-	VADDPS    160(DX), Y12, Y12
-	VADDPS    160(DX), Y13, Y13
-	VMULPS    Y4, Y12, Y12
-	VMULPS    Y6, Y13, Y13
-	VADDPS    192(DX), Y12, Y12
-	VADDPS    192(DX), Y13, Y13
-	VMULPS    Y4, Y12, Y12
-	VMULPS    Y6, Y13, Y13
-	VADDPS    224(DX), Y12, Y12
-	VADDPS    224(DX), Y13, Y13
-	VMULPS    Y4, Y12, Y12
-	VMULPS    Y6, Y13, Y13
-	VADDPS    256(DX), Y12, Y12
-	VADDPS    256(DX), Y13, Y13
-	VMULPS    Y4, Y12, Y12
-	VMULPS    Y6, Y13, Y13
-	VADDPS    288(DX), Y12, Y12
-	VADDPS    288(DX), Y13, Y13
-	VMULPS    Y4, Y12, Y12
-	VMULPS    Y6, Y13, Y13
-	VADDPS    320(DX), Y12, Y12
-	VADDPS    320(DX), Y13, Y13
-	VMULPS    Y4, Y12, Y12
-	VMULPS    Y6, Y13, Y13
-	VADDPS    352(DX), Y12, Y12
-	VADDPS    352(DX), Y13, Y13
-	VMULPS    Y4, Y12, Y12
-	VMULPS    Y6, Y13, Y13
-	VADDPS    384(DX), Y12, Y12
-	VADDPS    384(DX), Y13, Y13
-	VMULPS    Y4, Y12, Y12
-	VMULPS    Y6, Y13, Y13
-	VMULPS    Y4, Y4, Y10
-	VMULPS    Y6, Y6, Y11
-	VMULPS    Y10, Y12, Y12
-	VMULPS    Y11, Y13, Y13
-	VMULPS    (DX), Y10, Y10
-	VMULPS    (DX), Y11, Y11
-	VCVTDQ2PS Y8, Y8
-	VCVTDQ2PS Y9, Y9
-	VMULPS    416(DX), Y8, Y14
-	VMULPS    416(DX), Y9, Y15
-	VADDPS    Y14, Y12, Y12
-	VADDPS    Y15, Y13, Y13
-	VSUBPS    Y10, Y12, Y12
-	VSUBPS    Y11, Y13, Y13
-	VADDPS    Y12, Y4, Y12
-	VADDPS    Y13, Y6, Y13
-	VMULPS    448(DX), Y8, Y8
-	VMULPS    448(DX), Y9, Y9
-	VADDPS    Y8, Y12, Y12
-	VADDPS    Y9, Y13, Y13
-	VMULPS    480(DX), Y12, Y12
-	VMULPS    480(DX), Y13, Y13
-	VSQRTPS   Y12, Y12
-	VSQRTPS   Y13, Y13
-	VPSLLD    $0x02, Y5, Y4
-	VPSLLD    $0x02, Y7, Y6
-	VCVTDQ2PS Y4, Y4
-	VCVTDQ2PS Y6, Y6
-	VMULPS    512(DX), Y4, Y4
-	VMULPS    512(DX), Y6, Y6
-	VMULPS    Y4, Y4, Y8
-	VMULPS    Y6, Y6, Y9
-	VMULPS    608(DX), Y8, Y10
-	VMULPS    608(DX), Y9, Y11
-	VADDPS    576(DX), Y10, Y10
-	VADDPS    576(DX), Y11, Y11
-	VMULPS    Y8, Y10, Y10
-	VMULPS    Y9, Y11, Y11
-	VADDPS    544(DX), Y10, Y10
-	VADDPS    544(DX), Y11, Y11
-	VMULPS    Y8, Y10, Y10
-	VMULPS    Y9, Y11, Y11
-	VMULPS    704(DX), Y8, Y14
-	VMULPS    704(DX), Y9, Y15
-	VADDPS    672(DX), Y14, Y14
-	VADDPS    672(DX), Y15, Y15
-	VMULPS    Y8, Y14, Y14
-	VMULPS    Y9, Y15, Y15
-	VADDPS    640(DX), Y14, Y14
-	VADDPS    640(DX), Y15, Y15
-	VMULPS    Y8, Y14, Y14
-	VMULPS    Y9, Y15, Y15
-	VMULPS    Y4, Y10, Y10
-	VMULPS    Y6, Y11, Y11
-	VADDPS    Y4, Y10, Y10
-	VADDPS    Y6, Y11, Y11
-	VMULPS    Y8, Y14, Y14
-	VMULPS    Y9, Y15, Y15
-	VMULPS    (DX), Y8, Y8
-	VMULPS    (DX), Y9, Y9
-	VSUBPS    Y8, Y14, Y14
-	VSUBPS    Y9, Y15, Y15
-	VADDPS    32(DX), Y14, Y14
-	VADDPS    32(DX), Y15, Y15
-	VPAND     736(DX), Y5, Y8
-	VPAND     736(DX), Y7, Y9
-	VXORPS    Y8, Y14, Y14
-	VXORPS    Y9, Y15, Y15
-	VPSLLD    $0x01, Y5, Y5
-	VPSLLD    $0x01, Y7, Y7
-	VBLENDVPS Y5, Y10, Y14, Y4
-	VBLENDVPS Y7, Y11, Y15, Y6
-	VBLENDVPS Y5, Y14, Y10, Y8
-	VBLENDVPS Y7, Y15, Y11, Y9
-	VMULPS    Y12, Y4, Y4
-	VMULPS    Y13, Y6, Y6
-	VMULPS    Y12, Y8, Y8
-	VMULPS    Y13, Y9, Y9
-	VMOVUPS   Y4, (AX)
-	VMOVUPS   Y8, 32(AX)
-	VMOVUPS   Y6, 64(AX)
-	VMOVUPS   Y9, 96(AX)
-	ADDQ      $0x80, AX
-	SUBQ      $0x02, BX
-	JMP       two
-
-one:
+loop:
 	TESTQ     BX, BX
 	JE        done
 	VPADDD    Y0, Y3, Y4
@@ -5978,7 +1725,8 @@ one:
 	VMOVUPS   Y4, (AX)
 	VMOVUPS   Y6, 32(AX)
 	ADDQ      $0x40, AX
-	SUBQ      $0x01, BX
+	DECQ      BX
+	JMP       loop
 
 done:
 	VMOVDQU Y0, (CX)
@@ -6131,57 +1879,6 @@ loop:
 	ADDQ         $0x00000400, DX
 	DECQ         BX
 	JMP          loop
-
-done:
-	VZEROUPPER
-	RET
-
-// func turnTilesF64(to *float64, from *float64, n int)
-// Requires: AVX, AVX512F
-TEXT ·turnTilesF64(SB), NOSPLIT, $0-24
-	MOVQ to+0(FP), AX
-	MOVQ from+8(FP), CX
-	MOVQ n+16(FP), DX
-
-loop:
-	TESTQ   DX, DX
-	JE      done
-	VMOVUPD (CX), Z0
-	VMOVUPD Z0, (AX)
-	VMOVUPD 64(CX), Z0
-	VMOVUPD Z0, 256(AX)
-	VMOVUPD 128(CX), Z0
-	VMOVUPD Z0, 512(AX)
-	VMOVUPD 192(CX), Z0
-	VMOVUPD Z0, 768(AX)
-	VMOVUPD 256(CX), Z0
-	VMOVUPD Z0, 64(AX)
-	VMOVUPD 320(CX), Z0
-	VMOVUPD Z0, 320(AX)
-	VMOVUPD 384(CX), Z0
-	VMOVUPD Z0, 576(AX)
-	VMOVUPD 448(CX), Z0
-	VMOVUPD Z0, 832(AX)
-	VMOVUPD 512(CX), Z0
-	VMOVUPD Z0, 128(AX)
-	VMOVUPD 576(CX), Z0
-	VMOVUPD Z0, 384(AX)
-	VMOVUPD 640(CX), Z0
-	VMOVUPD Z0, 640(AX)
-	VMOVUPD 704(CX), Z0
-	VMOVUPD Z0, 896(AX)
-	VMOVUPD 768(CX), Z0
-	VMOVUPD Z0, 192(AX)
-	VMOVUPD 832(CX), Z0
-	VMOVUPD Z0, 448(AX)
-	VMOVUPD 896(CX), Z0
-	VMOVUPD Z0, 704(AX)
-	VMOVUPD 960(CX), Z0
-	VMOVUPD Z0, 960(AX)
-	ADDQ    $0x00000400, AX
-	ADDQ    $0x00000400, CX
-	DECQ    DX
-	JMP     loop
 
 done:
 	VZEROUPPER

@@ -4,45 +4,40 @@
 
 package simd
 
-// addF64 is out = x + y.
+// addF64 is out = x + y. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func addF64(out *float64, x *float64, y *float64, n int)
+func addF64(out *float64, x *float64, y *float64, n int, rows int)
 
-// subF64 is out = x - y.
+// mulF64 is out = x y. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func subF64(out *float64, x *float64, y *float64, n int)
+func mulF64(out *float64, x *float64, y *float64, n int, rows int)
 
-// mulF64 is out = x y.
+// rectifyF64 is out = max(x + y, 0). x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func mulF64(out *float64, x *float64, y *float64, n int)
+func rectifyF64(out *float64, x *float64, y *float64, n int, rows int)
 
-// scaleF64 is out = k x.
+// gateF64 is out = y where x > 0, else 0. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func scaleF64(out *float64, x *float64, k float64, n int)
+func gateF64(out *float64, x *float64, y *float64, n int, rows int)
 
-// axpyF64 is out = out + k x.
+// scaleF64 is out_r = k_r x.
 //
 //go:noescape
-func axpyF64(out *float64, x *float64, k float64, n int)
+func scaleF64(out *float64, x *float64, k *float64, n int, rows int)
 
-// rectifyF64 is row = max(row + bias, 0).
+// axpyF64 is out = out + Σ_r k_r x_r.
 //
 //go:noescape
-func rectifyF64(row *float64, bias *float64, n int)
+func axpyF64(out *float64, x *float64, k *float64, n int, rows int)
 
-// gateF64 is out = slope where y > 0, else 0.
+// dotF64 is out_r = Σ x y_r.
 //
 //go:noescape
-func gateF64(out *float64, y *float64, slope *float64, n int)
-
-// dotF64 is Σ x y.
-//
-//go:noescape
-func dotF64(x *float64, y *float64, n int) float64
+func dotF64(out *float64, x *float64, y *float64, n int, rows int)
 
 // nonzeroF64 counts the numbers that are not 0.
 //
@@ -61,168 +56,11 @@ func adamF64(w *float64, m *float64, v *float64, slope *float64, c *[6]float64, 
 //go:noescape
 func compressF64(values *float64, offsets *uint32, x *float64, steps *[17]uint32, n int) int
 
-// differsF64 marks the numbers of x that differ from first's and counts them: a bit of marks
-// each; n vectors, of the last the numbers in the mask only.
-//
-//go:noescape
-func differsF64(marks *uint8, first *float64, x *float64, n int, last uint16) int
-
-// scatterF64 is each of the rows out = row with mean + sd z where bits say, z's numbers in turn;
-// n vectors, of the last the numbers in the mask only, and ahead bytes from there to the next row.
-// It reads a vector of z behind the last.
-//
-//go:noescape
-func scatterF64(out *float64, row *float64, mean *float64, sd *float64, z *float64, bits *uint8, rows int, n int, ahead int, last uint16)
-
-// groupOuterF64 is out_ik = w_ik c_i.
-//
-//go:noescape
-func groupOuterF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
-
-// groupAddF64 is out_ik = x_ik + c_i.
-//
-//go:noescape
-func groupAddF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
-
-// groupSquaresSlopeF64 is out_ik = (2 w_ik c_i) x_ik.
-//
-//go:noescape
-func groupSquaresSlopeF64(out *float64, c *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
-
-// groupDotF64 is out_ik = c_iᵀ x_ik.
-//
-//go:noescape
-func groupDotF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
-
-// groupSquaresF64 is out_ik = c_iᵀ (x_ik ∘ x_ik).
-//
-//go:noescape
-func groupSquaresF64(out *float64, c *float64, x *float64, n int, r int, whole int, tail int)
-
-// groupMeanF64 is out_i = Σ_k w_ik x_ik.
-//
-//go:noescape
-func groupMeanF64(out *float64, w *float64, x *float64, n int, r int, whole int, tail int, careful int, mask *uint32)
-
-// groupSlopeF64 is out = Σ_ik w_ik c_i of the four vectors of c's rows, row bytes long, whose
-// numbers the masks have.
-//
-//go:noescape
-func groupSlopeF64(out *float64, c *float64, w *float64, n int, r int, row int, masks *[32]uint32)
-
-// across1x1F64 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across1x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down1x1F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 1 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down1x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across1x2F64 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across1x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down1x2F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 1 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down1x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across2x1F64 is out_i = start + Σ_p x_i[p0] b[p1] for 2 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across2x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down2x1F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 2 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down2x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across2x2F64 is out_i = start + Σ_p x_i[p0] b[p1] for 2 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across2x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down2x2F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 2 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down2x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across5x1F64 is out_i = start + Σ_p x_i[p0] b[p1] for 5 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across5x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down5x1F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 5 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down5x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across5x2F64 is out_i = start + Σ_p x_i[p0] b[p1] for 5 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across5x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down5x2F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 5 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down5x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across10x1F64 is out_i = start + Σ_p x_i[p0] b[p1] for 10 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across10x1F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down10x1F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 10 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down10x1F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across10x2F64 is out_i = start + Σ_p x_i[p0] b[p1] for 10 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across10x2F64(out *float64, start *float64, b *float64, x *float64, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down10x2F64 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 10 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down10x2F64(out *float64, y *float64, x *float64, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
 // sparse1F64 is out_i = Σ_t values_it panel[offsets_it], 4 columns.
 // Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
 //
 //go:noescape
 func sparse1F64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
-
-// sparse2F64 is out_i = Σ_t values_it panel[offsets_it], 8 columns.
-// Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
-//
-//go:noescape
-func sparse2F64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
-
-// sparse3F64 is out_i = Σ_t values_it panel[offsets_it], 12 columns.
-// Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
-//
-//go:noescape
-func sparse3F64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
 
 // sparse4F64 is out_i = Σ_t values_it panel[offsets_it], 16 columns.
 // Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
@@ -236,45 +74,40 @@ func sparse4F64(out *float64, panel *float64, values *float64, offsets *uint32, 
 //go:noescape
 func sparseWideF64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
 
-// addF32 is out = x + y.
+// addF32 is out = x + y. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func addF32(out *float32, x *float32, y *float32, n int)
+func addF32(out *float32, x *float32, y *float32, n int, rows int)
 
-// subF32 is out = x - y.
+// mulF32 is out = x y. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func subF32(out *float32, x *float32, y *float32, n int)
+func mulF32(out *float32, x *float32, y *float32, n int, rows int)
 
-// mulF32 is out = x y.
+// rectifyF32 is out = max(x + y, 0). x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func mulF32(out *float32, x *float32, y *float32, n int)
+func rectifyF32(out *float32, x *float32, y *float32, n int, rows int)
 
-// scaleF32 is out = k x.
+// gateF32 is out = y where x > 0, else 0. x and out have rows of n numbers, y is one.
 //
 //go:noescape
-func scaleF32(out *float32, x *float32, k float32, n int)
+func gateF32(out *float32, x *float32, y *float32, n int, rows int)
 
-// axpyF32 is out = out + k x.
+// scaleF32 is out_r = k_r x.
 //
 //go:noescape
-func axpyF32(out *float32, x *float32, k float32, n int)
+func scaleF32(out *float32, x *float32, k *float32, n int, rows int)
 
-// rectifyF32 is row = max(row + bias, 0).
+// axpyF32 is out = out + Σ_r k_r x_r.
 //
 //go:noescape
-func rectifyF32(row *float32, bias *float32, n int)
+func axpyF32(out *float32, x *float32, k *float32, n int, rows int)
 
-// gateF32 is out = slope where y > 0, else 0.
+// dotF32 is out_r = Σ x y_r.
 //
 //go:noescape
-func gateF32(out *float32, y *float32, slope *float32, n int)
-
-// dotF32 is Σ x y.
-//
-//go:noescape
-func dotF32(x *float32, y *float32, n int) float32
+func dotF32(out *float32, x *float32, y *float32, n int, rows int)
 
 // nonzeroF32 counts the numbers that are not 0.
 //
@@ -293,168 +126,11 @@ func adamF32(w *float32, m *float32, v *float32, slope *float32, c *[6]float32, 
 //go:noescape
 func compressF32(values *float32, offsets *uint32, x *float32, steps *[17]uint32, n int) int
 
-// differsF32 marks the numbers of x that differ from first's and counts them: a bit of marks
-// each; n vectors, of the last the numbers in the mask only.
-//
-//go:noescape
-func differsF32(marks *uint8, first *float32, x *float32, n int, last uint16) int
-
-// scatterF32 is each of the rows out = row with mean + sd z where bits say, z's numbers in turn;
-// n vectors, of the last the numbers in the mask only, and ahead bytes from there to the next row.
-// It reads a vector of z behind the last.
-//
-//go:noescape
-func scatterF32(out *float32, row *float32, mean *float32, sd *float32, z *float32, bits *uint8, rows int, n int, ahead int, last uint16)
-
-// groupOuterF32 is out_ik = w_ik c_i.
-//
-//go:noescape
-func groupOuterF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
-
-// groupAddF32 is out_ik = x_ik + c_i.
-//
-//go:noescape
-func groupAddF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
-
-// groupSquaresSlopeF32 is out_ik = (2 w_ik c_i) x_ik.
-//
-//go:noescape
-func groupSquaresSlopeF32(out *float32, c *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
-
-// groupDotF32 is out_ik = c_iᵀ x_ik.
-//
-//go:noescape
-func groupDotF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
-
-// groupSquaresF32 is out_ik = c_iᵀ (x_ik ∘ x_ik).
-//
-//go:noescape
-func groupSquaresF32(out *float32, c *float32, x *float32, n int, r int, whole int, tail int)
-
-// groupMeanF32 is out_i = Σ_k w_ik x_ik.
-//
-//go:noescape
-func groupMeanF32(out *float32, w *float32, x *float32, n int, r int, whole int, tail int, careful int, mask *uint32)
-
-// groupSlopeF32 is out = Σ_ik w_ik c_i of the four vectors of c's rows, row bytes long, whose
-// numbers the masks have.
-//
-//go:noescape
-func groupSlopeF32(out *float32, c *float32, w *float32, n int, r int, row int, masks *[32]uint32)
-
-// across1x1F32 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across1x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down1x1F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 1 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down1x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across1x2F32 is out_i = start + Σ_p x_i[p0] b[p1] for 1 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across1x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down1x2F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 1 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down1x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across2x1F32 is out_i = start + Σ_p x_i[p0] b[p1] for 2 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across2x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down2x1F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 2 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down2x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across2x2F32 is out_i = start + Σ_p x_i[p0] b[p1] for 2 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across2x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down2x2F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 2 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down2x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across5x1F32 is out_i = start + Σ_p x_i[p0] b[p1] for 5 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across5x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down5x1F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 5 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down5x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across5x2F32 is out_i = start + Σ_p x_i[p0] b[p1] for 5 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across5x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down5x2F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 5 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down5x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across10x1F32 is out_i = start + Σ_p x_i[p0] b[p1] for 10 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across10x1F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down10x1F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 10 rows i, 1 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down10x1F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
-// across10x2F32 is out_i = start + Σ_p x_i[p0] b[p1] for 10 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func across10x2F32(out *float32, start *float32, b *float32, x *float32, places *[2]uint32, count int, outStride int, xStride int, last uint16)
-
-// down10x2F32 is out[p1] = out[p1] + Σ_i x_i[p0] y_i for 10 rows i, 2 vectors wide,
-// of the last the numbers in the mask only. Offsets and strides are in bytes.
-//
-//go:noescape
-func down10x2F32(out *float32, y *float32, x *float32, places *[2]uint32, count int, yStride int, xStride int, last uint16)
-
 // sparse1F32 is out_i = Σ_t values_it panel[offsets_it], 8 columns.
 // Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
 //
 //go:noescape
 func sparse1F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
-
-// sparse2F32 is out_i = Σ_t values_it panel[offsets_it], 16 columns.
-// Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
-//
-//go:noescape
-func sparse2F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
-
-// sparse3F32 is out_i = Σ_t values_it panel[offsets_it], 24 columns.
-// Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
-//
-//go:noescape
-func sparse3F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
 
 // sparse4F32 is out_i = Σ_t values_it panel[offsets_it], 32 columns.
 // Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
@@ -468,16 +144,6 @@ func sparse4F32(out *float32, panel *float32, values *float32, offsets *uint32, 
 //go:noescape
 func sparseWideF32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
 
-// narrow is float64 to float32; n is a multiple of 4.
-//
-//go:noescape
-func narrow(out *float32, x *float64, n int)
-
-// widen is float32 to float64; n is a multiple of 4.
-//
-//go:noescape
-func widen(out *float64, x *float32, n int)
-
 // transposeF64 transposes four rows of x (rows, cols), the first n columns of them, n a multiple of 4.
 //
 //go:noescape
@@ -488,28 +154,6 @@ func transposeF64(out *float64, x *float64, rows int, cols int, n int)
 //go:noescape
 func transposeF32(out *float32, x *float32, rows int, cols int, n int)
 
-// split lists the places of the columns that are marked and of the others, and counts the former;
-// first are those of the first eight columns, and what eight columns add. There are n times eight.
-//
-//go:noescape
-func split(marked *[2]uint32, others *[2]uint32, marks *uint8, first *[9][2]uint32, n int) int
-
-// seenF64 is x = values where observed, else 0, and mask = 1 or 0; n is a multiple of 4.
-//
-//go:noescape
-func seenF64(x *float64, mask *float64, values *float64, observed *bool, n int)
-
-// gaps lists the places where mask is 0 and counts them, with a bit each; n vectors, of the last the
-// numbers in the mask only. first are the first eight places, and what a vector adds.
-//
-//go:noescape
-func gaps(places *int, bits *uint8, mask *float64, first *[9]int, n int, last uint16) int
-
-// groupSoftmaxF32 is out_k = exp(x_k)/Σ_l exp(x_l) within n groups.
-//
-//go:noescape
-func groupSoftmaxF32(out *float32, x *float32, c *uint32, n int, whole int, tail int, careful int, mask *uint32)
-
 // normalsF32 fills n blocks of 16 normals.
 //
 //go:noescape
@@ -519,11 +163,6 @@ func normalsF32(dst *float32, s *uint32, c *uint32, n int)
 //
 //go:noescape
 func tilesF64(a *float64, w *float64, u *float64, n int)
-
-// turnTilesF64 is to = fromᵀ of n tiles, one after the other.
-//
-//go:noescape
-func turnTilesF64(to *float64, from *float64, n int)
 
 // pivotTileF64 is a = −a⁻¹ of a symmetric tile, by its four pivots, which it leaves; one is 1.
 //

@@ -112,7 +112,7 @@ type unrestricted[T graph.Float] struct {
 func (f *unrestricted[T]) complete(b *data.Batch, x, logs []T, n normals, draw func([]T)) error {
 	r, d := len(logs)/b.Size, b.D
 	if f.z == nil {
-		f.row, f.mean, f.sd, f.z = make([]T, d), make([]T, d), make([]T, d), make([]T, r*d+simd.Spare)
+		f.row, f.mean, f.sd, f.z = make([]T, d), make([]T, d), make([]T, d), make([]T, r*d)
 	}
 	clear(x[len(b.Rows)*r*d:]) // padding
 	return n.each(b, &f.deviations, func(i int, mask, mean []float64) error {
@@ -130,9 +130,9 @@ func (f *unrestricted[T]) complete(b *data.Batch, x, logs []T, n normals, draw f
 		}
 		draw(f.z[:r*gaps])
 		log := logs[i*r : i*r+r]
-		simd.GroupDot(log, f.z[:r*gaps], f.z[:r*gaps], gaps, 1)
-		for k, square := range log {
-			log[k] = T(constant) - square/2
+		for k := range log {
+			z := f.z[k*gaps : k*gaps+gaps]
+			log[k] = T(constant) - simd.Dot(z, z)/2
 		}
 		simd.Scatter(x[i*r*d:(i+1)*r*d], f.row, f.mean, f.sd, f.z, &f.gaps)
 		return nil

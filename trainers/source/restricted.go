@@ -89,7 +89,7 @@ func (s *restricted) row(x, mask, mean []float64) {
 	}
 	size := math.Sqrt(simd.Dot(s.along, s.along))
 	s.beta /= size
-	simd.Scale(s.along, 1/size, s.along)
+	simd.Scale(s.along, []float64{1 / size}, s.along)
 	s.log -= truncnorm.LogMass(math.Inf(-1), s.beta)
 }
 
@@ -129,8 +129,8 @@ func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
 
 // normals is room for so many.
 func (s *restricted) normals(n int) []float64 {
-	if len(s.z) < n+simd.Spare {
-		s.z = make([]float64, n+simd.Spare)
+	if len(s.z) < n {
+		s.z = make([]float64, n)
 	}
 	return s.z[:n]
 }
@@ -198,7 +198,7 @@ func (s *restricted) box(z []float64) {
 // part.
 func (s *restricted) half(z []float64) {
 	along := simd.Dot(s.along, z)
-	simd.Axpy(z, truncnorm.Transport(along, math.Inf(-1), s.beta)-along, s.along)
+	simd.Axpy(z, []float64{truncnorm.Transport(along, math.Inf(-1), s.beta) - along}, s.along)
 }
 
 // place writes the row with the draw z, and gives its log density.

@@ -109,7 +109,7 @@ func (l *Lasso) add(to []float64, by float64, from []float64) {
 		floats.AddScaled(to, by, from)
 		return
 	}
-	simd.Axpy(to, by, from)
+	simd.Axpy(to, []float64{by}, from)
 }
 
 // weight is w_jk, j < k.

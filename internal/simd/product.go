@@ -1,0 +1,162 @@
+package simd
+
+import "unsafe"
+
+// Product multiplies by a matrix with many zeros: activations behind a rectifier,
+// gradients behind a gate, zero-filled rows. A BLAS does not skip their products. It keeps
+// its memory and is for one goroutine at a time.
+type Product[T Float] struct {
+	// Dense says that the BLAS beside it is slower for matrices without zeros too, as
+	// gonum's is: two to six times.
+	Dense bool
+
+	values      []T
+	offsets     []uint32
+	counts      []int
+	left        []T // a, transposed
+	panel, edge []T
+}
+
+const (
+	narrowest = 64      // columns of b below which a BLAS is as fast
+	dense     = 0.6     // share of nonzero numbers in a above which a fast BLAS is as fast
+	largest   = 1 << 22 // numbers in a, which are copied, where the share is more
+)
+
+// Multiply is c = op(a) op(b), with c (m, n) and inner size k, row-major, where that
+// pays: a large product and enough zeros in a, or Dense. Otherwise it returns false and
+// leaves c undefined. The decision depends on the numbers only.
+func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
+	if !fast || m < 32 || k < 32 || n < narrowest {
+		return false
+	}
+	if float64(nonzero(a[:m*k])) > dense*float64(m*k) && (!p.Dense || m*k > largest) {
+		return false
+	}
+	if ta {
+		p.left = grown(p.left, m*k)
+		transpose(p.left, a, k, m, k)
+		a = p.left
+	}
+	var t T
+	size := int(unsafe.Sizeof(t))
+	width := 128 / size // of a panel of b: the registers hold as many sums
+	space := k + 16     // compress writes whole vectors
+	p.values, p.offsets, p.counts = grown(p.values, m*space), grown(p.offsets, m*space), grown(p.counts, m)
+	for i := range m {
+		p.counts[i] = list(p.values[i*space:(i+1)*space], p.offsets[i*space:(i+1)*space], a[i*k:(i+1)*k], uint32(width*size))
+	}
+	p.panel, p.edge = grown(p.panel, 2*width*k), grown(p.edge, width*m)
+	j := 0
+	for ; faster && j+2*width <= n; j += 2 * width {
+		p.take(tb, b, j, 2*width, 2*width, k, n)
+		p.strip(c[j:], m, space, n, 8)
+	}
+	for ; j < n; j += width {
+		w := min(width, n-j)
+		p.take(tb, b, j, w, width, k, n)
+		if w == width {
+			p.strip(c[j:], m, space, n, 4)
+			continue
+		}
+		p.strip(p.edge, m, space, width, (w*size+31)/32) // whole vectors would write over the next row
+		for i := range m {
+			copy(c[i*n+j:i*n+j+w], p.edge[i*width:])
+		}
+	}
+	return true
+}
+
+// take puts w columns of op(b) (k, n) from column j on into the panel, whose rows have width numbers.
+func (p *Product[T]) take(tb bool, b []T, j, w, width, k, n int) {
+	if tb {
+		transpose(p.panel, b[j*k:(j+w)*k], w, k, width)
+		return
+	}
+	for l := range k {
+		copy(p.panel[l*width:], b[l*n+j:l*n+j+w])
+	}
+}
+
+// strip computes the panel's columns of c, a number of vectors of 32 bytes wide: one, up to four, or eight.
+func (p *Product[T]) strip(c []T, m, space, stride, vectors int) {
+	double, single := sparse4F64, sparse4F32
+	switch vectors {
+	case 1:
+		double, single = sparse1F64, sparse1F32
+	case 8:
+		double, single = sparseWideF64, sparseWideF32
+	}
+	var t T
+	if stride *= int(unsafe.Sizeof(t)); unsafe.Sizeof(t) == 8 {
+		double(p64(c), p64(p.panel), p64(p.values), &p.offsets[0], &p.counts[0], m, space, stride)
+	} else {
+		single(p32(c), p32(p.panel), p32(p.values), &p.offsets[0], &p.counts[0], m, space, stride)
+	}
+}
+
+func nonzero[T Float](x []T) int {
+	if double[T]() {
+		return nonzeroF64(p64(x), len(x))
+	}
+	return nonzeroF32(p32(x), len(x))
+}
+
+// list writes the numbers of x that are not 0, and their places times step.
+func list[T Float](values []T, offsets []uint32, x []T, step uint32) (count int) {
+	n := 0
+	if faster {
+		var t T
+		lanes := 64 / int(unsafe.Sizeof(t))
+		if n = len(x) &^ (lanes - 1); n > 0 {
+			var steps [17]uint32
+			for i := range lanes {
+				steps[i] = uint32(i) * step
+			}
+			steps[16] = uint32(lanes) * step
+			if double[T]() {
+				count = compressF64(p64(values), &offsets[0], p64(x), &steps, n)
+			} else {
+				count = compressF32(p32(values), &offsets[0], p32(x), &steps, n)
+			}
+		}
+	}
+	for i, v := range x[n:] { // no branch on random zeros
+		values[count], offsets[count] = v, uint32(n+i)*step
+		one := 0
+		if v != 0 {
+			one = 1
+		}
+		count += one
+	}
+	return count
+}
+
+// transpose is out of x (rows, cols), with stride numbers from one row of out to the next.
+func transpose[T Float](out, x []T, rows, cols, stride int) {
+	_, _ = out[(cols-1)*stride+rows-1], x[rows*cols-1]
+	fours, inner := rows&^3, cols&^3
+	for i := 0; i < fours && inner > 0; i += 4 {
+		if double[T]() {
+			transposeF64(p64(out[i:]), p64(x[i*cols:]), stride, cols, inner)
+		} else {
+			transposeF32(p32(out[i:]), p32(x[i*cols:]), stride, cols, inner)
+		}
+	}
+	for r := range rows {
+		from := 0
+		if r < fours {
+			from = inner
+		}
+		for c := from; c < cols; c++ {
+			out[c*stride+r] = x[r*cols+c]
+		}
+	}
+}
+
+func grown[S any](s []S, n int) []S {
+	if cap(s) < n {
+		return make([]S, n)
+	}
+	return s[:n]
+}

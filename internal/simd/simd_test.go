@@ -1,0 +1,272 @@
+package simd
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+)
+
+func numbers[T Float](rng *rand.Rand, n int, zeros float64) []T {
+	x := make([]T, n)
+	for i := range x {
+		if rng.Float64() >= zeros {
+			x[i] = T(rng.NormFloat64())
+		}
+	}
+	return x
+}
+
+func epsilon[T Float]() float64 {
+	if double[T]() {
+		return math.Nextafter(1, 2) - 1
+	}
+	return float64(math.Nextafter32(1, 2) - 1)
+}
+
+// Every length against the definition in float64; nothing is written behind the result.
+func TestLoops(t *testing.T) {
+	t.Logf("instructions: %s", Instructions())
+	t.Run("float64", loops[float64])
+	t.Run("float32", loops[float32])
+}
+
+func loops[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := range 150 {
+		x, y, k := numbers[T](rng, n, 0.2), numbers[T](rng, n, 0.2), T(rng.NormFloat64())
+		for name, c := range map[string]struct {
+			loop  func(out []T)
+			value func(x, y float64) float64
+		}{
+			"add":     {func(out []T) { Add(out, x, y) }, func(x, y float64) float64 { return x + y }},
+			"mul":     {func(out []T) { Mul(out, x, y) }, func(x, y float64) float64 { return x * y }},
+			"scale":   {func(out []T) { Scale(out, []T{k}, x) }, func(x, _ float64) float64 { return float64(k) * x }},
+			"axpy":    {func(out []T) { copy(out, x); Axpy(out, []T{k}, y) }, func(x, y float64) float64 { return x + float64(k)*y }},
+			"rectify": {func(out []T) { copy(out, x); Rectify(out, y) }, func(x, y float64) float64 { return max(x+y, 0) }},
+			"gate": {func(out []T) { Gate(out, x, y) }, func(x, y float64) float64 {
+				if x > 0 {
+					return y
+				}
+				return 0
+			}},
+		} {
+			all := slices.Repeat([]T{7}, n+9)
+			c.loop(all[:n])
+			for i, v := range all[:n] {
+				a, b := float64(x[i]), float64(y[i])
+				require.InDelta(t, c.value(a, b), float64(v), 2*epsilon[T]()*(math.Abs(a)+math.Abs(b))*(2+math.Abs(float64(k))), "%s, %d numbers", name, n)
+			}
+			require.Equal(t, slices.Repeat([]T{7}, 9), all[n:], name)
+		}
+		sum, size := 0.0, 0.0
+		for i, v := range x {
+			sum += float64(v) * float64(y[i])
+			size += math.Abs(float64(v * y[i]))
+		}
+		require.InDelta(t, sum, float64(Dot(x, y)), float64(n)*epsilon[T]()*size, "dot, %d numbers", n)
+	}
+	for n := 1; n < 20; n++ { // rows
+		const rows = 3
+		x, row, k := numbers[T](rng, rows*n, 0), numbers[T](rng, n, 0), numbers[T](rng, rows, 0)
+		sum, product, scaled, rectified, dots, total, want := make([]T, rows*n), make([]T, rows*n), make([]T, rows*n), slices.Clone(x), make([]T, rows), make([]T, n), make([]T, n)
+		Add(sum, x, row)
+		Mul(product, x, row)
+		Scale(scaled, k, row)
+		Rectify(rectified, row)
+		Dots(dots, row, x)
+		Axpy(total, k, x)
+		for r := range rows {
+			of := func(x []T) []T { return x[r*n : r*n+n] }
+			out := make([]T, n)
+			Add(out, of(x), row)
+			require.Equal(t, out, of(sum))
+			Mul(out, of(x), row)
+			require.Equal(t, out, of(product))
+			Scale(out, k[r:r+1], row)
+			require.Equal(t, out, of(scaled))
+			copy(out, of(x))
+			Rectify(out, row)
+			require.Equal(t, out, of(rectified))
+			require.Equal(t, Dot(row, of(x)), dots[r])
+			Axpy(want, k[r:r+1], of(x))
+		}
+		require.Equal(t, want, total)
+	}
+	nan := T(math.NaN())
+	x, ones := []T{nan, 1, 2, 3, nan}, []T{1, 1, 1, 1, 1}
+	Rectify(x, make([]T, 5))
+	require.True(t, x[0] != x[0] && x[4] != x[4])
+	Gate(x, ones, []T{nan, 1, 1, 1, nan})
+	require.True(t, x[0] != x[0] && x[4] != x[4])
+}
+
+func TestAdamEqualsThePlainLoopToTheBit(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { adamSteps[float64](t, -1022) })
+	t.Run("float32", func(t *testing.T) { adamSteps[float32](t, -126) })
+}
+
+// exponent is that of the smallest normal number.
+func adamSteps[T Float](t *testing.T, exponent int) {
+	rng := rand.New(rand.NewPCG(3, 2))
+	c := AdamConstants{0.9, 0.1, 0.999, 0.001, 0.02, 1e-8}
+	var k [6]T
+	for i, v := range c {
+		k[i] = T(v)
+	}
+	for n := range 80 {
+		var a, b [4][]T
+		for i := range a {
+			a[i] = numbers[T](rng, n, 0)
+			for j, v := range a[i] {
+				if i == 2 {
+					a[i][j] = v * v
+				}
+				if rng.IntN(4) == 0 { // near the smallest normal number, and 0
+					a[i][j] = T(math.Ldexp(rng.Float64()*float64(rng.IntN(2)), exponent-rng.IntN(8)+4))
+				}
+			}
+			b[i] = slices.Clone(a[i])
+		}
+		Adam(a[0], a[1], a[2], a[3], &c)
+		adam(b[0], b[1], b[2], b[3], &k)
+		require.Equal(t, b, a)
+	}
+	w, m, v, g := []T{1, 2, 3}, make([]T, 3), make([]T, 3), []T{1e-3, 2e-3, 3e-3}
+	Adam(w, m, v, g, &c)
+	clear(g)
+	for range 8000 { // 0.9⁸⁰⁰⁰ is 10⁻³⁶⁶
+		Adam(w, m, v, g, &c)
+	}
+	require.Equal(t, make([]T, 3), m, "moments without a gradient end at 0")
+}
+
+// Products against the three loops of the definition: by AVX-512, and by AVX2 alone.
+func TestProduct(t *testing.T) {
+	if !fast {
+		t.Skip("this machine has no AVX2")
+	}
+	t.Run("float64", product[float64])
+	t.Run("float32", product[float32])
+	alone(func() { t.Run("float64 by AVX2 alone", product[float64]) })
+}
+
+func product[T Float](t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 2))
+	for share, p := range map[float64]*Product[T]{0.6: {}, 0: {Dense: true}} { // of zeros
+		for _, s := range [][3]int{{100, 200, 50}, {201, 65, 33}, {97, 66, 101}, {50, 73, 200}, {300, 77, 43}, {64, 95, 77}, {33, 90, 34}} {
+			m, n, k := s[0], s[1], s[2]
+			for ways := range 4 {
+				ta, tb := ways&1 == 1, ways&2 == 2
+				a, b, c := numbers[T](rng, m*k, share), numbers[T](rng, k*n, 0), numbers[T](rng, m*n, 0)
+				require.True(t, p.Multiply(ta, tb, m, n, k, a, b, c))
+				at := func(x []T, transposed bool, rows, cols, i, j int) float64 {
+					if transposed {
+						return float64(x[j*rows+i])
+					}
+					return float64(x[i*cols+j])
+				}
+				for i := range m {
+					for j := range n {
+						sum, size := 0.0, 0.0
+						for l := range k {
+							v := at(a, ta, m, k, i, l) * at(b, tb, k, n, l, j)
+							sum += v
+							size += math.Abs(v)
+						}
+						if bound := float64(k) * epsilon[T]() * size; !(math.Abs(sum-float64(c[i*n+j])) <= bound) {
+							require.InDelta(t, sum, float64(c[i*n+j]), bound, "%v %v %v at %d, %d", s, ta, tb, i, j)
+						}
+					}
+				}
+			}
+		}
+	}
+	var p Product[T]
+	a, b, c := numbers[T](rng, 100*100, 0), numbers[T](rng, 100*100, 0), make([]T, 100*100)
+	require.False(t, p.Multiply(false, false, 100, 100, 100, a, b, c), "without zeros the library is faster")
+}
+
+// Blocks of one matrix, of every size up to a few tiles: inverse, its products and
+// determinant are gonum's. A block that is not positive definite is refused.
+func TestInversesOfBlocks(t *testing.T) {
+	if !InvertsTogether() {
+		t.Skip("this machine has no AVX-512")
+	}
+	const d = 30
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := mat.NewDense(d+5, d, numbers[float64](rng, (d+5)*d, 0))
+	var p mat.SymDense
+	p.SymOuterK(1, x.T())
+	whole := mat.DenseCopyOf(&p).RawMatrix().Data
+	var m Inverses
+	for n := 1; n < 20; n++ {
+		m.Begin(n)
+		var at [Together][]int
+		for l := range at {
+			size := max(1, n-l%3)
+			for j := range d {
+				if len(at[l]) < size && (rng.Float64() < 0.6 || d-j <= size-len(at[l])) {
+					at[l] = append(at[l], j)
+				}
+			}
+		}
+		m.Take(whole, d, at[:])
+		m.Invert()
+		sum, want, weight := make([]float64, d*d), make([]float64, d*d), numbers[float64](rng, Together, 0)
+		m.Add(sum, d, at[:], weight)
+		for l, of := range at {
+			block := mat.NewSymDense(len(of), nil)
+			for a, j := range of {
+				for b, k := range of {
+					block.SetSym(a, b, p.At(j, k))
+				}
+			}
+			var c mat.Cholesky
+			require.True(t, c.Factorize(block))
+			logDet, ok := m.LogDet(l)
+			require.True(t, ok)
+			require.InDelta(t, c.LogDet(), logDet, 1e-10)
+			var inverse mat.SymDense
+			require.NoError(t, c.InverseTo(&inverse))
+			from, to, own := numbers[float64](rng, m.Room(), 0), make([]float64, m.Room()), mat.NewVecDense(len(of), nil)
+			m.Apply(from, to)
+			for a := range of {
+				own.SetVec(a, from[a*Together+l])
+			}
+			var product mat.VecDense
+			product.MulVec(&inverse, own)
+			for a, j := range of {
+				require.InDelta(t, -product.AtVec(a), to[a*Together+l], 1e-10)
+				for b, k := range of[:a+1] {
+					want[j*d+k] += weight[l] * inverse.At(a, b)
+				}
+			}
+		}
+		require.InDeltaSlice(t, want, sum, 1e-10)
+	}
+	m.Begin(2)
+	m.Take([]float64{1, 2, 2, 1}, 2, [][]int{{0, 1}})
+	m.Invert()
+	_, ok := m.LogDet(0)
+	require.False(t, ok)
+}
+
+func TestGapsAndSeen(t *testing.T) {
+	nan := math.NaN()
+	x, mask := []float64{9, 9, 9}, []float64{9, 9, 9}
+	Seen(x, mask, []float64{nan, 5, nan}, []bool{false, true, false})
+	require.Equal(t, []float64{0, 5, 0}, x)
+	require.Equal(t, []float64{0, 1, 0}, mask)
+	var g Gaps
+	g.Set(mask)
+	require.Equal(t, []int{0, 2}, g.At())
+	out := make([]float64, 6)
+	Scatter(out, []float64{0, 5, 0}, []float64{1, 2, 3}, []float64{10, 20, 30}, []float64{1, 2, 3, 4}, &g)
+	require.Equal(t, []float64{11, 5, 63, 31, 5, 123}, out)
+	g.Set([]float64{1})
+	require.Empty(t, g.At())
+}
