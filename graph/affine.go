@@ -37,7 +37,7 @@ func affine[T Float](gemm Product[T], n, d, h int, relu bool) Kernel[T] {
 // gate is g where y > 0 and 0 elsewhere.
 func (b *Builder) gate(y, g Node) Node {
 	r, c := shape(y)
-	return b.Apply(Op{Name: "gate", Rows: r, Cols: c, Parts: r * c, Kernel: gate[float64], Single: gate[float32]}, y, g)
+	return b.Apply(Op{Name: "gate", Rows: r, Cols: c, Kernel: gate[float64], Single: gate[float32]}, y, g)
 }
 
 func gate[T Float](out []T, in [][]T) error {

@@ -9,7 +9,7 @@ func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool) Node 
 	if small, large := min(rows*cols, xr*xc), max(rows*cols, xr*xc); small*r != large || large%l != 0 {
 		b.Failf("%s: (%d, %d) to (%d, %d) in blocks of %d × %d", name, xr, xc, rows, cols, r, l)
 	}
-	return b.Apply(Op{Name: name, Rows: rows, Cols: cols, Parts: min(rows*cols, xr*xc) / l,
+	return b.Apply(Op{Name: name, Rows: rows, Cols: cols,
 		Kernel: foldBlocks[float64](l, r, up), Single: foldBlocks[float32](l, r, up),
 		Reverse: func(_, g Node) []Node { return []Node{b.fold(name, g, xr, xc, l, r, !up)} }}, x)
 }
@@ -112,7 +112,7 @@ func (b *Builder) AddRow(x, row Node) Node {
 	if r, c := shape(row); r != 1 || c != d {
 		b.Failf("add row: (%d, %d) to (%d, %d)", r, c, n, d)
 	}
-	return b.Apply(Op{Name: "addrow", Rows: n, Cols: d, Parts: n, Whole: []bool{false, true}, Kernel: addRow[float64], Single: addRow[float32],
+	return b.Apply(Op{Name: "addrow", Rows: n, Cols: d, Kernel: addRow[float64], Single: addRow[float32],
 		Reverse: func(_, g Node) []Node { return []Node{g, b.ColSum(g)} }}, x, row)
 }
 

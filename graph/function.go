@@ -13,7 +13,7 @@ type Function struct {
 // Map is f applied to each element of x.
 func (b *Builder) Map(f *Function, x Node) Node {
 	r, c := shape(x)
-	op := Op{Name: f.Name, Rows: r, Cols: c, Parts: r * c,
+	op := Op{Name: f.Name, Rows: r, Cols: c,
 		Kernel: apply[float64](f.F), Single: apply[float32](f.F)}
 	if f.Derivative != nil {
 		op.Reverse = func(_, g Node) []Node { return []Node{b.Prod(g, b.Map(f.Derivative, x))} }
@@ -40,7 +40,7 @@ var Exp = func() *Function {
 // Complement is 1 − x, which turns the mask of observed cells into that of missing ones.
 func (b *Builder) Complement(x Node) Node {
 	r, c := shape(x)
-	return b.Apply(Op{Name: "complement", Rows: r, Cols: c, Parts: r * c, Kernel: complement[float64], Single: complement[float32],
+	return b.Apply(Op{Name: "complement", Rows: r, Cols: c, Kernel: complement[float64], Single: complement[float32],
 		Reverse: func(_, g Node) []Node { return []Node{b.Scale(-1, g)} }}, x)
 }
 

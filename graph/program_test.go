@@ -184,7 +184,7 @@ func TestOperations(t *testing.T) {
 			for i := range p.Input("weights") {
 				p.Input("weights")[i] = rng.NormFloat64()
 			}
-			diff, err := gradcheck.Params(p, params, gradcheck.Step, func() (float64, error) { err := p.RunValues(); return p.Loss(), err })
+			diff, err := gradcheck.Params(p, params, gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Loss(), err })
 			require.NoError(t, err)
 			require.Less(t, diff.Error, 1e-8, "%+v", diff)
 			require.Equal(t, func() (n int) {
