@@ -40,8 +40,8 @@ type Op struct {
 	Constant []bool
 }
 
-// Apply adds op on the given inputs to the program. Its result has a buffer of
-// its own, is never merged with another node, and is computed without allocating.
+// Apply adds op on the given inputs to the program. Its result is never merged with
+// another node, and its buffer is used again once no later operation reads it.
 func (b *Builder) Apply(op Op, in ...Node) Node {
 	b.serial++
 	k := &kernelOp{Op: op, id: b.serial, shape: tensor.ScalarShape(), inputs: in}
