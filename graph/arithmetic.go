@@ -24,7 +24,7 @@ func (b *Builder) same(name string, x, y Node) (rows, cols int) {
 // Add is x + y.
 func (b *Builder) Add(x, y Node) Node {
 	r, c := b.same("add", x, y)
-	return b.Apply(Op{Name: "add", Rows: r, Cols: c, Parts: r * c,
+	return b.Apply(Op{Name: "add", Rows: r, Cols: c,
 		Kernel: add[float64], Single: add[float32],
 		Reverse: func(_, g Node) []Node { return []Node{g, g} }}, x, y)
 }
@@ -32,7 +32,7 @@ func (b *Builder) Add(x, y Node) Node {
 // Sub is x − y.
 func (b *Builder) Sub(x, y Node) Node {
 	r, c := b.same("sub", x, y)
-	return b.Apply(Op{Name: "sub", Rows: r, Cols: c, Parts: r * c,
+	return b.Apply(Op{Name: "sub", Rows: r, Cols: c,
 		Kernel: sub[float64], Single: sub[float32],
 		Reverse: func(_, g Node) []Node { return []Node{g, b.Scale(-1, g)} }}, x, y)
 }
@@ -40,7 +40,7 @@ func (b *Builder) Sub(x, y Node) Node {
 // Prod is the elementwise product x ∘ y.
 func (b *Builder) Prod(x, y Node) Node {
 	r, c := b.same("prod", x, y)
-	return b.Apply(Op{Name: "prod", Rows: r, Cols: c, Parts: r * c,
+	return b.Apply(Op{Name: "prod", Rows: r, Cols: c,
 		Kernel: prod[float64], Single: prod[float32],
 		Reverse: func(_, g Node) []Node { return []Node{b.Prod(g, y), b.Prod(g, x)} }}, x, y)
 }
@@ -48,7 +48,7 @@ func (b *Builder) Prod(x, y Node) Node {
 // Scale is c x.
 func (b *Builder) Scale(k float64, x Node) Node {
 	r, c := shape(x)
-	return b.Apply(Op{Name: "scale", Rows: r, Cols: c, Parts: r * c,
+	return b.Apply(Op{Name: "scale", Rows: r, Cols: c,
 		Kernel: scale[float64](k), Single: scale[float32](k),
 		Reverse: func(_, g Node) []Node { return []Node{b.Scale(k, g)} }}, x)
 }
@@ -56,7 +56,7 @@ func (b *Builder) Scale(k float64, x Node) Node {
 // Square is x ∘ x.
 func (b *Builder) Square(x Node) Node {
 	r, c := shape(x)
-	return b.Apply(Op{Name: "square", Rows: r, Cols: c, Parts: r * c,
+	return b.Apply(Op{Name: "square", Rows: r, Cols: c,
 		Kernel: square[float64], Single: square[float32],
 		Reverse: func(_, g Node) []Node { return []Node{b.Scale(2, b.Prod(g, x))} }}, x)
 }
@@ -71,7 +71,7 @@ func (b *Builder) Sum(x Node) Node {
 
 // fill repeats a scalar over a matrix.
 func (b *Builder) fill(x Node, rows, cols int) Node {
-	return b.Apply(Op{Name: "fill", Rows: rows, Cols: cols, Parts: rows * cols, Whole: []bool{true},
+	return b.Apply(Op{Name: "fill", Rows: rows, Cols: cols,
 		Kernel: fill[float64], Single: fill[float32],
 		Reverse: func(_, g Node) []Node { return []Node{b.Sum(g)} }}, x)
 }
@@ -123,3 +123,11 @@ func fill[T Float](out []T, in [][]T) error {
 	}
 	return nil
 }
+
+// Detach is x as a constant: sg(x) in docs/theory/index.md#eq-stop-gradient.
+func (b *Builder) Detach(x Node) Node {
+	r, c := shape(x)
+	return b.Apply(Op{Name: "detach", Rows: r, Cols: c, Kernel: identity[float64], Single: identity[float32]}, x)
+}
+
+func identity[T Float](out []T, in [][]T) error { copy(out, in[0]); return nil }

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data/truncnorm"
 	"missingscore/graph"
+	"missingscore/graph/gradcheck"
 	"missingscore/internal/stream"
 )
 
@@ -70,5 +72,55 @@ func TestFactors(t *testing.T) {
 				require.False(t, graph.Factor(a, n, stride), fmt.Sprint(n, i, bad))
 			}
 		}
+	}
+}
+
+// Weights of less than e⁻⁶⁰ of the largest, in float64 e⁻⁶⁰⁰, are 0 and take nothing from the
+// others; above that they are what they are, and what is no number stays none.
+func TestSmallWeightsAreZero(t *testing.T) {
+	for _, c := range []struct {
+		dtype graph.DType
+		least float64
+	}{{graph.Float64, -600}, {graph.Float32, -60}} {
+		t.Run(c.dtype.String(), func(t *testing.T) {
+			softmax := func(x ...float64) []float64 {
+				p, err := graph.BuildAs(c.dtype, func(b *graph.Builder) { b.Output("w", b.GroupSoftmax(b.Input("x", len(x), 1), len(x))) })
+				require.NoError(t, err)
+				copy(p.Input("x"), x)
+				require.NoError(t, p.Run())
+				return p.Output("w")
+			}
+			w := softmax(0, c.least-0.5, math.Log(3), c.least+5)
+			require.InDelta(t, 0.25, w[0], 1e-7)
+			require.Zero(t, w[1])
+			require.InDelta(t, 0.75, w[2], 1e-7)
+			require.InEpsilon(t, math.Exp(c.least+5)/4, w[3], 1e-4)
+			require.True(t, math.IsNaN(softmax(0, math.NaN())[1]))
+		})
+	}
+}
+
+// Both maps through parameters in all three places; values from truncnorm, whose
+// own test has them from outside.
+func TestTruncatedNormalOperations(t *testing.T) {
+	const n = 5
+	z, a, b := graph.NewParam("z", 1, n), graph.NewParam("a", 1, n), graph.NewParam("b", 1, n)
+	copy(z.Value, []float64{0.3, -1, 2, 0.5, 0.1})
+	copy(a.Value, []float64{-1, 0.5, -3, 9, -0.2})
+	copy(b.Value, []float64{2, 1.5, -1, 12, 0.4})
+	p, err := graph.Build(func(g *graph.Builder) {
+		tr, mass := g.Transport(g.Param(z), g.Param(a), g.Param(b)), g.LogMass(g.Param(a), g.Param(b))
+		g.Output("t", tr)
+		g.Output("mass", mass)
+		g.Minimise(g.Add(g.Sum(g.Square(tr)), g.Sum(g.Prod(mass, mass))), z, a, b)
+	})
+	require.NoError(t, err)
+	diff, err := gradcheck.Params(p, []*graph.Param{z, a, b}, gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Loss(), err })
+	require.NoError(t, err)
+	require.Less(t, diff.Error, 1e-6, "%+v", diff)
+	require.NoError(t, p.Run())
+	for i := range n {
+		require.Equal(t, truncnorm.Transport(z.Value[i], a.Value[i], b.Value[i]), p.Output("t")[i])
+		require.Equal(t, truncnorm.LogMass(a.Value[i], b.Value[i]), p.Output("mass")[i])
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // tape is a compiled program.
 type tape interface {
-	run(again, values bool) error
+	run(again bool) error
 }
 
 // walk runs a graph's operations in topological order, each with its memory
@@ -32,7 +32,6 @@ type step[T Float] struct {
 	out    []T
 	in     [][]T
 	frozen bool // depends on nothing but constants and parameters that the program does not train
-	slope  bool // only gradients need it
 }
 
 // copied are numbers of the program and their float64 outside.
@@ -42,7 +41,7 @@ type copied[T Float] struct {
 	frozen  bool
 }
 
-func (w *walk[T]) run(again, values bool) (err error) {
+func (w *walk[T]) run(again bool) (err error) {
 	for _, m := range w.in {
 		if again && m.frozen {
 			continue
@@ -57,7 +56,7 @@ func (w *walk[T]) run(again, values bool) (err error) {
 	}()
 	for ; at < len(w.steps); at++ {
 		s := &w.steps[at]
-		if again && s.frozen || values && s.slope {
+		if again && s.frozen {
 			continue
 		}
 		if err := s.kernel(s.out, s.in); err != nil {
@@ -82,7 +81,7 @@ func (w *walk[T]) take(outside []float64) []T {
 	return inside
 }
 
-// compile orders what the roots need and gives every node its memory. results
+// compile orders the operations that the roots need and gives every node its memory. results
 // are the roots' values after a run: []float64, but for bare ones the program's own []T.
 func compile[T Float](b *Builder, roots []Node, bare map[Node]bool) (t tape, results []any, err error) {
 	c := compiler[T]{b: b, walk: &walk[T]{}, memory: map[Node][]T{}, frozen: b.frozen(), made: map[Node]*operation[T]{}}
@@ -93,13 +92,6 @@ func compile[T Float](b *Builder, roots []Node, bare map[Node]bool) (t tape, res
 		if o := c.made[n]; o != nil {
 			o.kept = true
 		}
-	}
-	values := roots
-	if b.loss != nil {
-		values = slices.Concat(roots[:1], roots[1+len(b.wrt):])
-	}
-	for _, n := range values {
-		c.value(n)
 	}
 	c.place()
 	for _, n := range roots {
@@ -126,18 +118,44 @@ type compiler[T Float] struct {
 
 // operation is a step that has no memory yet.
 type operation[T Float] struct {
-	node    Node
-	name    string
-	kernel  Kernel[T]
-	inputs  []Node
-	size    int
-	parts   int // see Op.Parts
-	whole   []bool
-	frozen  bool
-	value   bool // the loss or an output needs it
-	kept    bool // its result is needed after its run
-	run     int  // from 1; 0 before it has one
-	blocked bool // the run is done in blocks
+	node   Node
+	kernel Kernel[T]
+	inputs []Node
+	kept   bool // its result is a root, or frozen
+	users  int  // operations that read the result and have no step yet
+}
+
+// place appends the steps. A result that no later step reads leaves its memory to the next
+// one of its size.
+func (c *compiler[T]) place() {
+	for _, o := range c.order {
+		for _, n := range o.inputs {
+			if p := c.made[n]; p != nil {
+				p.users++
+			}
+		}
+	}
+	free := map[int][][]T{}
+	for _, o := range c.order {
+		size := max(1, o.node.Shape().TotalSize())
+		s := step[T]{name: o.node.Op().String(), kernel: o.kernel, frozen: c.frozen[o.node]}
+		if pool := free[size]; len(pool) > 0 && !o.kept {
+			s.out, free[size] = pool[len(pool)-1], pool[:len(pool)-1]
+		} else {
+			s.out = make([]T, size)
+		}
+		c.memory[o.node] = s.out
+		for _, n := range o.inputs {
+			m := c.memory[n]
+			s.in = append(s.in, m)
+			if p := c.made[n]; p != nil {
+				if p.users--; p.users == 0 && !p.kept {
+					free[len(m)] = append(free[len(m)], m)
+				}
+			}
+		}
+		c.walk.steps = append(c.walk.steps, s)
+	}
 }
 
 // visit puts a node after what it needs.
@@ -159,37 +177,25 @@ func (c *compiler[T]) visit(n Node) error {
 		c.memory[n], c.frozen[n] = numbers[T](v), true
 		return nil
 	}
-	o := &operation[T]{node: n, name: n.Op().String(), size: max(1, n.Shape().TotalSize()), frozen: true}
+	o := &operation[T]{node: n, kept: true}
 	switch op := n.Op().(type) {
 	case *kernelOp:
-		o.kernel, o.inputs, o.parts, o.whole = kernelOf[T](op), op.inputs, op.Parts, op.Whole
+		o.kernel, o.inputs = kernelOf[T](op), op.inputs
 	default: // Gorgonia's, where gradients meet
-		if !strings.HasPrefix(o.name, "+") {
-			return fmt.Errorf("the graph has an operation %q that is not of this package", o.name)
+		if name := op.String(); !strings.HasPrefix(name, "+") {
+			return fmt.Errorf("the graph has an operation %q that is not of this package", name)
 		}
-		o.kernel, o.inputs, o.parts = add[T], c.b.children(n), o.size
+		o.kernel, o.inputs = add[T], c.b.children(n)
 	}
 	for _, input := range o.inputs {
 		if err := c.visit(input); err != nil {
 			return err
 		}
-		o.frozen = o.frozen && c.frozen[input]
+		o.kept = o.kept && c.frozen[input]
 	}
-	c.frozen[n], c.made[n] = o.frozen, o
+	c.frozen[n], c.made[n] = o.kept, o
 	c.order = append(c.order, o)
 	return nil
-}
-
-// value marks a node and what it needs as what is more than gradients'.
-func (c *compiler[T]) value(n Node) {
-	o := c.made[n]
-	if o == nil || o.value {
-		return
-	}
-	o.value = true
-	for _, input := range o.inputs {
-		c.value(input)
-	}
 }
 
 // frozen are the constants, and the parameters that the program does not train.

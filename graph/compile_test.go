@@ -35,16 +35,6 @@ func testParams() (params []*Param) {
 
 // The walk is compared with Gorgonia's own machine on the same graph, to the bit.
 func TestWalkEqualsGorgoniasMachine(t *testing.T) {
-	for _, bytes := range []int{blockBytes, 1, 200} { // in one block, row by row, in unequal ones
-		func() {
-			defer func(was int) { blockBytes = was }(blockBytes)
-			blockBytes = bytes
-			walkEqualsMachine(t)
-		}()
-	}
-}
-
-func walkEqualsMachine(t *testing.T) {
 	params := testParams()
 	b := newBuilder(Float64)
 	loss := testGraph(b, params[0], params[1], params[2])
@@ -66,7 +56,7 @@ func walkEqualsMachine(t *testing.T) {
 	tape, results, err := compile[float64](b, roots, nil)
 	require.NoError(t, err)
 	for range 2 { // and again: nothing is left behind
-		require.NoError(t, tape.run(false, false))
+		require.NoError(t, tape.run(false))
 		for i, n := range roots {
 			require.Equal(t, numbers[float64](n.Value()), results[i])
 		}
@@ -190,33 +180,6 @@ func TestRunAgainKeepsWhatConstantsGive(t *testing.T) {
 			require.Equal(t, []float64{4 * float64(k), 9}, p.Output("product"))
 		}
 		require.Equal(t, 2, runs)
-	}
-}
-
-// RunValues gives the loss and the outputs that Run gives, and leaves out what gradients alone need.
-func TestRunValuesLeavesGradientsOut(t *testing.T) {
-	for _, dtype := range []DType{Float64, Float32} {
-		w, slopes := NewParam("w", 1, 2), 0
-		p, err := BuildAs(dtype, func(b *Builder) {
-			cube := b.Map(&Function{Name: "cube", F: func(x float64) float64 { return x * x * x },
-				Derivative: &Function{Name: "slope of the cube", F: func(x float64) float64 { slopes++; return 3 * x * x }}}, b.Param(w))
-			b.Output("doubled", b.Scale(2, cube))
-			b.Minimise(b.Sum(b.Prod(cube, b.Input("x", 1, 2))), w)
-		})
-		require.NoError(t, err)
-		copy(p.Input("x"), []float64{1, 10})
-		copy(w.Value, []float64{1, 2})
-		require.NoError(t, p.Run())
-		require.Equal(t, 81.0, p.Loss())
-		require.Equal(t, []float64{3, 120}, p.Grad(w))
-		require.Equal(t, 2, slopes)
-		w.Value[0] = 2
-		require.NoError(t, p.RunValues())
-		require.Equal(t, 88.0, p.Loss())
-		require.Equal(t, []float64{16, 16}, p.Output("doubled"))
-		require.Equal(t, 2, slopes)
-		require.NoError(t, p.Run())
-		require.Equal(t, []float64{12, 120}, p.Grad(w))
 	}
 }
 

@@ -9,7 +9,7 @@ func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool) Node 
 	if small, large := min(rows*cols, xr*xc), max(rows*cols, xr*xc); small*r != large || large%l != 0 {
 		b.Failf("%s: (%d, %d) to (%d, %d) in blocks of %d × %d", name, xr, xc, rows, cols, r, l)
 	}
-	return b.Apply(Op{Name: name, Rows: rows, Cols: cols, Parts: min(rows*cols, xr*xc) / l,
+	return b.Apply(Op{Name: name, Rows: rows, Cols: cols,
 		Kernel: foldBlocks[float64](l, r, up), Single: foldBlocks[float32](l, r, up),
 		Reverse: func(_, g Node) []Node { return []Node{b.fold(name, g, xr, xc, l, r, !up)} }}, x)
 }
@@ -112,7 +112,7 @@ func (b *Builder) AddRow(x, row Node) Node {
 	if r, c := shape(row); r != 1 || c != d {
 		b.Failf("add row: (%d, %d) to (%d, %d)", r, c, n, d)
 	}
-	return b.Apply(Op{Name: "addrow", Rows: n, Cols: d, Parts: n, Whole: []bool{false, true}, Kernel: addRow[float64], Single: addRow[float32],
+	return b.Apply(Op{Name: "addrow", Rows: n, Cols: d, Kernel: addRow[float64], Single: addRow[float32],
 		Reverse: func(_, g Node) []Node { return []Node{g, b.ColSum(g)} }}, x, row)
 }
 
@@ -138,4 +138,36 @@ func (b *Builder) GroupRepeat(x Node, r int) Node {
 	}
 	n, d := shape(x)
 	return b.fold("grouprepeat", x, n*r, d, d, r, true)
+}
+
+// ConcatColumns is the two matrices side by side: (n, c) and (n, k) to (n, c+k).
+func (b *Builder) ConcatColumns(x, y Node) Node {
+	n, c := shape(x)
+	m, k := shape(y)
+	if n != m {
+		b.Failf("concat columns: %d and %d rows", n, m)
+	}
+	return b.Apply(Op{Name: "concatcolumns", Rows: n, Cols: c + k,
+		Kernel: func(out []float64, in [][]float64) error {
+			for i := range n {
+				copy(out[i*(c+k):], in[0][i*c:i*c+c])
+				copy(out[i*(c+k)+c:], in[1][i*k:i*k+k])
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node {
+			return []Node{b.between(g, 0, c), b.between(g, c, c+k)}
+		}}, x, y)
+}
+
+// between is the columns from, …, to−1 of x.
+func (b *Builder) between(x Node, from, to int) Node {
+	n, d := shape(x)
+	return b.Apply(Op{Name: "between", Rows: n, Cols: to - from,
+		Kernel: func(out []float64, in [][]float64) error {
+			for i := range n {
+				copy(out[i*(to-from):(i+1)*(to-from)], in[0][i*d+from:])
+			}
+			return nil
+		}}, x)
 }

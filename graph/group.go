@@ -33,7 +33,7 @@ func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
 // w (n·r, 1), x (n·r, m) to (n, m).
 func (b *Builder) GroupMean(w, x Node, r int) Node {
 	n, m := b.groups("group mean", nil, w, x, r)
-	return b.Apply(Op{Name: "groupmean", Rows: n, Cols: m, Parts: n,
+	return b.Apply(Op{Name: "groupmean", Rows: n, Cols: m,
 		Kernel:  groupMean[float64](m, r),
 		Single:  groupMean[float32](m, r),
 		Reverse: func(_, g Node) []Node { return []Node{b.GroupDot(g, x, r), b.GroupOuter(g, w, r)} }}, w, x)
@@ -46,7 +46,7 @@ func (b *Builder) GroupDot(c, x Node, r int) Node {
 	if row, ok := b.rows[x]; ok {
 		return b.rowDot(c, row, x, r)
 	}
-	return b.Apply(Op{Name: "groupdot", Rows: n * r, Cols: 1, Parts: n,
+	return b.Apply(Op{Name: "groupdot", Rows: n * r, Cols: 1,
 		Kernel:  groupDot[float64](m, r),
 		Single:  groupDot[float32](m, r),
 		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(g, x, r), b.GroupOuter(c, g, r)} }}, c, x)
@@ -55,7 +55,7 @@ func (b *Builder) GroupDot(c, x Node, r int) Node {
 // rowDot is GroupDot for x = Rows(row, n·r), without reading x.
 func (b *Builder) rowDot(c, row, x Node, r int) Node {
 	n, m := shape(c)
-	return b.Apply(Op{Name: "rowdot", Rows: n * r, Cols: 1, Parts: n, Whole: []bool{false, true},
+	return b.Apply(Op{Name: "rowdot", Rows: n * r, Cols: 1,
 		Kernel: rowDot[float64](m, r), Single: rowDot[float32](m, r),
 		Reverse: func(_, g Node) []Node {
 			slope := b.Apply(Op{Name: "rowdot'", Rows: 1, Cols: m,
@@ -67,7 +67,7 @@ func (b *Builder) rowDot(c, row, x Node, r int) Node {
 // GroupOuter is c_ij w_ik: c (n, m), w (n·r, 1) to (n·r, m).
 func (b *Builder) GroupOuter(c, w Node, r int) Node {
 	n, m := b.groups("group outer", c, w, nil, r)
-	return b.Apply(Op{Name: "groupouter", Rows: n * r, Cols: m, Parts: n,
+	return b.Apply(Op{Name: "groupouter", Rows: n * r, Cols: m,
 		Kernel:  groupOuter[float64](m, r),
 		Single:  groupOuter[float32](m, r),
 		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(w, g, r), b.GroupDot(c, g, r)} }}, c, w)
@@ -76,11 +76,11 @@ func (b *Builder) GroupOuter(c, w Node, r int) Node {
 // GroupSquares is Σ_j c_ij x_ikj²: c (n, m), x (n·r, m) to (n·r, 1).
 func (b *Builder) GroupSquares(c, x Node, r int) Node {
 	n, m := b.groups("group squares", c, nil, x, r)
-	return b.Apply(Op{Name: "groupsquares", Rows: n * r, Cols: 1, Parts: n,
+	return b.Apply(Op{Name: "groupsquares", Rows: n * r, Cols: 1,
 		Kernel: groupSquares[float64](m, r),
 		Single: groupSquares[float32](m, r),
 		Reverse: func(_, g Node) []Node {
-			slope := b.Apply(Op{Name: "groupsquares'", Rows: n * r, Cols: m, Parts: n,
+			slope := b.Apply(Op{Name: "groupsquares'", Rows: n * r, Cols: m,
 				Kernel: groupSquaresSlope[float64](m, r),
 				Single: groupSquaresSlope[float32](m, r)}, c, x, g)
 			return []Node{b.GroupMean(g, b.Square(x), r), slope}

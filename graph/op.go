@@ -38,17 +38,10 @@ type Op struct {
 
 	// Constant marks the inputs that Reverse returns nil for; nil marks none.
 	Constant []bool
-
-	// Parts, if not 0, says that the result and the inputs fall into that many equal
-	// parts, one after the other, and that a part of the result depends on the same
-	// part of the inputs only, and on all of those marked Whole. Kernel and Single then
-	// take the lengths that they are given: see blocks.go.
-	Parts int
-	Whole []bool
 }
 
-// Apply adds op on the given inputs to the program. Its result has a buffer of
-// its own, is never merged with another node, and is computed without allocating.
+// Apply adds op on the given inputs to the program. Its result is never merged with
+// another node, and its buffer is used again once no later operation reads it.
 func (b *Builder) Apply(op Op, in ...Node) Node {
 	b.serial++
 	k := &kernelOp{Op: op, id: b.serial, shape: tensor.ScalarShape(), inputs: in}
@@ -59,19 +52,6 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 		}
 		types = append(types, n.Type())
 		k.diff = append(k.diff, op.Reverse != nil && (op.Constant == nil || !op.Constant[i]))
-	}
-	if op.Parts > 0 {
-		sizes := []int{max(1, op.Rows*op.Cols)}
-		for i, n := range in {
-			if op.Whole == nil || !op.Whole[i] {
-				sizes = append(sizes, n.Shape().TotalSize())
-			}
-		}
-		for _, n := range sizes {
-			if n%op.Parts != 0 {
-				b.Failf("%s: %d numbers in %d equal parts", op.Name, n, op.Parts)
-			}
-		}
 	}
 	if op.Rows > 0 {
 		k.shape = tensor.Shape{op.Rows, op.Cols}

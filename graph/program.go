@@ -269,22 +269,19 @@ func (p *Program) Has(name string) bool { _, ok := p.inputs[name]; return ok }
 func (p *Program) HasOutput(name string) bool { _, ok := p.outputs[name]; return ok }
 
 // Run computes outputs, loss and gradients from the present inputs and parameters.
-func (p *Program) Run() error { return p.run(false, false) }
-
-// RunValues is Run without the gradients, which are not to be read after it.
-func (p *Program) RunValues() error { return p.run(false, true) }
+func (p *Program) Run() error { return p.run(false) }
 
 // RunAgain is Run where nothing has changed since the last one but inputs and the
 // parameters that the program trains: what depends on others only is still there.
-func (p *Program) RunAgain() error { return p.run(true, false) }
+func (p *Program) RunAgain() error { return p.run(true) }
 
-func (p *Program) run(again, values bool) (err error) {
+func (p *Program) run(again bool) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			err = fmt.Errorf("running the expression graph: %v", e)
 		}
 	}()
-	return p.tape.run(again, values)
+	return p.tape.run(again)
 }
 
 // Output is the value of an output after Run. The memory is overwritten by the next Run.

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,152 +28,73 @@ func TestOperations(t *testing.T) {
 	x, y := parameter("x", 6, 4, 1), parameter("y", 6, 4, 2)
 	w, v := parameter("w", 4, 3, 3), parameter("v", 1, 3, 4)
 	col, row := parameter("col", 6, 1, 5), parameter("row", 1, 4, 6)
-	for name, f := range map[string]func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param){
-		"add": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Add(n(x), n(y)), []*graph.Param{x, y}
+	type node = func(*graph.Param) graph.Node
+	for name, f := range map[string]func(b *graph.Builder, n node) graph.Node{
+		"add":               func(b *graph.Builder, n node) graph.Node { return b.Add(n(x), n(y)) },
+		"sub":               func(b *graph.Builder, n node) graph.Node { return b.Sub(n(x), n(y)) },
+		"prod":              func(b *graph.Builder, n node) graph.Node { return b.Prod(n(x), n(y)) },
+		"square":            func(b *graph.Builder, n node) graph.Node { return b.Square(n(x)) },
+		"scale":             func(b *graph.Builder, n node) graph.Node { return b.Scale(-1.7, n(x)) },
+		"one operand twice": func(b *graph.Builder, n node) graph.Node { return b.Sub(b.Prod(n(x), n(y)), b.Scale(3, n(x))) },
+		"exp":               func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Exp, n(x)) },
+		"complement":        func(b *graph.Builder, n node) graph.Node { return b.Square(b.Complement(n(x))) },
+		"logistic":          func(b *graph.Builder, n node) graph.Node { return b.Square(b.Logistic(n(x))) },
+		"log logistic":      func(b *graph.Builder, n node) graph.Node { return b.Square(b.LogLogistic(n(x))) },
+		"row sum":           func(b *graph.Builder, n node) graph.Node { return b.Square(b.RowSum(n(x))) },
+		"column sum":        func(b *graph.Builder, n node) graph.Node { return b.Square(b.ColSum(n(x))) },
+		"columns":           func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Columns(n(col), 4), n(x)) },
+		"rows":              func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Rows(n(row), 6), n(x)) },
+		"group sum":         func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupSum(n(x), 3)) },
+		"group repeat":      func(b *graph.Builder, n node) graph.Node { return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)) },
+		"group softmax":     func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupSoftmax(n(col), 3)) },
+		"affine":            func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), false) },
+		"affine relu":       func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), true) },
+		"group mean":        func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupMean(n(col), n(x), 3)) },
+		"group dot":         func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupDot(b.GroupSum(n(y), 3), n(x), 3)) },
+		"group dot of a repeated row": func(b *graph.Builder, n node) graph.Node {
+			return b.Square(b.GroupDot(b.GroupSum(n(y), 3), b.Rows(n(row), 6), 3))
 		},
-		"sub": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Sub(n(x), n(y)), []*graph.Param{x, y}
+		"group squares": func(b *graph.Builder, n node) graph.Node {
+			return b.Square(b.GroupSquares(b.GroupSum(n(y), 3), n(x), 3))
 		},
-		"prod": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Prod(n(x), n(y)), []*graph.Param{x, y}
+		"add row": func(b *graph.Builder, n node) graph.Node { return b.Square(b.AddRow(n(x), n(row))) },
+		"group outer": func(b *graph.Builder, n node) graph.Node {
+			return b.Square(b.GroupOuter(b.GroupSum(n(y), 3), n(col), 3))
 		},
-		"square": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(n(x)), []*graph.Param{x}
+		"group log-sum-exp": func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupLogSumExp(n(col), 3)) },
+		"tile":              func(b *graph.Builder, n node) graph.Node { return b.Square(b.Tile(n(w), 3)) },
+		"group prod":        func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupProd(b.GroupSum(n(y), 3), n(x), 3)) },
+		"stack":             func(b *graph.Builder, n node) graph.Node { return b.Square(b.Stack(n(x), b.GroupSum(n(y), 2))) },
+		"unstack":           func(b *graph.Builder, n node) graph.Node { return b.Square(b.Unstack(n(col), 3)) },
+		"stack diagonal": func(b *graph.Builder, n node) graph.Node {
+			return b.Square(b.StackDiagonal(b.MatMul(false, false, n(x), n(w))))
 		},
-		"scale": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Scale(-1.7, n(x)), []*graph.Param{x}
-		},
-		"one operand twice": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Sub(b.Prod(n(x), n(y)), b.Scale(3, n(x))), []*graph.Param{x, y}
-		},
-		"exp": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Map(graph.Exp, n(x)), []*graph.Param{x}
-		},
-		"complement": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.Complement(n(x))), []*graph.Param{x}
-		},
-		"logistic": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.Logistic(n(x))), []*graph.Param{x}
-		},
-		"log logistic": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.LogLogistic(n(x))), []*graph.Param{x}
-		},
-		"row sum": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.RowSum(n(x))), []*graph.Param{x}
-		},
-		"column sum": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.ColSum(n(x))), []*graph.Param{x}
-		},
-		"columns": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Prod(b.Columns(n(col), 4), n(x)), []*graph.Param{col, x}
-		},
-		"rows": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Prod(b.Rows(n(row), 6), n(x)), []*graph.Param{row, x}
-		},
-		"group sum": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.GroupSum(n(x), 3)), []*graph.Param{x}
-		},
-		"group repeat": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)), []*graph.Param{x, y}
-		},
-		"group softmax": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.GroupSoftmax(n(col), 3)), []*graph.Param{col}
-		},
-		"affine": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Affine(n(x), n(w), n(v), false), []*graph.Param{x, w, v}
-		},
-		"affine relu": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Affine(n(x), n(w), n(v), true), []*graph.Param{x, w, v}
-		},
-		"group mean": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.GroupMean(n(col), n(x), 3)), []*graph.Param{col, x}
-		},
-		"group dot": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.GroupDot(b.GroupSum(n(y), 3), n(x), 3)), []*graph.Param{y, x}
-		},
-		"group dot of a repeated row": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.GroupDot(b.GroupSum(n(y), 3), b.Rows(n(row), 6), 3)), []*graph.Param{y, row}
-		},
-		"group squares": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.GroupSquares(b.GroupSum(n(y), 3), n(x), 3)), []*graph.Param{x, y}
-		},
-		"add row": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.AddRow(n(x), n(row))), []*graph.Param{x, row}
-		},
-		"group outer": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.GroupOuter(b.GroupSum(n(y), 3), n(col), 3)), []*graph.Param{y, col}
-		},
-		"group log-sum-exp": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.GroupLogSumExp(n(col), 3)), []*graph.Param{col}
-		},
-		"tile": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.Tile(n(w), 3)), []*graph.Param{w}
-		},
-		"group prod": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.GroupProd(b.GroupSum(n(y), 3), n(x), 3)), []*graph.Param{x, y}
-		},
-		"stack": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.Stack(n(x), b.GroupSum(n(y), 2))), []*graph.Param{x, y}
-		},
-		"unstack": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.Unstack(n(col), 3)), []*graph.Param{col}
-		},
-		"stack diagonal": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.StackDiagonal(b.MatMul(false, false, n(x), n(w)))), []*graph.Param{x, w}
-		},
-		"softplus value": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Activate(graph.Softplus, n(x)).Value, []*graph.Param{x}
-		},
-		"softplus slope": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Activate(graph.Softplus, n(x)).Slope, []*graph.Param{x}
-		},
-		"softplus curvature": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Activate(graph.Softplus, n(x)).Curvature, []*graph.Param{x}
-		},
-		"tanh value": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Activate(graph.Tanh, n(x)).Value, []*graph.Param{x}
-		},
-		"tanh slope": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Activate(graph.Tanh, n(x)).Slope, []*graph.Param{x}
-		},
-		"tanh curvature": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Activate(graph.Tanh, n(x)).Curvature, []*graph.Param{x}
-		},
-		"silu value": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Activate(graph.SiLU, n(x)).Value, []*graph.Param{x}
-		},
-		"silu slope": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Activate(graph.SiLU, n(x)).Slope, []*graph.Param{x}
-		},
-		"silu curvature": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Activate(graph.SiLU, n(x)).Curvature, []*graph.Param{x}
-		},
-		"split rows": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			cut := b.SplitRows(n(x), 2)
-			return b.Square(b.Prod(cut, cut)), []*graph.Param{x}
-		},
-		"concat columns": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.Square(b.ConcatColumns(n(x), n(col))), []*graph.Param{x, col}
-		},
-		"matmul": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.MatMul(false, false, n(x), n(w)), []*graph.Param{x, w}
-		},
-		"matmul tn": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.MatMul(true, false, n(x), n(y)), []*graph.Param{x, y}
-		},
-		"matmul nt": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.MatMul(false, true, n(x), n(y)), []*graph.Param{x, y}
-		},
-		"matmul tt": func(b *graph.Builder, n func(*graph.Param) graph.Node) (graph.Node, []*graph.Param) {
-			return b.MatMul(true, true, n(w), n(x)), []*graph.Param{w, x}
-		},
+		"softplus value":     func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Softplus, n(x)).Value },
+		"softplus slope":     func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Softplus, n(x)).Slope },
+		"softplus curvature": func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Softplus, n(x)).Curvature },
+		"tanh value":         func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Tanh, n(x)).Value },
+		"tanh slope":         func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Tanh, n(x)).Slope },
+		"tanh curvature":     func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Tanh, n(x)).Curvature },
+		"silu value":         func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.SiLU, n(x)).Value },
+		"silu slope":         func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.SiLU, n(x)).Slope },
+		"silu curvature":     func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.SiLU, n(x)).Curvature },
+		"split rows":         func(b *graph.Builder, n node) graph.Node { return b.Square(b.Square(b.SplitRows(n(x), 2))) },
+		"concat columns":     func(b *graph.Builder, n node) graph.Node { return b.Square(b.ConcatColumns(n(x), n(col))) },
+		"matmul":             func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, false, n(x), n(w)) },
+		"matmul tn":          func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, false, n(x), n(y)) },
+		"matmul nt":          func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, true, n(x), n(y)) },
+		"matmul tt":          func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, true, n(w), n(x)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var params []*graph.Param
 			build := func(b *graph.Builder) {
-				var out graph.Node
-				out, params = f(b, b.Param)
+				params = nil
+				out := f(b, func(q *graph.Param) graph.Node {
+					if !slices.Contains(params, q) {
+						params = append(params, q)
+					}
+					return b.Param(q)
+				})
 				r, c := graph.Shape(out)
 				weighted := b.Prod(out, b.Input("weights", r, c))
 				b.Output("value", out)
@@ -184,7 +106,7 @@ func TestOperations(t *testing.T) {
 			for i := range p.Input("weights") {
 				p.Input("weights")[i] = rng.NormFloat64()
 			}
-			diff, err := gradcheck.Params(p, params, gradcheck.Step, func() (float64, error) { err := p.RunValues(); return p.Loss(), err })
+			diff, err := gradcheck.Params(p, params, gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Loss(), err })
 			require.NoError(t, err)
 			require.Less(t, diff.Error, 1e-8, "%+v", diff)
 			require.Equal(t, func() (n int) {

@@ -15,7 +15,7 @@ func (b *Builder) GroupSoftmax(x Node, r int) Node {
 	if c != 1 || n%r != 0 {
 		b.Failf("group softmax: (%d, %d) in groups of %d", n, c, r)
 	}
-	return b.Apply(Op{Name: "groupsoftmax", Rows: n, Cols: 1, Parts: n / r,
+	return b.Apply(Op{Name: "groupsoftmax", Rows: n, Cols: 1,
 		Kernel: groupSoftmax[float64](r), Single: groupSoftmax[float32](r),
 		Reverse: func(out, g Node) []Node {
 			wg := b.Prod(out, g)

@@ -169,7 +169,7 @@ func TestPseudoLossHasTheGradientOfDirectIW(t *testing.T) {
 	require.InDeltaSlice(t, gradient(direct, p.model), gradient(pseudo, p.model), 1e-11)
 
 	diff, err := gradcheck.Params(pseudo, p.model.Params(), gradcheck.Step, func() (float64, error) {
-		err := pseudo.RunValues()
+		err := pseudo.Run()
 		return pseudo.Output(losses.OutputReported)[0], err
 	})
 	require.NoError(t, err)
@@ -225,7 +225,7 @@ func TestGaussianMarginal(t *testing.T) {
 			}
 			prog := build(t, byClosedForm, p.model, n, 1)
 			p.bind(prog, 1)
-			diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { err := prog.RunValues(); return prog.Loss(), err })
+			diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) { err := prog.Run(); return prog.Loss(), err })
 			require.NoError(t, err)
 			require.Less(t, diff.Error, 1e-8, "%+v", diff)
 

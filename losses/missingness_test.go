@@ -215,7 +215,7 @@ func TestGradientAgainstQuadrature(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := three(t)
 			p := r.program(t, byIW, m)
-			d, err := gradcheck.Params(p, m.Params(), gradcheck.Step, func() (float64, error) { err := p.RunValues(); return p.Output(losses.OutputReported)[0], err })
+			d, err := gradcheck.Params(p, m.Params(), gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Output(losses.OutputReported)[0], err })
 			require.NoError(t, err)
 			require.Less(t, d.Error, 1e-8, "%+v", d)
 			d, err = gradcheck.Params(p, m.Params(), 1e-4, func() (float64, error) { loss, _ := r.objective(m); return loss, nil })

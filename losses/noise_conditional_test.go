@@ -50,7 +50,7 @@ func TestNoiseConditionalGradients(t *testing.T) {
 		p.propose(prog, r, 1, stream.New(33))
 		losses.Bind(prog, l, ladder, b, nil)
 		diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) {
-			err := prog.RunValues()
+			err := prog.Run()
 			return prog.Output(losses.OutputReported)[0], err
 		})
 		require.NoError(t, err)
@@ -82,7 +82,7 @@ func noiseConditionalImputer(t *testing.T, kind losses.ImputerLoss, options nets
 		eps[i] = rng.NormFloat64()
 	}
 	diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-		err := prog.RunValues()
+		err := prog.Run()
 		return prog.Output(losses.OutputReported)[0], err
 	})
 	require.NoError(t, err)

@@ -97,7 +97,7 @@ func TestProjectedGradients(t *testing.T) {
 					}
 					prog := p.objective(t, l, o, draws, 5)
 					diff, err := gradcheck.Params(prog, p.model.Params(), gradcheck.Step, func() (float64, error) {
-						err := prog.RunValues()
+						err := prog.Run()
 						return prog.Output(losses.OutputReported)[0], err
 					})
 					require.NoError(t, err)

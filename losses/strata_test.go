@@ -110,7 +110,7 @@ func TestStrataKL(t *testing.T) {
 	require.Less(t, diff.Error, 1e-7, "%+v", diff)
 
 	diff, err = gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-		err := prog.RunValues()
+		err := prog.Run()
 		return prog.Output(losses.OutputReported)[0], err
 	})
 	require.NoError(t, err)
@@ -164,7 +164,7 @@ func TestImputersGradient(t *testing.T) {
 			prog.Input(losses.InputNoise)[i] = rng.NormFloat64()
 		}
 		diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-			err := prog.RunValues()
+			err := prog.Run()
 			return prog.Output(losses.OutputReported)[0], err
 		})
 		require.NoError(t, err)

@@ -317,7 +317,7 @@ func imputerLossOnDomain(t *testing.T, kind losses.ImputerLoss, o nets.NormalOpt
 		noise[i] = rng.NormFloat64()
 	}
 	diff, err := gradcheck.Params(prog, imp.Params(), gradcheck.Step, func() (float64, error) {
-		err := prog.RunValues()
+		err := prog.Run()
 		return prog.Output(losses.OutputReported)[0], err
 	})
 	require.NoError(t, err)

@@ -1,9 +1,12 @@
 package nets
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"missingscore/graph"
+	"missingscore/graph/model"
 )
 
 // layer is an affine map, weight (in, out) and bias (1, out).
@@ -16,4 +19,37 @@ func newLayer(params *[]*graph.Param, name string, in, out int, rng *rand.Rand) 
 	uniformFanIn(l.bias, in, rng)
 	*params = append(*params, l.weight, l.bias)
 	return l
+}
+
+// uniformFanIn fills p with U(−1/√n, 1/√n), n the number of inputs of the
+// layer: LeCun's rule, and what PyTorch's Linear starts from.
+func uniformFanIn(p *graph.Param, n int, rng *rand.Rand) {
+	bound := 1 / math.Sqrt(float64(n))
+	for i := range p.Value {
+		p.Value[i] = bound * (2*rng.Float64() - 1)
+	}
+}
+
+// MostUnits is the largest hidden layer: more is a mistake or a damaged file.
+const MostUnits = 10000
+
+// checkUnits refuses hidden layers of so many units; 0 asks for the usual number.
+func checkUnits(units int) error {
+	if units < 0 || units > MostUnits {
+		return fmt.Errorf("%d units: 1 to %d are possible", units, MostUnits)
+	}
+	return nil
+}
+
+// numbersOf is how many weights and biases there are between layers of these widths.
+func numbersOf(widths ...int) (sum float64) {
+	for l, in := range widths[:len(widths)-1] {
+		sum += float64(in+1) * float64(widths[l+1])
+	}
+	return sum
+}
+
+// checkImputer refuses, before they are made, more parameters than there is memory for.
+func checkImputer(d, units int, parameters float64) error {
+	return model.CheckSize(parameters, "an imputer of %d units for %d columns", units, d)
 }

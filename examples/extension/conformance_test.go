@@ -224,7 +224,7 @@ func TestMixture(t *testing.T) {
 		train.Input(losses.InputNoise)[i*d+1] = rng.NormFloat64()
 	}
 	diff, err := gradcheck.Params(train, imp.Params(), gradcheck.Step, func() (float64, error) {
-		err := train.RunValues()
+		err := train.Run()
 		return train.Output(losses.OutputReported)[0], err
 	})
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ func TestStepGrowsWithTheParameter(t *testing.T) {
 	var steps []float64
 	d, err := Params(p, []*graph.Param{q}, Step, func() (float64, error) {
 		steps = append(steps, math.Abs(q.Value[0]-1e6))
-		err := p.RunValues()
+		err := p.Run()
 		return p.Loss(), err
 	})
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ func ExampleParams() {
 		log.Fatal(err)
 	}
 	d, err := gradcheck.Params(p, []*graph.Param{w}, gradcheck.Step, func() (float64, error) {
-		err := p.RunValues()
+		err := p.Run()
 		return p.Loss(), err
 	})
 	if err != nil {

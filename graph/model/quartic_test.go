@@ -88,7 +88,7 @@ func TestFreeCopies(t *testing.T) {
 		program := of(f)
 		require.InDeltaSlice(t, of(m).Output("all"), program.Output("all"), 1e-10)
 		d, err := gradcheck.Params(program, f.Params(), gradcheck.Step, func() (float64, error) {
-			err := program.RunValues()
+			err := program.Run()
 			return program.Loss(), err
 		})
 		require.NoError(t, err)

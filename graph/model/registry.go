@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -49,4 +50,17 @@ func New(name string, d int, options []byte, rng *rand.Rand) (Model, error) {
 		return nil, fmt.Errorf("model %s: %w", name, err)
 	}
 	return m, nil
+}
+
+// Options are the JSON that a model is made again from, nil where it has no options.
+func Options(m Model) (json.RawMessage, error) {
+	o, ok := m.(Configured)
+	if !ok {
+		return nil, nil
+	}
+	text, err := json.Marshal(o.Options())
+	if err != nil {
+		return nil, fmt.Errorf("the options of a model must be JSON: %w", err)
+	}
+	return text, nil
 }

@@ -158,7 +158,7 @@ func (c testCase) program(t *testing.T) {
 	copy(p.Input("x"), c.x)
 	copy(p.Input("u"), u)
 	copy(p.Input("v"), v)
-	diff, err := gradcheck.Params(p, c.model.Params(), gradcheck.Step, func() (float64, error) { err := p.RunValues(); return p.Loss(), err })
+	diff, err := gradcheck.Params(p, c.model.Params(), gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Loss(), err })
 	require.NoError(t, err)
 	require.Less(t, diff.Error, tolerance, "gradient by the parameters: %+v", diff)
 

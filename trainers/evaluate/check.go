@@ -212,5 +212,5 @@ func (c *comparison) imputer(kind losses.ImputerLoss, seed uint64) error {
 
 // reported runs a program and gives its reported loss.
 func reported(p *graph.Program) func() (float64, error) {
-	return func() (float64, error) { err := p.RunValues(); return p.Output(losses.OutputReported)[0], err }
+	return func() (float64, error) { err := p.Run(); return p.Output(losses.OutputReported)[0], err }
 }
