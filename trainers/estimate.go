@@ -209,7 +209,6 @@ func fitParameters(ctx context.Context, p *Prepared, q engine.Problem, scale dat
 	if err := run.ended(ctx, e, f.Run(ctx)); err != nil {
 		return nil, err
 	}
-	e.Look(q.Table, 0) // of a file, the sample
 	last := f.Final()
 	r := &Result{Spec: s, Estimator: e.Estimator, Loss: last.Loss, Size: last.EffectiveSize, History: f.State.History, Final: last}
 	r.Converged, r.Verdict = f.Verdict()
@@ -252,7 +251,7 @@ func fitLatent(ctx context.Context, p *Prepared, q engine.Problem, scale data.Sc
 	if err := run.State.claim(q.Table, e, s); err != nil {
 		return nil, err
 	}
-	m, err := e.Estimator.Loss.(losses.OfMatrix).Matrix(ctx, q.Table, e.AllRows(), nil, e.Config.Workers, true)
+	m, err := e.Estimator.Loss.(losses.OfMatrix).Matrix(ctx, q.Table, e.Table.AllRows(), nil, e.Config.Workers, true)
 	if err := run.ended(ctx, e, err); err != nil {
 		return nil, err
 	}

@@ -602,11 +602,11 @@ func TestLinearImputerBeginsAtTheLikelihood(t *testing.T) {
 	q.Model, q.Normal, q.Table = m, m, work
 	e, err := engine.New(q, engine.Config{Method: "variw", Draws: 8, Imputer: engine.ImputerSpec{Kind: "linear"}})
 	require.NoError(t, err)
-	s, err := e.Gradient(0, e.AllRows(), 1.0/300)
+	s, err := e.Gradient(0, e.Table.AllRows(), 1.0/300)
 	require.NoError(t, err)
 	require.InDelta(t, 8, s.EffectiveSize, 1e-6)
 	m.SetMean(slices.Repeat([]float64{0.5}, table.D))
-	s, err = e.Gradient(0, e.AllRows(), 1.0/300)
+	s, err = e.Gradient(0, e.Table.AllRows(), 1.0/300)
 	require.NoError(t, err)
 	require.Less(t, s.EffectiveSize, 7.9)
 }

@@ -92,9 +92,9 @@ func byAdam(p engine.Problem, c engine.Config) (step func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	params, rows, adam, iteration := e.Model.Params(), e.AllRows(), optim.Adam{Rate: 0.01}, 0
+	params, rows, adam, iteration := e.Model.Params(), e.Table.AllRows(), optim.Adam{Rate: 0.01}, 0
 	return func() error {
-		s, err := e.Step(context.Background(), iteration, rows, 1/float64(len(rows)))
+		s, err := e.Step(context.Background(), iteration, e.Whole, rows, 1/float64(len(rows)))
 		if err != nil {
 			return err
 		}

@@ -49,6 +49,7 @@ type adam struct {
 	rows     rows.Rows // that it learns from
 	perEpoch int       // steps
 	heldOut  *engine.HeldOut
+	over     engine.Window
 }
 
 // Run implements Optimiser. It saves after each epoch, and after each window of a file's rows.
@@ -64,6 +65,7 @@ func (Adam) Run(ctx context.Context, f *Fit) error {
 	if err := a.lookBefore(); err != nil {
 		return err
 	}
+	a.over = a.Whole // less what divide held out
 	size := f.Engine.Config.Batch
 	a.perEpoch = (a.rows.Count() + size - 1) / size
 	for epoch := s.Iteration / a.perEpoch; epoch < f.Config.Epochs && !f.patient(); epoch++ {
@@ -88,10 +90,12 @@ func (a *adam) epoch(ctx context.Context, epoch int) error {
 		if err != nil {
 			return err
 		}
-		if w.Whole {
-			a.Look(w.Table, 0)
-		} else {
-			a.Look(w.Table, made)
+		if w.Table != a.over.Table {
+			first := made
+			if w.Whole {
+				first = 0
+			}
+			a.over = engine.NewWindow(w.Table, first)
 		}
 		if err := a.window(ctx, w, made); err != nil {
 			return err
@@ -119,7 +123,7 @@ func (a *adam) window(ctx context.Context, w rows.Window, before int) error {
 	s, n, size, order := a.State, a.rows.Count(), a.Engine.Config.Batch, w.Order
 	for from := (s.Iteration - before) * size; from < len(order); from += size {
 		batch := order[from:min(from+size, len(order))]
-		step, err := a.Step(ctx, s.Iteration, batch, 1/float64(len(batch)))
+		step, err := a.Step(ctx, s.Iteration, a.over, batch, 1/float64(len(batch)))
 		if err != nil {
 			return err
 		}

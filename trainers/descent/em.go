@@ -47,7 +47,7 @@ func (EM) Resolve(c Config, p Problem) (Config, error) {
 
 // Run implements Optimiser. It saves after each turn.
 func (EM) Run(ctx context.Context, f *Fit) error {
-	t := em.Turns{Engine: f.Engine, Model: f.Model.(*model.Gaussian), Rows: f.AllRows()}
+	t := em.Turns{Engine: f.Engine, Model: f.Model.(*model.Gaussian), Rows: f.Table.AllRows()}
 	f.Condense(t.Rows)
 	s := &f.State.EM
 	s.Anderson.Memory = em.Memory

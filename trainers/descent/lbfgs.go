@@ -74,7 +74,7 @@ type minimiser struct {
 
 // Run implements Optimiser. It saves after each iteration.
 func (LBFGS) Run(ctx context.Context, f *Fit) error {
-	m := &minimiser{Fit: f, rows: f.AllRows()}
+	m := &minimiser{Fit: f, rows: f.Table.AllRows()}
 	f.Condense(m.rows)
 	s := f.State
 	if len(s.History) == 0 {
@@ -127,7 +127,7 @@ func (m *minimiser) end(ctx context.Context) error {
 
 // evaluate computes loss and gradient where the parameters are.
 func (m *minimiser) evaluate(ctx context.Context) error {
-	step, err := m.Step(ctx, m.State.Iteration, m.rows, 1/float64(m.Table.RowCount()))
+	step, err := m.Step(ctx, m.State.Iteration, m.Whole, m.rows, 1/float64(m.Table.RowCount()))
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engin
 	if err != nil {
 		return false, err
 	}
-	t := em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
+	t := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 	e.Condense(t.Rows)
 	var s em.State
 	s.Anderson.Memory = em.Memory

@@ -111,7 +111,7 @@ func (f *Fit) lambdas(ctx context.Context, o Optimiser) ([]float64, error) {
 	if err := null.at(ctx, o, 0); err != nil {
 		return nil, err
 	}
-	step, err := null.Gradient(null.State.Iteration, null.AllRows(), 1/float64(f.Table.RowCount()))
+	step, err := null.Gradient(null.State.Iteration, null.Table.AllRows(), 1/float64(f.Table.RowCount()))
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (f *Fit) crossValidate(ctx context.Context, o Optimiser) error {
 
 // fold makes a fold's remaining fits and hands on its state after each λ.
 func (f *Fit) fold(ctx context.Context, o Optimiser, heldOut []int, from Fold, reach func(Fold) error) error {
-	learned := slices.DeleteFunc(f.AllRows(), func(row int) bool { _, out := slices.BinarySearch(heldOut, row); return out })
+	learned := slices.DeleteFunc(f.Table.AllRows(), func(row int) bool { _, out := slices.BinarySearch(heldOut, row); return out })
 	table, err := f.Table.Rows(learned)
 	if err != nil {
 		return err

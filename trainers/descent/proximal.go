@@ -100,7 +100,7 @@ func (Proximal) Run(ctx context.Context, f *Fit) error {
 }
 
 func newProximal(f *Fit) *proximal {
-	p := &proximal{minimiser: minimiser{Fit: f, rows: f.AllRows()}}
+	p := &proximal{minimiser: minimiser{Fit: f, rows: f.Table.AllRows()}}
 	f.Condense(p.rows)
 	for i, q := range f.Model.Params() {
 		inverse := slices.Repeat([]float64{1}, len(q.Value))

@@ -76,7 +76,7 @@ func (a *adam) divide() (err error) {
 	}
 	held := all[:out]
 	slices.Sort(held)
-	a.TakesPart(func(i int) bool { _, found := slices.BinarySearch(held, i); return !found })
+	a.Whole.Gaps = slices.DeleteFunc(a.Whole.Gaps, func(i int) bool { _, found := slices.BinarySearch(held, i); return found })
 	a.heldOut, err = a.HoldOut(a.Table, held)
 	return err
 }

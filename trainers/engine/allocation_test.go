@@ -47,9 +47,9 @@ func TestStepsDoNotAllocate(t *testing.T) {
 				m := model.NewGaussian(table.D, model.CholeskyFactor)
 				g, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: e.Name, Batch: 40, Seed: 1, DType: dtype})
 				require.NoError(t, err)
-				rows, adam, iteration := g.AllRows(), optim.Adam{Rate: 0.01}, 0
+				rows, adam, iteration := g.Table.AllRows(), optim.Adam{Rate: 0.01}, 0
 				step := func() error {
-					s, err := g.Step(t.Context(), iteration, rows, 1/float64(table.N))
+					s, err := g.Step(t.Context(), iteration, g.Whole, rows, 1/float64(table.N))
 					if err != nil {
 						return err
 					}

@@ -172,7 +172,7 @@ func TestCompleteDataAgainstQuadrature(t *testing.T) {
 							require.NoError(t, err)
 							iteration := 0
 							gradient := func() []float64 {
-								s, err := e.Gradient(iteration, e.AllRows(), 1/float64(copies))
+								s, err := e.Gradient(iteration, e.Table.AllRows(), 1/float64(copies))
 								iteration++
 								require.NoError(t, err)
 								return slices.Concat(s.Grads...)

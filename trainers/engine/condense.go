@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/moments"
 	"missingscore/losses"
+	"missingscore/trainers/estimator"
 	"missingscore/trainers/source"
 )
 
@@ -78,47 +80,29 @@ type condensed struct {
 	weighted *losses.WeightedMoments // in place of rows, if not nil
 }
 
-// Condense has steps over these rows, which must not change from then on, made over fewer
-// rows that give the same numbers, but for rounding: where loss, model and objective depend on
-// the rows by moments alone, and enough rows are saved. Counts must be set before. Engines of the
-// same Problem share what it makes.
-func (e *Engine) Condense(rows []int) {
-	if len(rows) < leastCondensed || len(e.workers) == 0 {
+// Condense replaces these rows, which must not change later, by fewer in Gradient, Moments and
+// Step. The results are the same but for rounding. It does nothing unless the loss depends on the
+// rows by moments alone and the fewer rows are at most half. It uses Counts. Engines that share a
+// Condensed share the result. If rows are a union of parts that were condensed, give these: it
+// then reads their replacements.
+func (e *Engine) Condense(rows []int, parts ...[]int) {
+	if len(rows) < leastCondensed || len(e.workers) == 0 || e.moments == noMoments {
 		return
 	}
-	switch e.moments {
-	case patternMoments:
-		e.Condensed.once(rows, e.moments, func() *condensed { return condense(e.Table, rows, e.Counts) })
-	case weightedMoments:
-		e.Condensed.once(rows, e.moments, func() *condensed { return e.condenseWeighted(rows) })
-	}
-}
-
-// once makes what takes the place of rows, if that is not done, and keeps it if enough rows are saved.
-func (c *Condensed) once(rows []int, by momentsKind, of func() *condensed) *condensed {
-	key := rowsKey{&rows[0], len(rows), by}
+	c, key := e.Condensed, rowsKey{&rows[0], len(rows), e.moments}
 	c.mu.Lock()
-	made, done := c.made[key]
+	_, done := c.made[key]
 	c.mu.Unlock()
 	if done {
-		return made
-	}
-	if made = of(); made != nil && 2*len(made.rows) > len(rows) {
-		made = nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.made[key] = made
-	return made
-}
-
-// CondenseUnion is Condense of rows that are those of some parts together, each of them of
-// rows that Condense has seen: it goes over what the parts were condensed to.
-func (e *Engine) CondenseUnion(rows []int, parts [][]int) {
-	if len(rows) < leastCondensed || len(e.workers) == 0 || e.moments != patternMoments {
 		return
 	}
-	e.Condensed.once(rows, patternMoments, func() *condensed {
+	var made *condensed
+	switch {
+	case e.moments == weightedMoments:
+		made = condenseWeighted(e.Problem, rows, e.Counts, len(e.workers))
+	case len(parts) == 0:
+		made = condense(e.Table, rows, e.Counts)
+	default:
 		number := 0
 		for _, part := range parts {
 			number += len(e.instead(part).rows)
@@ -130,38 +114,37 @@ func (e *Engine) CondenseUnion(rows []int, parts [][]int) {
 				all.add(in.table.Observed[i*in.table.D:(i+1)*in.table.D], in.table.Values[i*in.table.D:(i+1)*in.table.D], countOf(in.counts, i))
 			}
 		}
-		return condense(all.table, all.rows, all.counts)
-	})
+		made = condense(all.table, all.rows, all.counts)
+	}
+	if made != nil && 2*len(made.rows) > len(rows) {
+		made = nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.made[key] = made
 }
 
-// Forget lets go of what rows were condensed to, and of the rows.
-func (e *Engine) Forget(rows []int) {
-	if len(rows) == 0 {
-		return
-	}
-	e.Condensed.mu.Lock()
-	defer e.Condensed.mu.Unlock()
-	key := rowsKey{&rows[0], len(rows), e.moments}
-	if c := e.Condensed.made[key]; c != nil {
-		delete(e.programs, c.weighted)
-	}
-	delete(e.Condensed.made, key)
+// Forget frees the rows and their replacements.
+func (c *Condensed) Forget(rows []int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.DeleteFunc(c.made, func(k rowsKey, _ *condensed) bool { return len(rows) > 0 && k.first == &rows[0] && k.n == len(rows) })
 }
 
 // momentsOf tells on which moments of the rows the loss depends alone: a normal model's score is
 // linear in the row, its classical objective quadratic, and so is one that weights coordinates.
-func (e *Engine) momentsOf() momentsKind {
-	_, err := source.NormalModel(e.Model, "it")
-	if err != nil || e.Missingness != nil || e.Estimator.Draws() {
+func momentsOf(p Problem, e estimator.Estimator) momentsKind {
+	_, err := source.NormalModel(p.Model, "it")
+	if err != nil || p.Missingness != nil || e.Draws() {
 		return noMoments
 	}
-	needs, complete := e.Estimator.Loss.Needs(), e.Estimator.NeedsCompleteRows()
-	if _, classical := e.Objective.(losses.Classical); classical && !e.Domain.Bounded() && (needs.Moments || needs.Normal || complete) {
+	needs, complete := e.Loss.Needs(), e.NeedsCompleteRows()
+	if _, classical := p.Objective.(losses.Classical); classical && !p.Domain.Bounded() && (needs.Moments || needs.Normal || complete) {
 		return patternMoments
 	}
-	_, weighted := e.Objective.(losses.RowWeighted)
-	_, asTheyAre := e.Estimator.Loss.(losses.Complete)
-	if weighted && asTheyAre && (complete || e.Estimator.Source.Name == source.Zeros.Name) {
+	_, weighted := p.Objective.(losses.RowWeighted)
+	_, asTheyAre := e.Loss.(losses.Complete)
+	if weighted && asTheyAre && (complete || e.Source.Name == source.Zeros.Name) {
 		return weightedMoments
 	}
 	return noMoments
@@ -179,16 +162,15 @@ func (e *Engine) instead(rows []int) condensed {
 	return condensed{table: e.Table, rows: rows, counts: e.Counts}
 }
 
-// CompleteMoments are the mean and the covariances, with divisor n, of rows without a gap, as
-// often as they count; not ok where one has a gap.
-func (e *Engine) CompleteMoments(rows []int) (mean, cov []float64, ok bool) {
-	t := e.Table
+// CompleteMoments gives the mean (d) and the covariances (d, d), divisor Σ counts, of rows of t.
+// It is not ok if a row has a gap. Nil counts are 1.
+func CompleteMoments(t *data.Table, rows []int, counts []float64) (mean, cov []float64, ok bool) {
 	sum, mean := 0.0, make([]float64, t.D)
 	for _, i := range rows {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
 			return nil, nil, false
 		}
-		n := countOf(e.Counts, i)
+		n := countOf(counts, i)
 		sum += n
 		floats.AddScaled(mean, n, t.Values[i*t.D:(i+1)*t.D])
 	}
@@ -200,7 +182,7 @@ func (e *Engine) CompleteMoments(rows []int) (mean, cov []float64, ok bool) {
 	for j := range columns {
 		columns[j] = j
 	}
-	upper := covariances(t, rows, columns, mean, sum, e.Counts)
+	upper := covariances(t, rows, columns, mean, sum, counts)
 	for j := range t.D {
 		for k := range t.D {
 			cov = append(cov, upper.At(j, k))

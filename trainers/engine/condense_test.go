@@ -53,7 +53,7 @@ func TestStepsOverCondensedRows(t *testing.T) {
 			for i := range e.Counts {
 				e.Counts[i] = float64(1 + i%2)
 			}
-			rows := e.AllRows()
+			rows := e.Table.AllRows()
 			want, err := e.Gradient(0, rows, 0.5)
 			require.NoError(t, err)
 			copied := want
@@ -102,7 +102,7 @@ func TestWhatIsNotCondensed(t *testing.T) {
 	} {
 		e, err := New(Problem{Table: gappy(c.n, 0.2), Model: m, Objective: c.objective}, Config{Method: c.method})
 		require.NoError(t, err)
-		rows := e.AllRows()
+		rows := e.Table.AllRows()
 		e.Condense(rows)
 		require.Len(t, e.instead(rows).rows, c.n, name)
 	}
@@ -133,7 +133,7 @@ func TestCompleteMoments(t *testing.T) {
 				e.Counts = append(e.Counts, float64(1+i%3))
 			}
 		}
-		mean, cov, ok := e.CompleteMoments(table.AllRows())
+		mean, cov, ok := CompleteMoments(table, table.AllRows(), e.Counts)
 		require.True(t, ok)
 		step, err := e.Gradient(0, table.AllRows(), 1)
 		require.NoError(t, err)
@@ -148,8 +148,8 @@ func TestCompleteMoments(t *testing.T) {
 	table.Observed[5] = false
 	e, err := New(Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.Classical{}}, Config{Method: "em-exact", Batch: 50})
 	require.NoError(t, err)
-	_, _, ok := e.CompleteMoments(table.AllRows())
+	_, _, ok := CompleteMoments(table, table.AllRows(), e.Counts)
 	require.False(t, ok)
-	_, _, ok = e.CompleteMoments([]int{0, 5, 9})
+	_, _, ok = CompleteMoments(table, []int{0, 5, 9}, nil)
 	require.True(t, ok)
 }

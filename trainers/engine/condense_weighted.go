@@ -28,10 +28,10 @@ const (
 
 // condenseWeighted takes the weighted moments of rows; nil where a row's loss has another form, and
 // where steps by moments take as long as by rows, or more room.
-func (e *Engine) condenseWeighted(rows []int) *condensed {
-	d, n := e.Table.D, len(rows)
+func condenseWeighted(p Problem, rows []int, counts []float64, workers int) *condensed {
+	d, n := p.Table.D, len(rows)
 	centre, shared := make([]float64, d), true
-	ok := e.eachWeighted(rows, func(r *weightedRow) {
+	ok := eachWeighted(p, rows, counts, func(r *weightedRow) {
 		floats.AddScaled(centre, 1/float64(n), r.x)
 		for _, g := range r.g {
 			shared = shared && g == r.g[0]
@@ -44,7 +44,31 @@ func (e *Engine) condenseWeighted(rows []int) *condensed {
 	if !ok || 2*d > n || sets*d > weightedRead*n || sets*d*d > max(mostWeighted, n*d) {
 		return nil
 	}
-	return &condensed{weighted: e.weightedMoments(rows, centre, sets)}
+	m := &losses.WeightedMoments{Centre: centre, Quadratic: make([]losses.Moments, sets), Slope: make([]losses.Moments, d)}
+	pool := panics.NewGroup()
+	for w := range workers { // each coordinate's are summed by one worker, in the order of the rows
+		pool.Go(func() error {
+			b := &weightedBlock{m: m, z: make([]float64, togetherCondensed*d), g: make([]float64, togetherCondensed*d), part: make([]float64, togetherCondensed*d)}
+			for j := w; j < d; j += workers {
+				b.slopes = append(b.slopes, j)
+				m.Slope[j].First = make([]float64, d)
+				if j < sets {
+					b.quadratics = append(b.quadratics, j)
+					m.Quadratic[j] = losses.Moments{First: make([]float64, d), Second: make([]float64, d*d)}
+				}
+			}
+			eachWeighted(p, rows, counts, b.add)
+			b.multiply()
+			for _, j := range b.quadratics {
+				mirror(m.Quadratic[j].Second, d)
+			}
+			return nil
+		})
+	}
+	if err := pool.Wait(); err != nil {
+		panic(err)
+	}
+	return &condensed{weighted: m}
 }
 
 // byMoments is a step by weighted moments, each row counting weight.
@@ -78,56 +102,19 @@ type weightedRow struct {
 }
 
 // eachWeighted visits rows one after the other. It is not ok where the loss of one has another form.
-func (e *Engine) eachWeighted(rows []int, visit func(r *weightedRow)) (ok bool) {
-	t, d := e.Table, e.Table.D
+func eachWeighted(p Problem, rows []int, counts []float64, visit func(r *weightedRow)) (ok bool) {
+	t, d := p.Table, p.Table.D
 	numbers := make([]float64, 4*d)
 	r := &weightedRow{x: numbers[:d], mask: numbers[d : 2*d], g: numbers[2*d : 3*d], slope: numbers[3*d:]}
-	weights := e.Objective.(losses.RowWeighted).RowWeights()
+	weights := p.Objective.(losses.RowWeighted).RowWeights()
 	for _, row := range rows {
 		simd.Seen(r.x, r.mask, t.Values[row*d:(row+1)*d], t.Observed[row*d:(row+1)*d])
-		if r.count = countOf(e.Counts, row); !weights(r.x, r.mask, r.g, r.slope) {
+		if r.count = countOf(counts, row); !weights(r.x, r.mask, r.g, r.slope) {
 			return false
 		}
 		visit(r)
 	}
 	return true
-}
-
-// weightedMoments are those of every coordinate, the quadratic ones of the first so many. Each
-// is summed by one worker, in the order of the rows.
-func (e *Engine) weightedMoments(rows []int, centre []float64, sets int) *losses.WeightedMoments {
-	d := e.Table.D
-	m := &losses.WeightedMoments{Centre: centre, Quadratic: make([]losses.Moments, sets), Slope: make([]losses.Moments, d)}
-	pool := panics.NewGroup()
-	for w := range len(e.workers) {
-		pool.Go(func() error {
-			e.sumWeighted(rows, m, w)
-			return nil
-		})
-	}
-	if err := pool.Wait(); err != nil {
-		panic(err)
-	}
-	return m
-}
-
-// sumWeighted adds the rows to the moments of those coordinates that are worker w's.
-func (e *Engine) sumWeighted(rows []int, m *losses.WeightedMoments, w int) {
-	d := e.Table.D
-	b := &weightedBlock{m: m, z: make([]float64, togetherCondensed*d), g: make([]float64, togetherCondensed*d), part: make([]float64, togetherCondensed*d)}
-	for j := w; j < d; j += len(e.workers) {
-		b.slopes = append(b.slopes, j)
-		m.Slope[j].First = make([]float64, d)
-		if j < len(m.Quadratic) {
-			b.quadratics = append(b.quadratics, j)
-			m.Quadratic[j] = losses.Moments{First: make([]float64, d), Second: make([]float64, d*d)}
-		}
-	}
-	e.eachWeighted(rows, b.add)
-	b.multiply()
-	for _, j := range b.quadratics {
-		mirror(m.Quadratic[j].Second, d)
-	}
 }
 
 // weightedBlock are rows that are multiplied together, for some of the moments.

@@ -74,7 +74,7 @@ func TestStepsByWeightedMoments(t *testing.T) {
 				for i := range e.Counts {
 					e.Counts[i] = float64(1 + i%2)
 				}
-				rows := e.AllRows()
+				rows := e.Table.AllRows()
 				step, err := e.Gradient(0, rows, 0.5)
 				require.NoError(t, err)
 				want := step.Loss
@@ -120,10 +120,9 @@ func TestWeightedMomentsAreOfTheirLoss(t *testing.T) {
 	require.Nil(t, plain.instead(rows).weighted)
 	_, err = weighted.Gradient(0, rows, 1)
 	require.NoError(t, err)
-	weighted.Forget(rows)
-	require.Empty(t, weighted.programs)
+	shared.Forget(rows)
 	require.Len(t, weighted.instead(rows).rows, table.N)
-	require.Len(t, plain.instead(rows).rows, 5)
+	require.Len(t, plain.instead(rows).rows, table.N)
 
 	gaps := gappy(1500, 0.3)
 	s = inside(gaps)
@@ -132,6 +131,6 @@ func TestWeightedMomentsAreOfTheirLoss(t *testing.T) {
 	tangents.Condense(rows)
 	require.Len(t, tangents.instead(rows).rows, gaps.N)
 
-	require.Nil(t, weighted.condenseWeighted(rows[:7]), "fewer than two rows for a column")
-	require.NotNil(t, weighted.condenseWeighted(rows[:8]))
+	require.Nil(t, condenseWeighted(weighted.Problem, rows[:7], nil, 1), "fewer than two rows for a column")
+	require.NotNil(t, condenseWeighted(weighted.Problem, rows[:8], nil, 1))
 }

@@ -35,18 +35,37 @@ type Engine struct {
 	Estimator estimator.Estimator
 	Imputer   nets.Imputer // what the estimator trains along, nil if nothing
 	Counts    []float64    // how often each row of the table counts, or its sampling weight, from before the first step on; nil: once
+	Whole     Window       // Table; callers may leave out gaps before the first step
 
 	params    []*graph.Param // of the model
 	weighting losses.Weighting
 	noising   losses.Noising // the objective, if it adds noise; else nil
+	drawn     *domain.Domain // that draws of missing cells stay in
 	memory    source.Memory  // what the source keeps; nil for nothing
 	workers   []*worker
 	parts     []part
 	moments   momentsKind // of the rows, which the loss depends on
 	programs  map[*losses.WeightedMoments]*graph.Program
 	expected  expected
-	gaps      []int // rows with missing cells
 	imputer   imputerSteps
+}
+
+// Window is a table that steps go over: that of the problem, or a part of a longer file.
+type Window struct {
+	Table *data.Table
+	Gaps  []int // rows with missing cells: the imputer trains on them, chains are judged by them
+	First int   // number of the first step over it; 0 for the problem's table
+}
+
+// NewWindow takes all the rows of t.
+func NewWindow(t *data.Table, first int) Window {
+	w := Window{Table: t, First: first}
+	for i := range t.N {
+		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
+			w.Gaps = append(w.Gaps, i)
+		}
+	}
+	return w
 }
 
 // imputerSteps is what the steps of the imputer need.
@@ -56,9 +75,10 @@ type imputerSteps struct {
 	grads   [][]float64
 	singles [][]float32 // instead, in float32
 	batch   *data.Batch
-	shuffle []int // the rows with gaps, in the order of this epoch
+	over    *data.Table // of the last step
+	first   int         // over's first step
 	epoch   int
-	first   int // parameter step from which on the table is gone over
+	shuffle []int // the rows with gaps, in the order of this epoch
 	stream  stream.Stream
 	noise   stream.Singles // from it, in float32
 }
@@ -112,7 +132,13 @@ func New(p Problem, c Config) (*Engine, error) {
 	if p.Condensed == nil {
 		p.Condensed = NewCondensed()
 	}
-	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), programs: map[*losses.WeightedMoments]*graph.Program{}, imputer: imputerSteps{epoch: -1}}
+	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), programs: map[*losses.WeightedMoments]*graph.Program{}, Whole: Window{Table: p.Table}, drawn: p.Domain}
+	if method.Draws() || method.Trains() {
+		e.Whole = NewWindow(p.Table, 0)
+	}
+	if c.FreeDraws {
+		e.drawn = domain.All(p.Table.D)
+	}
 	e.Counts = counts(p.Table)
 	if e.weighting = method.Weighting; c.Weighting != method.Weighting.Name() {
 		if e.weighting, err = losses.WeightingByName(c.Weighting); err != nil {
@@ -132,8 +158,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	if e.noising != nil && e.Domain.Bounded() {
 		return nil, errors.New("noise takes rows out of the domain: an objective that adds noise is for data on all of R^d")
 	}
-	e.moments = e.momentsOf()
-	e.findGaps()
+	e.moments = momentsOf(p, method)
 	if err := e.prepareImputer(); err != nil {
 		return nil, err
 	}
@@ -161,30 +186,6 @@ func counts(t *data.Table) []float64 {
 		return t.Counted.Counts
 	}
 	return t.Weights
-}
-
-// findGaps notes the table's rows with missing cells, which those ask for that draw them.
-func (e *Engine) findGaps() {
-	t := e.Table
-	if e.gaps = e.gaps[:0]; !e.Estimator.Draws() && !e.Estimator.Trains() {
-		return
-	}
-	for i := range t.N {
-		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
-			e.gaps = append(e.gaps, i)
-		}
-	}
-}
-
-// Look has the steps from parameter step number first on made over the rows of another table of the
-// same columns: a window of many. The imputer goes over its rows with gaps, in orders of its own.
-func (e *Engine) Look(t *data.Table, first int) {
-	if t == e.Table {
-		return
-	}
-	e.Table = t
-	e.imputer.first, e.imputer.epoch = first, -1
-	e.findGaps()
 }
 
 // prepareImputer makes the imputer, if the estimator trains one, and the program of its steps.
@@ -215,7 +216,7 @@ func (e *Engine) prepareImputer() (err error) {
 			p.KeepSingle()
 		}
 	}
-	gaps := len(e.gaps)
+	gaps := len(e.Whole.Gaps)
 	if s := e.Table.Sampled; s != nil {
 		gaps = s.Gaps
 	}
@@ -224,7 +225,7 @@ func (e *Engine) prepareImputer() (err error) {
 	}
 	size := min(c.Batch, gaps)
 	t.batch = data.NewBatch(size, e.Table.D)
-	if t.program, err = losses.NewImputer(c.DType, c.ImputerLoss, e.Imputer, e.Model, e.Objective, e.drawn(), size); err != nil {
+	if t.program, err = losses.NewImputer(c.DType, c.ImputerLoss, e.Imputer, e.Model, e.Objective, e.drawn, size); err != nil {
 		return err
 	}
 	for _, p := range e.Imputer.Params() {
@@ -237,18 +238,10 @@ func (e *Engine) prepareImputer() (err error) {
 	return nil
 }
 
-// drawn is the domain that draws of missing cells stay in.
-func (e *Engine) drawn() *domain.Domain {
-	if e.Config.FreeDraws {
-		return domain.All(e.Table.D)
-	}
-	return e.Domain
-}
-
 // setting is what the source of batches of so many rows may build on.
 func (e *Engine) setting(batch int) source.Setting {
 	c := e.Config
-	return source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.drawn(), Memory: e.memory}
+	return source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.drawn, Memory: e.memory}
 }
 
 // newWorker makes one for a loss of batches of so many rows, completed from a source.
@@ -271,32 +264,24 @@ func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.
 	return w, nil
 }
 
-// TakesPart limits what the imputer trains on to the rows for which it is true.
-func (e *Engine) TakesPart(row func(int) bool) {
-	e.gaps = slices.DeleteFunc(e.gaps, func(i int) bool { return !row(i) })
-}
-
-// Workers is how many parts of a step are computed at once.
-func (e *Engine) Workers() int { return len(e.workers) }
-
 // trainImputer makes the L imputer steps before parameter step number iteration,
 // and before the first those of the warm-up.
-func (e *Engine) trainImputer(iteration int) error {
-	t := &e.imputer
-	if t.program == nil || len(e.gaps) == 0 { // a part of the rows may have no gap
+func (e *Engine) trainImputer(iteration int, over Window) error {
+	t, gaps := &e.imputer, over.Gaps
+	if t.program == nil || len(gaps) == 0 { // a part of the rows may have no gap
 		return nil
 	}
 	size := t.batch.Size
-	perEpoch := (len(e.gaps) + size - 1) / size
+	perEpoch := (len(gaps) + size - 1) / size
 	steps, before := e.Config.ImputerSteps, *e.Config.WarmUp+iteration*e.Config.ImputerSteps
 	if iteration == 0 {
 		steps, before = *e.Config.WarmUp+steps, 0
 	}
 	for l := range steps {
 		step := before + l
-		if epoch := step / perEpoch; epoch != t.epoch {
-			t.epoch = epoch
-			t.shuffle = append(t.shuffle[:0], e.gaps...)
+		if epoch := step / perEpoch; over.Table != t.over || over.First != t.first || epoch != t.epoch {
+			t.over, t.first, t.epoch = over.Table, over.First, epoch
+			t.shuffle = append(t.shuffle[:0], gaps...)
 			place := []uint64{stream.Shuffle, uint64(epoch)}
 			if t.first > 0 {
 				place = append(place, uint64(t.first), 3, 0)
@@ -319,11 +304,11 @@ func (e *Engine) trainImputer(iteration int) error {
 // imputerStep makes step l of those before parameter step number iteration.
 func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 	t := &e.imputer
-	t.batch.Fill(e.Table, rows, 1/float64(len(rows)))
+	t.batch.Fill(t.over, rows, 1/float64(len(rows)))
 	if e.noising != nil {
 		e.noising.AddNoise(t.batch, t.stream.At(e.Config.Seed, stream.Objective, uint64(iteration), uint64(l), 1).Rand)
 	}
-	losses.BindImputer(t.program, e.drawn(), t.batch)
+	losses.BindImputer(t.program, e.drawn, t.batch)
 	rng := t.stream.At(e.Config.Seed, stream.Train, uint64(iteration), uint64(l))
 	if t.singles != nil {
 		t.noise.From(rng)
@@ -348,10 +333,14 @@ func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 
 // Gradient sums the loss over rows, each counting weight, and differentiates it.
 func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, error) {
+	return e.gradient(iteration, e.instead(rows), weight)
+}
+
+func (e *Engine) gradient(iteration int, in condensed, weight float64) (Step, error) {
 	if len(e.workers) == 0 {
 		return Step{}, fmt.Errorf("method %s makes no steps over rows", e.Estimator.Name)
 	}
-	in, size := e.instead(rows), e.Config.Batch
+	size := e.Config.Batch
 	if in.weighted != nil {
 		return e.byMoments(in.weighted, weight)
 	}
@@ -470,16 +459,20 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, wei
 	return nil
 }
 
-// Step trains the imputer, then computes the parameter gradient. It fails with
-// a DivergedError if anything is not finite.
-func (e *Engine) Step(ctx context.Context, iteration int, rows []int, weight float64) (Step, error) {
+// Step trains the imputer on the gaps of a window, then computes the parameter gradient over
+// rows of it. It fails with a DivergedError if anything is not finite.
+func (e *Engine) Step(ctx context.Context, iteration int, over Window, rows []int, weight float64) (Step, error) {
 	if err := ctx.Err(); err != nil {
 		return Step{}, err
 	}
-	if err := e.trainImputer(iteration); err != nil {
+	if err := e.trainImputer(iteration, over); err != nil {
 		return Step{}, err
 	}
-	s, err := e.Gradient(iteration, rows, weight)
+	in := condensed{table: over.Table, rows: rows, counts: e.Counts}
+	if over.Table == e.Table {
+		in = e.instead(rows)
+	}
+	s, err := e.gradient(iteration, in, weight)
 	if err != nil {
 		return s, err
 	}
@@ -511,9 +504,6 @@ func (e *Engine) Report(p Progress) {
 	}
 }
 
-// AllRows are the numbers of the table's rows.
-func (e *Engine) AllRows() []int { return e.Table.AllRows() }
-
 // Gradient is one parameter gradient of a problem on all rows of its table, as the given
 // iteration of a fit would see it: draws, loss and weights of c.Method, rows
 // counting 1/n. An imputer is at its start. One slice per parameter of the model.
@@ -522,7 +512,7 @@ func Gradient(p Problem, c Config, iteration int) (loss float64, grads [][]float
 	if err != nil {
 		return 0, nil, err
 	}
-	s, err := e.Gradient(iteration, e.AllRows(), 1/float64(p.Table.RowCount()))
+	s, err := e.Gradient(iteration, p.Table.AllRows(), 1/float64(p.Table.RowCount()))
 	return s.Loss, s.Grads, err
 }
 
@@ -530,15 +520,15 @@ const smallSize = 2.0 // effective draws: fewer carry no average
 
 // Degenerate warns of a small effective sample size.
 func (e *Engine) Degenerate(size float64) []string {
-	if !e.Estimator.Draws() || math.IsNaN(size) || size >= smallSize || e.Config.Draws == 1 || len(e.gaps) == 0 {
+	if !e.Estimator.Draws() || math.IsNaN(size) || size >= smallSize || e.Config.Draws == 1 {
 		return nil
 	}
 	return []string{fmt.Sprintf("the importance weights are degenerate: the effective sample size is %.1f of %d draws a row; use var or exact, or another proposal", size, e.Config.Draws)}
 }
 
 // LeftOut warns of observed cells that the objective cannot use.
-func (e *Engine) LeftOut() []string {
-	lost, cells := e.Weight.LeftOut(e.Table.Observed, e.Domain)
+func (p Problem) LeftOut() []string {
+	lost, cells := p.Weight.LeftOut(p.Table.Observed, p.Domain)
 	if lost == 0 {
 		return nil
 	}

@@ -33,7 +33,7 @@ func TestMomentsAreThoseOfTheProgram(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 7, Workers: workers})
 		require.NoError(t, err)
-		for _, rows := range [][]int{e.AllRows(), e.AllRows(), e.AllRows()[10:30], {3, 4}} {
+		for _, rows := range [][]int{e.Table.AllRows(), e.Table.AllRows(), e.Table.AllRows()[10:30], {3, 4}} {
 			want, err := e.Gradient(0, rows, 1)
 			require.NoError(t, err)
 			want.Grads = nil
@@ -47,6 +47,6 @@ func TestMomentsAreThoseOfTheProgram(t *testing.T) {
 	}
 	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact"})
 	require.NoError(t, err)
-	_, err = e.Moments(e.AllRows(), m.Location.Value, make([]float64, d*d))
+	_, err = e.Moments(e.Table.AllRows(), m.Location.Value, make([]float64, d*d))
 	require.ErrorIs(t, err, losses.ErrNotPositiveDefinite)
 }

@@ -34,9 +34,15 @@ func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
 	for _, p := range e.params {
 		h.part.grads = append(h.part.grads, make([]float64, len(p.Value)))
 	}
-	loss, err := e.heldOutLoss()
+	has, err := model.CapabilitiesOf(e.Model)
 	if err != nil {
 		return nil, err
+	}
+	loss := e.Estimator.Loss
+	if e.Estimator.Draws() && has.Density {
+		loss = losses.Marginal{}
+	} else if !e.Estimator.Minimises() { // a closed form that is no function's gradient is of normal models
+		loss = losses.GaussianMarginal{}
 	}
 	from, weighting := e.Estimator.Source, e.weighting
 	if from.Memory != nil {
@@ -44,20 +50,6 @@ func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
 	}
 	h.worker, err = e.newWorker(loss, from, weighting, min(e.Config.Batch, len(rows)))
 	return h, err
-}
-
-// heldOutLoss is the loss whose value tells a better model from a worse one.
-func (e *Engine) heldOutLoss() (losses.Loss, error) {
-	has, err := model.CapabilitiesOf(e.Model)
-	switch {
-	case err != nil:
-		return nil, err
-	case e.Estimator.Draws() && has.Density:
-		return losses.Marginal{}, nil
-	case !e.Estimator.Minimises(): // a closed form that is no function's gradient is of normal models
-		return losses.GaussianMarginal{}, nil
-	}
-	return e.Estimator.Loss, nil
 }
 
 // Rows is how many there are.

@@ -23,15 +23,15 @@ func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
 		return nil, nil
 	}
 	size := e.Config.Batch
-	rhat := make([]float64, len(e.gaps))
+	rhat := make([]float64, len(e.Whole.Gaps))
 	pool := panics.NewGroup()
 	for k, w := range e.workers {
 		pool.Go(func() error {
-			for i := k; i*size < len(e.gaps); i += len(e.workers) {
+			for i := k; i*size < len(e.Whole.Gaps); i += len(e.workers) {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				rows := e.gaps[i*size : min((i+1)*size, len(e.gaps))]
+				rows := e.Whole.Gaps[i*size : min((i+1)*size, len(e.Whole.Gaps))]
 				w.batch.Fill(e.Table, rows, 1)
 				of, err := w.source.(source.Chained).RHat(w.batch, w.stream.At(e.Config.Seed, stream.Sample, uint64(i)))
 				if err != nil {
@@ -45,7 +45,7 @@ func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
 	if err := pool.Wait(); err != nil {
 		return nil, err
 	}
-	return mcmc.Pool(e.gaps, rhat), nil
+	return mcmc.Pool(e.Whole.Gaps, rhat), nil
 }
 
 // MixingWarnings warn of chains that have not met; m may be nil.

@@ -51,7 +51,7 @@ func TestEffectiveSizeOfAStep(t *testing.T) {
 		}
 		e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical{}}, c)
 		require.NoError(t, err)
-		s, err := e.Step(t.Context(), 0, table.AllRows(), 0.25)
+		s, err := e.Step(t.Context(), 0, e.Whole, table.AllRows(), 0.25)
 		require.NoError(t, err)
 		if !wide {
 			require.InDelta(t, draws, s.EffectiveSize, 1e-9)

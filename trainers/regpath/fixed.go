@@ -44,7 +44,7 @@ func (b Block) means() (loss, size float64) {
 // between two steps.
 func (f fixed) advance(ctx context.Context, lambda float64) (engine.Step, error) {
 	d := f.Table.D
-	s, err := f.Step(ctx, f.State.Iteration, f.rows, 1/float64(len(f.rows)*d))
+	s, err := f.Step(ctx, f.State.Iteration, f.Whole, f.rows, 1/float64(len(f.rows)*d))
 	if err != nil {
 		return s, err
 	}

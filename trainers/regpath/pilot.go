@@ -109,7 +109,7 @@ func holdOut(ctx context.Context, p *problem) error {
 	}
 	defer func() {
 		for _, fold := range folds {
-			condensing.Engine.Forget(fold.heldOut)
+			condensing.Engine.Condensed.Forget(fold.heldOut)
 		}
 	}()
 	var mu sync.Mutex
@@ -124,7 +124,7 @@ func holdOut(ctx context.Context, p *problem) error {
 		if err != nil {
 			return err
 		}
-		defer f.Engine.Forget(f.Rows)
+		defer f.Engine.Condensed.Forget(f.Rows)
 		held := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
 		err = f.each(ctx, func(i int, alpha float64) error {
 			step, err := f.Engine.Gradient(0, folds[k].heldOut, 1)
@@ -212,11 +212,7 @@ func newPilotFit(p *problem, rows []int, workers int, parts ...[]int) (f pilotFi
 	}
 	e.Counts = p.Counts
 	f.Turns = em.Turns{Engine: e, Model: m, Rows: byPattern(p.Table, rows), Bounds: &optim.PositiveDefinite{}}
-	if parts == nil {
-		e.Condense(f.Rows)
-	} else {
-		e.CondenseUnion(f.Rows, parts)
-	}
+	e.Condense(f.Rows, parts...)
 	return f, nil
 }
 

@@ -100,14 +100,14 @@ func (p *problem) Penalty() Penalty {
 // share work.
 func (p *problem) takeRows(rows []int) {
 	if rows == nil {
-		rows = p.AllRows()
+		rows = p.Table.AllRows()
 	}
 	p.rows = byPattern(p.Table, rows)
 	chosen := make([]bool, p.Table.N)
 	for _, i := range p.rows {
 		chosen[i] = true
 	}
-	p.TakesPart(func(i int) bool { return chosen[i] })
+	p.Whole.Gaps = slices.DeleteFunc(p.Whole.Gaps, func(i int) bool { return !chosen[i] })
 }
 
 // byPattern are the rows, those with the same cells observed together: first those that have

@@ -169,7 +169,7 @@ func (t *turns) look() {
 		return
 	}
 	t.looked = true
-	if mean, cov, ok := t.Engine.CompleteMoments(t.rows); ok {
+	if mean, cov, ok := engine.CompleteMoments(t.Table, t.rows, t.Counts); ok {
 		t.em.Known = &em.Known{Mean: mean, Covariances: cov}
 	}
 }

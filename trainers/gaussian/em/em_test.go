@@ -192,7 +192,7 @@ func TestOneTurnWithoutGaps(t *testing.T) {
 	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
 	require.NoError(t, err)
 	var s em.State
-	require.NoError(t, em.Turns{Engine: e, Model: m, Rows: e.AllRows()}.Turn(t.Context(), &s, em.Unpenalised))
+	require.NoError(t, em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}.Turn(t.Context(), &s, em.Unpenalised))
 	var want mat.SymDense
 	stat.CovarianceMatrix(&want, mat.NewDense(table.N, d, table.Values), nil)
 	want.ScaleSym(float64(table.N-1)/float64(table.N), &want)
@@ -215,7 +215,7 @@ func TestBegin(t *testing.T) {
 	m := model.NewGaussian(2, model.Natural)
 	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
 	require.NoError(t, err)
-	turns := em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
+	turns := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 	s := em.State{Solved: []float64{0, 0, 1, 0, 1}}
 	require.False(t, turns.Begin(&s, 2, em.Unpenalised))
 	s.Lead.Passed = [][]float64{{0.5, -0.25, 2, 0.5, 1}, {0.25, 0, 1.5, 0.25, 1}}
@@ -243,9 +243,9 @@ func TestKnownMoments(t *testing.T) {
 		m.SetMean([]float64{0.3, 0, -0.2, 0.1})
 		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
 		require.NoError(t, err)
-		turns := em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
+		turns := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 		if i == 1 {
-			mean, cov, ok := e.CompleteMoments(e.AllRows())
+			mean, cov, ok := engine.CompleteMoments(table, table.AllRows(), nil)
 			require.True(t, ok)
 			turns.Known = &em.Known{Mean: mean, Covariances: cov}
 		}
@@ -266,7 +266,7 @@ func few(t *testing.T, seed uint64) em.Turns {
 	m := model.NewGaussian(table.D, model.CholeskyFactor)
 	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact"})
 	require.NoError(t, err)
-	return em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
+	return em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 }
 
 // Guarded turns never lower the likelihood, and end; others do on some tables, for ever.

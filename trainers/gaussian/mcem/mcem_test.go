@@ -203,7 +203,7 @@ func TestRootWithoutBoundsIsMaximumLikelihood(t *testing.T) {
 		m := model.NewGaussian(4, model.Natural)
 		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact"})
 		require.NoError(t, err)
-		turns := em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
+		turns := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 		state := &em.State{Anderson: optim.Anderson{Memory: em.Memory}}
 		for range 60 {
 			require.NoError(t, turns.Turn(t.Context(), state, em.Unpenalised))

@@ -35,7 +35,7 @@ func refitted(t *testing.T, table *data.Table, truth *mat.SymDense) *model.Gauss
 			}
 		}
 	}
-	support, turns := em.NewSupport(start, d), em.Turns{Engine: e, Model: m, Rows: e.AllRows()}
+	support, turns := em.NewSupport(start, d), em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 	var s em.State
 	for s.Count == 0 || s.Relative > 1e-3 {
 		require.NoError(t, turns.Turn(t.Context(), &s, support.Minimise))

@@ -294,7 +294,7 @@ func (h *held) draw(e *engine.Engine) error {
 	b := data.NewBatch(size, d)
 	x, log := make([]float64, size*h.r*d), make([]float64, size*h.r)
 	var rng stream.Stream
-	all := e.AllRows()
+	all := e.Table.AllRows()
 	for first := range slices.Chunk(all, size) {
 		b.Fill(e.Table, first, 1)
 		rng.At(e.Config.Seed, stream.Hold, uint64(first[0]))
