@@ -23,14 +23,15 @@ func (g *Gaps) Set(mask []float64) {
 // At lists the places in ascending order.
 func (g *Gaps) At() []int { return g.at }
 
-// Scatter is out = row with mean + sd z in its gaps, for each of the rows of out (r, d);
-// it takes z's numbers in turn.
-func Scatter[T Float](out, row, mean, sd, z []T, g *Gaps) {
+// Scatter is out = row with z in its gaps, for each of the rows of out (r, d); it takes
+// z's numbers in turn.
+func Scatter[T Float](out, row, z []T, g *Gaps) {
 	d := len(row)
 	for ; len(out) > 0; out, z = out[d:], z[len(g.at):] {
 		copy(out, row)
+		x, z := out[:d], z[:len(g.at)]
 		for k, j := range g.at {
-			out[j] = mean[j] + T(sd[j]*z[k])
+			x[j] = z[k]
 		}
 	}
 }

@@ -226,6 +226,7 @@ func normal[T Float](x T) T {
 // Seen is x = values where observed, else 0, whatever the value, and mask = 1 or 0. It
 // works on bits: 0·NaN is NaN, and a branch on random gaps costs ten times as much.
 func Seen(x, mask, values []float64, observed []bool) {
+	x, mask, values = x[:len(observed)], mask[:len(observed)], values[:len(observed)]
 	one := math.Float64bits(1)
 	for j, o := range observed {
 		keep := uint64(0)

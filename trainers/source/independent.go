@@ -104,7 +104,7 @@ type unrestricted[T graph.Float] struct {
 	deviations deviations
 	gaps       simd.Gaps
 	row        []T
-	mean, sd   []T
+	mean, sd   []T // of the gaps
 	z          []T // of all draws of a row
 }
 
@@ -118,23 +118,21 @@ func (f *unrestricted[T]) complete(b *data.Batch, x, logs []T, n normals, draw f
 	return n.each(b, &f.deviations, func(i int, mask, mean []float64) error {
 		f.gaps.Set(mask)
 		gaps, constant := len(f.gaps.At()), 0.0
-		for _, j := range f.gaps.At() {
+		for k, j := range f.gaps.At() {
 			constant -= f.deviations.log[j]
+			f.mean[k], f.sd[k] = T(mean[j]), T(f.deviations.sd[j])
 		}
 		convert(f.row, b.X[i*d:i*d+d])
-		if i == 0 || len(n.mean) > d {
-			convert(f.mean, mean)
-		}
-		if i == 0 || n.scale != nil {
-			convert(f.sd, f.deviations.sd)
-		}
-		draw(f.z[:r*gaps])
+		draws := f.z[:r*gaps]
+		draw(draws)
 		log := logs[i*r : i*r+r]
 		for k := range log {
-			z := f.z[k*gaps : k*gaps+gaps]
+			z := draws[k*gaps : k*gaps+gaps]
 			log[k] = T(constant) - simd.Dot(z, z)/2
 		}
-		simd.Scatter(x[i*r*d:(i+1)*r*d], f.row, f.mean, f.sd, f.z, &f.gaps)
+		simd.Mul(draws, draws, f.sd[:gaps])
+		simd.Add(draws, draws, f.mean[:gaps])
+		simd.Scatter(x[i*r*d:(i+1)*r*d], f.row, draws, &f.gaps)
 		return nil
 	})
 }

@@ -203,7 +203,10 @@ func (s *restricted) half(z []float64) {
 
 // place writes the row with the draw z, and gives its log density.
 func (s *restricted) place(x, z []float64) (log float64) {
-	simd.Scatter(x, s.x, s.mean, s.deviations.sd, z, &s.gaps)
+	copy(x, s.x)
+	for k, j := range s.gaps.At() {
+		x[j] = s.mean[j] + float64(s.deviations.sd[j]*z[k])
+	}
 	for _, b := range s.bounds { // rounding may take it over the edge
 		x[b.j] = min(max(x[b.j], b.low), b.high)
 	}
