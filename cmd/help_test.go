@@ -60,7 +60,7 @@ func TestConfigErrors(t *testing.T) {
 		{"fit", `{"network":{}}`, "", "--config FILE: network: it is of the commands network, compare and power"},
 		{"fit", `{"descent":{"epochs":-3}}`, "", "--config FILE: descent.epochs -3: it must be positive"},
 		{"fit", `{`, "", "--config FILE: it ends too early"},
-		{"fit", `{}`, "--config=none.json", "--config open none.json: no such file"},
+		{"fit", `{}`, "--config=none.json", "--config none.json: no such file"},
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(c.settings), 0o600))
 		args := []string{c.command, "../examples/airquality.csv", "--columns=Ozone,Wind", "--out", filepath.Join(t.TempDir(), "o"), "--config", file}
