@@ -26,6 +26,7 @@ func (t *Table) PairCounts() (counts []int) {
 		}
 		return counts
 	}
+	counts = make([]int, 0, t.D*(t.D-1)/2)
 	words := (t.N + 63) / 64
 	rows, own := make([]uint64, t.D*words), make([]int, t.D) // of each column, a bit for each row
 	for i := range t.N {
@@ -58,6 +59,18 @@ func (t *Table) PairCounts() (counts []int) {
 
 // NeverTogether are the pairs of columns j < k that no row has both of.
 func (t *Table) NeverTogether() (pairs [][2]int) {
+	if t.Sampled == nil && t.Counted == nil {
+		seen := make([]int, t.D)
+		for i, observed := range t.Observed[:t.N*t.D] {
+			if observed {
+				seen[i%t.D]++
+			}
+		}
+		slices.Sort(seen)
+		if t.D < 2 || seen[0]+seen[1] > t.N { // any two columns share a row
+			return nil
+		}
+	}
 	counts, i := t.PairCounts(), 0
 	for j := range t.D {
 		for k := j + 1; k < t.D; k++ {

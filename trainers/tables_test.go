@@ -13,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	_ "missingscore/data/arrow"
 	"missingscore/data/domain"
+	_ "missingscore/data/excel"
 	"missingscore/data/missingness"
 	"missingscore/data/moments"
 	_ "missingscore/data/parquet"
