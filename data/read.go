@@ -30,6 +30,11 @@ type ReadOptions struct {
 	Comma    rune                   // separator of the cells; 0: detected among comma, semicolon, tab and |
 	Decimal  rune                   // '.' or ','; 0: a comma if the separator is another and the first lines have no decimal point
 	Sheet    string                 // of an Excel workbook, by name or by number from 1; "": the first
+	Kinds    map[string]Column      // kinds and levels of columns that are not to be detected, by name
+	Nominal  []string               // columns of numbers whose values are levels without an order
+	Numbers  []string               // columns of text to read as numbers: "12 kg", "45 %", "1 234", "−3"
+	Strict   bool                   // a column that cannot be used is an error; else it is left out (Table.LeftOut)
+	Coded    bool                   // columns of texts are read as levels; else they are no numbers
 	Progress func(read, size int64) // is told, now and then, how many bytes of the file are read; size is 0 where it is not known
 }
 

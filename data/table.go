@@ -37,6 +37,19 @@ type Table struct {
 	// file has it: different ones may have become equal. nil if there are none.
 	Rounded map[string]string
 
+	// Kinds and Levels are by column; nil: every column is of numbers. Levels are the names of a
+	// column's levels, as the file writes them: an observed cell holds the place of its own, from 0.
+	// They are nil for a column of numbers.
+	Kinds  []Kind
+	Levels [][]string
+
+	// LeftOut are columns of the file that the table does not have, because they cannot be used.
+	LeftOut []Column
+
+	// Blocks divide the columns of a table in which nominal columns stand as utilities
+	// (trainers.Prepare makes it); nil: every column is its own.
+	Blocks []Block
+
 	// Cuts are, for a column of ordered categories, increasing thresholds (D) of a latent
 	// standard normal: an observed cell's value says no more than between which two of them the
 	// latent number lies. nil for other columns, and nil if there are none.
@@ -124,6 +137,12 @@ func (t *Table) Select(names []string) (*Table, error) {
 			if from := i*t.D + j; t.Observed[from] {
 				s.set(i, k, t.Values[from])
 			}
+		}
+	}
+	if t.Kinds != nil {
+		s.Kinds, s.Levels = make([]Kind, s.D), make([][]string, s.D)
+		for k, j := range columns {
+			s.Kinds[k], s.Levels[k] = t.Kinds[j], t.Levels[j]
 		}
 	}
 	return s, nil
