@@ -33,8 +33,8 @@ func (k Kind) Usable() bool {
 type Column struct {
 	Name    string   `json:"name"`
 	Kind    Kind     `json:"kind"`
-	Levels  []string `json:"levels,omitempty"` // as the file writes them, in the order of their codes; nil for numbers
-	Counts  []int    `json:"counts,omitempty"` // rows that have each level
+	Levels  []string `json:"levels,omitempty"`   // as the file writes them, in the order of their codes; nil for numbers
+	Counts  []int    `json:"counts,omitempty"`   // rows that have each level
 	LeftOut string   `json:"left_out,omitempty"` // why the table does not have the column; "" if it does
 }
 

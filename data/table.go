@@ -157,7 +157,7 @@ func blank(names []string, n int) *Table {
 // emptied is a blank table of the same rows.
 func emptied(t *Table, names []string) *Table {
 	e := blank(slices.Clone(names), t.N)
-	e.Dropped, e.Lines, e.Weights, e.Rounded = t.Dropped, t.Lines, t.Weights, t.Rounded
+	e.Dropped, e.Lines, e.Weights, e.Rounded, e.LeftOut = t.Dropped, t.Lines, t.Weights, t.Rounded, t.LeftOut
 	return e
 }
 
