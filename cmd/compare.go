@@ -48,10 +48,10 @@ type comparedGroup struct {
 	name         string // in words, as "gender male" or "women"
 	value        string // of by, or the name of the file without its suffix
 	file, folder string
-	table              *data.Table
-	prepared           *trainers.Prepared
-	anew               bool // its network is not one that goes on
-	result             *trainers.Result
+	table        *data.Table
+	prepared     *trainers.Prepared
+	anew         bool // its network is not one that goes on
+	result       *trainers.Result
 }
 
 func newCompareCommand() *cobra.Command {
@@ -232,7 +232,7 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 				return err
 			}
 		}
-		b.table, err = data.SameColumns(a.table, b.table, a.file, b.file)
+		a.table, b.table, _, err = data.SameColumns(a.table, b.table, a.file, b.file)
 		return err
 	}
 	o, err := f.tableFlags.options()
