@@ -82,7 +82,8 @@ func (p *progress) count(stage, units string, done, total int) {
 	}
 }
 
-const slow = 10 * time.Second // between lines
+// sayEach is how often progress off a terminal has a line; tests that wait for one have it sooner.
+var sayEach = 10 * time.Second
 
 // enter begins a stage, if it is a new one.
 func (p *progress) enter(stage string, total int) {
@@ -100,7 +101,7 @@ func (p *progress) enter(stage string, total int) {
 // due says whether it is time for another line.
 func (p *progress) due(done, total int) bool {
 	next := done * 100 / total
-	if time.Since(p.shown) < slow && !(p.verbose && next > p.hundredth) {
+	if time.Since(p.shown) < sayEach && !(p.verbose && next > p.hundredth) {
 		return false
 	}
 	p.hundredth, p.shown = next, time.Now()
@@ -179,7 +180,7 @@ func (r *reading) observe(read, size int64) {
 			r.bar.start = r.start
 		}
 		r.bar.count("reading", "MB", int(read/megabyte), int(size/megabyte)+1)
-	case time.Since(r.shown) > slow:
+	case time.Since(r.shown) > sayEach:
 		r.shown = time.Now()
 		r.bar.note(fmt.Sprintf("reading: %d MB", read/megabyte))
 	}
