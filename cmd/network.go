@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -313,16 +314,19 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		fmt.Fprintf(w, "AUC over the path: %.4f\n", *auc)
 	}
 	const shown = 10
-	if len(n.Edges()) > 0 {
+	edges := slices.SortedStableFunc(slices.Values(n.Edges()), func(a, b network.Edge) int {
+		return cmp.Compare(math.Abs(shownSize(b)), math.Abs(shownSize(a)))
+	})
+	if len(edges) > 0 {
 		with := ""
 		if n.Inference != nil {
 			with = fmt.Sprintf(", with %.3g %% intervals", 100*r.Spec.Inference.Level)
 		}
 		fmt.Fprintf(w, "partial correlations%s:\n", with)
 	}
-	for i, edge := range n.Edges() {
+	for i, edge := range edges {
 		if i == shown {
-			fmt.Fprintf(w, "  … and %d more\n", len(n.Edges())-shown)
+			fmt.Fprintf(w, "  … and %d more\n", len(edges)-shown)
 			break
 		}
 		fmt.Fprintf(w, "  %s — %s  %s\n", edge.From, edge.To, sizeText(edge))
@@ -386,6 +390,14 @@ func known(x float64) *float64 {
 		return nil
 	}
 	return &x
+}
+
+// shownSize is the estimate that an edge's interval belongs to, or without one its partial correlation.
+func shownSize(e network.Edge) float64 {
+	if u := e.Uncertainty; u != nil && !math.IsNaN(u.Low) && !math.IsNaN(u.High) {
+		return u.Estimate
+	}
+	return e.PartialCorrelation
 }
 
 // sizeText is an edge's partial correlation on the screen; with an interval, the estimate that this
