@@ -45,6 +45,9 @@ func (m *matrix) take(ctx context.Context) (err error) {
 	}
 	m.halved = m.of.Half != nil
 	m.lasso = sparse.Lasso{D: m.Table.D, S: m.of.S, Half: m.of.Half, Workers: workers, Tolerance: m.Config.StopTol, Sweeps: m.Config.MaxIter}
+	if m.covariates.blocks != nil {
+		m.lasso.Blocks = m.Table.Blocks
+	}
 	return nil
 }
 
@@ -55,9 +58,13 @@ func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
 // that to the smallest.
 func (m *matrix) span() (top, ratio float64) {
 	size := m.nullGradient()
-	for j := range m.Table.D {
-		for k := j + 1; k < m.Table.D; k++ {
-			top = max(top, size(j, k))
+	if m.covariates.blocks != nil {
+		top = m.covariates.largest(size)
+	} else {
+		for j := range m.Table.D {
+			for k := j + 1; k < m.Table.D; k++ {
+				top = max(top, size(j, k))
+			}
 		}
 	}
 	top = 1.05 * top / m.scale()
@@ -114,6 +121,11 @@ func (m *matrix) iterate(ctx context.Context, k int) error {
 
 // edgesOf counts the edges of P among the nodes.
 func (m *matrix) edgesOf(p *sparse.Matrix) (n int) {
+	if m.covariates.blocks != nil {
+		packed := make([]float64, p.D*(p.D+1)/2)
+		p.ToPacked(packed)
+		return count(m.nodeEdges(packed))
+	}
 	free := m.covariates.free
 	for i, at := range p.At {
 		if math.Abs(p.Value[i]) > m.Config.Threshold && (free == nil || !free[graph.PackedIndex(p.D, int(at[0]), int(at[1]))]) {

@@ -18,7 +18,7 @@ import (
 	"missingscore/internal/checkedfile"
 	"missingscore/internal/panics"
 	"missingscore/trainers"
-	"missingscore/trainers/regpath"
+	"missingscore/trainers/inference"
 )
 
 // Config says how replicates are run.
@@ -191,14 +191,8 @@ func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, err
 	if _, err := n.Estimate(ctx, func() error { return nil }); err != nil {
 		return Network{}, err
 	}
-	d := p.Table.D
-	edges := regpath.Adjacency(n.Model().Packed.Value, d, n.Config.Threshold)
-	made, err := network.New(p.Table.Names, n.Model().Precision(), edges)
-	if err != nil {
-		return Network{}, err
-	}
-	weights, err := Weights(made)
-	return Network{weights, n.State.Refine.Converged}, err
+	q := len(n.Nodes())
+	return Network{inference.FitOf(n).Weights(q * (q - 1) / 2), n.State.Refine.Converged}, nil
 }
 
 // Weights are the partial correlations of pairs j < k in column order, 0 where a network
