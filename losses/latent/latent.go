@@ -11,6 +11,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/losses/pairmoments"
@@ -34,11 +37,8 @@ const (
 // turns. All draws come from streams of the rows' own: the bytes depend neither on workers nor
 // on a seed. It fails where a column does not vary.
 func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*pairmoments.Moments, error) {
-	m, err := pairmoments.Of(ctx, t, rows, counts, workers)
+	m, err := start(ctx, t, rows, counts, workers)
 	if err != nil {
-		return nil, err
-	}
-	if err := m.Shrink(ctx, workers); err != nil {
 		return nil, err
 	}
 	c := newChain(t, rows, counts, workers, m)
@@ -59,15 +59,26 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 		}
 		if far := first.apart(second); far <= limit || round == mostRounds {
 			mean := first.with(second)
-			fill(m, mean, turns, far, far <= limit)
+			fill(m, t, mean, turns, far, far <= limit)
 			return m, nil
 		}
 	}
 }
 
 // fill makes the law the moments.
-func fill(m *pairmoments.Moments, l *law, turns int, far float64, settled bool) {
+func fill(m *pairmoments.Moments, t *data.Table, l *law, turns int, far float64, settled bool) {
 	*m = pairmoments.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
 	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the ordered categories, completed within their thresholds by stochastic EM, the mean of %d iterations, halves of which differ by %.2g in a correlation at most", turns, far)
 	m.Turns, m.Unsettled = turns, !settled
+	if len(l.blocks) == 0 {
+		return
+	}
+	var w []*mat.Dense
+	m.S, w = l.whitened()
+	m.Whitening = make([][]float64, len(t.Blocks))
+	for at, b := range t.Blocks {
+		if k := slices.IndexFunc(l.blocks, func(n data.Block) bool { return n.First == b.First }); k >= 0 {
+			m.Whitening[at] = w[k].RawMatrix().Data
+		}
+	}
 }

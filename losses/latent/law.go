@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
 )
 
 // law is a normal distribution with thresholds of its ordinal columns.
@@ -14,6 +16,8 @@ type law struct {
 	mean []float64   // (d), 0 of ordinal columns
 	cov  []float64   // (d, d), 1 on the diagonal of ordinal columns
 	cuts [][]float64 // (d), nil of other columns
+
+	blocks []data.Block // of nominal columns, which have utilities
 }
 
 // errSingular says that completed rows have no covariances.
@@ -43,7 +47,7 @@ func (l *law) set(s *sums) {
 	for j := range d {
 		for k := j; k < d; k++ {
 			v := (s.second[j*d+k]/s.number - l.mean[j]*l.mean[k]) * unit[j] * unit[k]
-			if j != k {
+			if j != k && !l.within(j, k) {
 				v *= s.number / (s.number + priorRows*float64(d))
 			}
 			l.cov[j*d+k], l.cov[k*d+j] = v, v
@@ -58,6 +62,17 @@ func (l *law) set(s *sums) {
 			cuts[k] = distuv.UnitNormal.Quantile(min(1, s.below[j][k]/s.number))
 		}
 	}
+	l.identify(s.number)
+}
+
+// within says that two columns are utilities of one nominal column.
+func (l *law) within(j, k int) bool {
+	for _, b := range l.blocks {
+		if b.First <= min(j, k) && max(j, k) < b.First+b.Width {
+			return true
+		}
+	}
+	return false
 }
 
 // regressions gives, by column, the coefficients of the others in its conditional mean, b_jk =
@@ -83,7 +98,7 @@ func (l *law) regressions() (coefficients, deviation []float64, err error) {
 }
 
 func (l *law) clone() *law {
-	c := &law{mean: append([]float64(nil), l.mean...), cov: append([]float64(nil), l.cov...), cuts: make([][]float64, len(l.cuts))}
+	c := &law{mean: append([]float64(nil), l.mean...), cov: append([]float64(nil), l.cov...), cuts: make([][]float64, len(l.cuts)), blocks: l.blocks}
 	for j, cuts := range l.cuts {
 		if cuts != nil {
 			c.cuts[j] = append([]float64{}, cuts...)
@@ -124,6 +139,9 @@ func (l *law) with(other *law) *law {
 
 // apart is by how much a correlation of two laws differs, at most.
 func (l *law) apart(other *law) (most float64) {
+	if len(l.blocks) > 0 {
+		return l.blocksApart(other)
+	}
 	d := len(l.mean)
 	for j := range d {
 		for k := range j {
