@@ -314,7 +314,7 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 			fmt.Fprintf(w, "  … and %d more\n", len(n.Edges())-shown)
 			break
 		}
-		fmt.Fprintf(w, "  %s — %s  partial correlation %s\n", edge.From, edge.To, sizeText(edge))
+		fmt.Fprintf(w, "  %s — %s  %s\n", edge.From, edge.To, sizeText(edge))
 	}
 	if n.Inference != nil && n.Inference.Rests != "" {
 		fmt.Fprintf(w, "%s\n", n.Inference.Rests)
@@ -374,14 +374,17 @@ func known(x float64) *float64 {
 	return &x
 }
 
-// sizeText is an edge's partial correlation on the screen; with an interval, the estimate that this
+// sizeText is an edge's partial correlation or strength on the screen; with an interval, the estimate that this
 // belongs to.
 func sizeText(e network.Edge) string {
-	u := e.Uncertainty
-	if u == nil || math.IsNaN(u.Low) || math.IsNaN(u.High) {
-		return fmt.Sprintf("%+.3f", e.PartialCorrelation)
+	u, words, signed := e.Uncertainty, "partial correlation ", "%+.3f"
+	if e.Unsigned {
+		words, signed = "strength ", "%.3f"
 	}
-	text := fmt.Sprintf("%+.3f  [%+.3f, %+.3f]", u.Estimate, u.Low, u.High)
+	if u == nil || math.IsNaN(u.Low) || math.IsNaN(u.High) {
+		return words + fmt.Sprintf(signed, e.PartialCorrelation)
+	}
+	text := words + fmt.Sprintf(signed+"  ["+signed+", "+signed+"]", u.Estimate, u.Low, u.High)
 	if !math.IsNaN(u.Q) {
 		text += "  q " + mcar.FormatP(u.Q)
 	}

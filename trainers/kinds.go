@@ -66,13 +66,15 @@ func blocksOf(t *data.Table, functions transform.Columns) (blocks []data.Block, 
 	first := 0
 	for j, name := range t.Names {
 		b := data.Block{Name: name, First: first, Width: 1, Levels: data.Coded(t, j)}
-		if data.KindOf(t, j) == data.Nominal && (functions == nil || functions[j] == nil) {
+		if data.KindOf(t, j) == data.Nominal {
 			seen := levelsSeen(t, j)
-			b.Width, b.Levels = len(seen)-1, nil
+			b.Levels = nil
 			for _, level := range seen {
 				b.Levels = append(b.Levels, t.Levels[j][int(level)])
 			}
-			wide = true
+			if functions == nil || functions[j] == nil {
+				b.Width, wide = len(seen)-1, true
+			}
 		}
 		blocks, first = append(blocks, b), first+b.Width
 	}
@@ -177,7 +179,7 @@ func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, bl
 	side := func(name string) network.Side {
 		b, kind := blocks[at[name]], data.KindOf(t, at[name])
 		s := network.Side{First: b.First, Width: b.Width}
-		if b.Width > 1 || kind == data.Binary {
+		if kind == data.Nominal || kind == data.Binary {
 			s.Levels = b.Levels
 		}
 		return s

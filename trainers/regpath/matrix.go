@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/panics"
@@ -254,7 +255,30 @@ func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error
 	if err != nil {
 		return nil, err
 	}
-	return func() float64 { return m.at.Loss(of.Element) / m.scale() }, nil
+	element := of.Element
+	if m.covariates.blocks != nil {
+		element = rewhitened(of, m.of, m.Table.Blocks).At
+	}
+	return func() float64 { return m.at.Loss(element) / m.scale() }, nil
+}
+
+// rewhitened is S of moments as those of other rows have whitened its columns: W V⁻¹ S V⁻ᵀ W', block by
+// block, with W theirs and V its own.
+func rewhitened(of, by *pairmoments.Moments, blocks []data.Block) *mat.Dense {
+	change := mat.NewDense(of.D, of.D, nil)
+	for a, b := range blocks {
+		if of.Whitening[a] == nil {
+			change.Set(b.First, b.First, 1)
+			continue
+		}
+		var part mat.Dense // W V⁻¹ is the transpose of V⁻ᵀ W'
+		w, v := mat.NewDense(b.Width, b.Width, by.Whitening[a]), mat.NewDense(b.Width, b.Width, of.Whitening[a])
+		_ = part.Solve(v.T(), w.T()) // of a positive definite covariance
+		change.Slice(b.First, b.First+b.Width, b.First, b.First+b.Width).(*mat.Dense).Copy(part.T())
+	}
+	var out mat.Dense
+	out.Product(change, mat.NewDense(of.D, of.D, of.S), change.T())
+	return &out
 }
 
 // likelihoodColumns is up to how many columns networks are judged by the likelihood itself.
