@@ -2,6 +2,9 @@ package trainers
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,7 +12,12 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/inference"
+	_ "missingscore/trainers/inference/bootstrap"
 	"missingscore/trainers/regpath"
 )
 
@@ -67,14 +75,124 @@ func mixedTable(t *testing.T, n int, missing float64, order [3]int) *data.Table 
 	return table
 }
 
-func TestNetworkOfLevels(t *testing.T) {
-	table := mixedTable(t, 800, 0.1, [3]int{0, 1, 2})
-	r, err := Estimate(t.Context(), table, Spec{Network: &regpath.Config{}}, Run{})
-	require.NoError(t, err)
-	require.Equal(t, "em-latent", r.Spec.Steps.Method)
-	t.Log(r.Verdict, r.Warnings)
-	for _, e := range r.Network.Edges() {
-		t.Log(e.From, e.To, e.PartialCorrelation, e.Unsigned, e.Together)
+// estimated is a network of a table, and its edges by their ends.
+func estimated(t *testing.T, table *data.Table, s Spec) (*Result, map[string]network.Edge) {
+	t.Helper()
+	if s.Network == nil {
+		s.Network = &regpath.Config{}
 	}
-	_ = math.Pi
+	r, err := Estimate(t.Context(), table, s, Run{})
+	require.NoError(t, err)
+	require.True(t, r.Converged, r.Verdict)
+	edges := map[string]network.Edge{}
+	for _, e := range r.Network.Edges() {
+		edges[e.From+"-"+e.To] = e
+	}
+	return r, edges
+}
+
+// association is that of two levels of an edge.
+func association(t *testing.T, e network.Edge, from, to string) float64 {
+	t.Helper()
+	i := slices.IndexFunc(e.Together, func(p network.LevelPair) bool { return p.From == from && p.To == to })
+	require.GreaterOrEqual(t, i, 0, "%s, %s", from, to)
+	return e.Together[i].Association
+}
+
+// The chain is found with its strengths, those of P: of x and home √(a'P_hh⁻¹a), a = (-0.45, 0.2), 0.476.
+// Other numbers of the levels, so that another is the reference, tell the same but for draws.
+func TestNetworkOfLevels(t *testing.T) {
+	strengths := map[string]float64{"x-home": 0.476, "home-sex": 0.503, "sex-w": -0.4, "w-grade": 0.45}
+	r, edges := estimated(t, mixedTable(t, 700, 0.1, [3]int{0, 1, 2}), Spec{})
+	require.Equal(t, "em-latent", r.Spec.Steps.Method)
+	require.Equal(t, []string{"x", "home", "sex", "w", "grade"}, r.Network.Names)
+	for name, strength := range strengths {
+		require.InDelta(t, strength, edges[name].PartialCorrelation, 0.12, name)
+	}
+	require.LessOrEqual(t, len(edges), 5)
+	require.True(t, edges["x-home"].Unsigned && edges["home-sex"].Unsigned && !edges["sex-w"].Unsigned)
+	require.Greater(t, association(t, edges["x-home"], "", "town"), 0.3)
+	require.Greater(t, association(t, edges["home-sex"], "city", "m"), 0.25)
+	require.Equal(t, -edges["sex-w"].PartialCorrelation, association(t, edges["sex-w"], "f", ""))
+	require.Nil(t, edges["w-grade"].Together)
+
+	text, err := r.Encode()
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "model.json")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	saved, err := fitted.Load(path)
+	require.NoError(t, err)
+	require.Equal(t, r.Model.Blocks, saved.Blocks)
+	require.Equal(t, data.Block{Name: "home", First: 1, Width: 2, Levels: []string{"village", "town", "city"}}, saved.Blocks[1])
+	require.Equal(t, 6, saved.Model.Dim())
+	_, err = saved.Fitted()
+	require.ErrorContains(t, err, "impute TABLE")
+
+	_, other := estimated(t, mixedTable(t, 700, 0.1, [3]int{2, 0, 1}), Spec{})
+	require.Len(t, other, len(edges))
+	for name, e := range edges {
+		require.InDelta(t, e.PartialCorrelation, other[name].PartialCorrelation, 0.03, name)
+		for _, p := range e.Together {
+			require.InDelta(t, p.Association, association(t, other[name], p.From, p.To), 0.03, "%s %v", name, p)
+		}
+	}
+}
+
+// Of complete numbers around a nominal covariate that moves both, no edge is left.
+func TestNominalCovariate(t *testing.T) {
+	const n = 300
+	rng := stream.New(8, 1)
+	var values []float64
+	for range n {
+		g, e := rng.IntN(3), rng.NormFloat64()
+		shift := []float64{-1, 0.2, 1.5}[g]
+		values = append(values, float64(g), shift+rng.NormFloat64(), shift+e, e+rng.NormFloat64())
+	}
+	table, err := data.NewTable([]string{"g", "a", "b", "c"}, values, nil)
+	require.NoError(t, err)
+	table.Kinds = []data.Kind{data.Nominal, data.Number, data.Number, data.Number}
+	table.Levels = [][]string{{"x", "y", "z"}, nil, nil, nil}
+	r, edges := estimated(t, table, Spec{Network: &regpath.Config{Covariates: []string{"g"}}})
+	require.Equal(t, []string{"a", "b", "c"}, r.Network.Names)
+	require.Len(t, edges, 1)
+	require.Contains(t, edges, "b-c")
+
+	_, edges = estimated(t, table, Spec{})
+	require.Contains(t, edges, "g-a")
+	require.Contains(t, edges, "g-b")
+	require.NotContains(t, edges, "a-b")
+}
+
+func TestBootstrapOfLevels(t *testing.T) {
+	r, edges := estimated(t, mixedTable(t, 150, 0, [3]int{0, 1, 2}), Spec{Inference: inference.Config{Kind: "bootstrap", Resamples: 4}})
+	require.NotEmpty(t, edges)
+	pairs := r.Network.Network.Pairs
+	require.Len(t, pairs, 10)
+	for _, p := range pairs {
+		require.Equal(t, p.From == "home" || p.To == "home", p.Unsigned)
+		require.False(t, math.IsNaN(p.Uncertainty.Inclusion))
+		if p.Unsigned {
+			require.GreaterOrEqual(t, p.Uncertainty.Low, 0.)
+			require.True(t, math.IsNaN(p.Uncertainty.SameSign))
+		}
+	}
+	_, err := Prepare(mixedTable(t, 150, 0, [3]int{0, 1, 2}), Spec{Network: &regpath.Config{}, Inference: inference.Config{Kind: "robust"}})
+	require.ErrorContains(t, err, "bootstrap")
+}
+
+func TestSelectionsOfLevels(t *testing.T) {
+	slowtest.Skip(t, "40 s")
+	table := mixedTable(t, 300, 0.1, [3]int{0, 1, 2})
+	for _, s := range []regpath.Selection{{Kind: "stars"}, {Kind: "cv", Folds: 2}, {Kind: "none"}, {Kind: "density", Density: 0.4}, {Kind: "stability"}} {
+		_, edges := estimated(t, table, Spec{Network: &regpath.Config{Select: s, Lambdas: 20}})
+		require.Contains(t, edges, "x-home", s.Kind)
+		require.Contains(t, edges, "w-grade", s.Kind)
+		if s.Kind == "density" {
+			require.Len(t, edges, 4)
+		}
+	}
+	for _, c := range []regpath.Config{{Select: regpath.Selection{Kind: "fdr"}}, {Penalty: regpath.Penalty{Kind: "adaptive"}}} {
+		_, err := Prepare(table, Spec{Network: &c})
+		require.Error(t, err)
+	}
 }
