@@ -47,7 +47,7 @@ func (l *law) set(s *sums) {
 	for j := range d {
 		for k := j; k < d; k++ {
 			v := (s.second[j*d+k]/s.number - l.mean[j]*l.mean[k]) * unit[j] * unit[k]
-			if j != k && !l.within(j, k) {
+			if j != k {
 				v *= s.number / (s.number + priorRows*float64(d))
 			}
 			l.cov[j*d+k], l.cov[k*d+j] = v, v
@@ -62,17 +62,7 @@ func (l *law) set(s *sums) {
 			cuts[k] = distuv.UnitNormal.Quantile(min(1, s.below[j][k]/s.number))
 		}
 	}
-	l.identify(s.number)
-}
-
-// within says that two columns are utilities of one nominal column.
-func (l *law) within(j, k int) bool {
-	for _, b := range l.blocks {
-		if b.First <= min(j, k) && max(j, k) < b.First+b.Width {
-			return true
-		}
-	}
-	return false
+	l.exchange(s.number)
 }
 
 // regressions gives, by column, the coefficients of the others in its conditional mean, b_jk =
@@ -139,9 +129,6 @@ func (l *law) with(other *law) *law {
 
 // apart is by how much a correlation of two laws differs, at most.
 func (l *law) apart(other *law) (most float64) {
-	if len(l.blocks) > 0 {
-		return l.blocksApart(other)
-	}
 	d := len(l.mean)
 	for j := range d {
 		for k := range j {

@@ -13,10 +13,6 @@ import (
 	"missingscore/losses/pairmoments"
 )
 
-// shapeRows is how many rows with exchangeable utilities are added to what the turns say of the
-// covariances within a nominal column (docs/theory/ordinal.md#eq-nominal-shape).
-var shapeRows = 100.0
-
 // nominal are the blocks of nominal columns.
 func nominal(t *data.Table) (blocks []data.Block) {
 	for _, b := range t.Blocks {
@@ -123,43 +119,12 @@ func above(bound float64, rng *stream.Stream) float64 {
 	}
 }
 
-// identify takes what the turns cannot tell of a nominal column from its convention. With M = I − 11ᵀ/K,
-// the covariances of utilities within the column are Σ, and τ = tr(ΣM)/(K − 1): the mean variance of
-// levels' utilities about their mean. Added are rows with the exchangeable τ(I + 11ᵀ), then the scale
-// is that of τ = ½, with which exchangeable utilities have variance 1.
-func (l *law) identify(number float64) {
-	d := len(l.mean)
-	for _, b := range l.blocks {
-		levels := float64(b.Width + 1)
-		tau := 0.0
-		for j := b.First; j < b.First+b.Width; j++ {
-			tau += l.cov[j*d+j]
-			for k := b.First; k < b.First+b.Width; k++ {
-				tau -= l.cov[j*d+k] / levels
-			}
-		}
-		tau /= levels - 1
-		scale := math.Sqrt(0.5 / tau)
-		for j := b.First; j < b.First+b.Width; j++ {
-			l.mean[j] *= scale
-			for k := range d {
-				switch {
-				case k < b.First || k >= b.First+b.Width:
-					l.cov[j*d+k] *= scale
-					l.cov[k*d+j] *= scale
-				case k == j:
-					l.cov[j*d+k] = scale * scale * (number*l.cov[j*d+k] + shapeRows*2*tau) / (number + shapeRows)
-				default:
-					l.cov[j*d+k] = scale * scale * (number*l.cov[j*d+k] + shapeRows*tau) / (number + shapeRows)
-				}
-			}
-		}
-	}
-}
-
 // frame has the coordinates y = Fu of the utilities of K levels about their mean in an orthonormal
-// basis, (K−1, K−1): y_k = (v_0 + … + v_(k−1) − k v_k)/√(k(k+1)), v_0 = 0, v_k = u_k. Another order of
-// levels turns y.
+// basis, (K−1, K−1): with v_0 = 0, v_k = u_k,
+//
+//	y_k = (v_0 + … + v_(k−1) − k v_k)/√(k(k+1))
+//
+// Another order of levels, or another level 0, turns and mirrors y and changes no length.
 func frame(width int) *mat.Dense {
 	f := mat.NewDense(width, width, nil)
 	for row := range width {
@@ -172,86 +137,84 @@ func frame(width int) *mat.Dense {
 	return f
 }
 
-// whitening gives W = (FΣFᵀ)^(−½) F of a nominal column.
-func (l *law) whitening(b data.Block) *mat.Dense {
-	d := len(l.mean)
-	own := mat.NewDense(b.Width, b.Width, nil)
-	for j := range b.Width {
-		for k := range b.Width {
-			own.Set(j, k, l.cov[(b.First+j)*d+b.First+k])
-		}
-	}
-	f := frame(b.Width)
-	var m, w mat.Dense
-	m.Product(f, own, f.T())
-	var e mat.EigenSym
-	e.Factorize(mat.NewSymDense(b.Width, m.RawMatrix().Data), true)
-	var v mat.Dense
-	e.VectorsTo(&v)
-	root := e.Values(nil)
-	for k := range root {
-		root[k] = 1 / math.Sqrt(root[k])
-	}
-	w.Product(&v, mat.NewDiagDense(b.Width, root), v.T(), f)
-	return &w
+// whitening is W = √2 F: utilities with covariances ½(I + 11ᵀ), times W, have unit ones.
+func whitening(width int) *mat.Dense {
+	w := frame(width)
+	w.Scale(math.Sqrt2, w)
+	return w
 }
 
-// whitened has the covariances with every nominal column whitened, (d, d), and W of each.
-func (l *law) whitened() (cov []float64, w []*mat.Dense) {
+// exchange holds the covariances within nominal columns at ½(I + 11ᵀ), exchangeable utilities of all
+// K levels (docs/theory/ordinal.md#eq-nominal-shape). With C = W Σ Wᵀ of n completed rows, its
+// eigenvalues' mean τ and the prior's ν rows,
+//
+//	u ← W⁻¹ ((nC + ντI)/(n + ν))^(−½) W u,   mean ← mean/√τ
+func (l *law) exchange(number float64) {
 	d := len(l.mean)
-	t := mat.NewDense(d, d, nil)
-	for j := range d {
-		t.Set(j, j, 1)
-	}
+	prior := priorRows * float64(d)
 	for _, b := range l.blocks {
-		w = append(w, l.whitening(b))
-		t.Slice(b.First, b.First+b.Width, b.First, b.First+b.Width).(*mat.Dense).Copy(w[len(w)-1])
-	}
-	var s mat.Dense
-	s.Product(t, mat.NewDense(d, d, l.cov), t.T())
-	cov = s.RawMatrix().Data
-	for _, b := range l.blocks {
-		for j := b.First; j < b.First+b.Width; j++ {
-			clear(cov[j*d+b.First : j*d+b.First+b.Width])
-			cov[j*d+j] = 1
+		own := mat.NewDense(d, d, l.cov).Slice(b.First, b.First+b.Width, b.First, b.First+b.Width)
+		w := whitening(b.Width)
+		var c, vectors, back, t mat.Dense
+		c.Product(w, own, w.T())
+		var e mat.EigenSym
+		e.Factorize(mat.NewSymDense(b.Width, c.RawMatrix().Data), true)
+		e.VectorsTo(&vectors)
+		root := e.Values(nil)
+		tau := floats.Sum(root) / float64(b.Width)
+		floats.Scale(1/math.Sqrt(tau), l.mean[b.First:b.First+b.Width])
+		for k, v := range root {
+			root[k] = math.Sqrt((number + prior) / (number*v + prior*tau))
 		}
+		_ = back.Inverse(w)
+		t.Product(&back, &vectors, mat.NewDiagDense(b.Width, root), vectors.T(), w)
+		l.move(b, &t)
 	}
-	for j := range d {
-		for k := range j {
-			cov[k*d+j] = cov[j*d+k]
-		}
-	}
-	return cov, w
 }
 
-// blocksApart is by how much a correlation of two laws differs, at most: of nominal columns the root
-// mean square over whitened utilities, which no convention moves.
-func (l *law) blocksApart(other *law) (most float64) {
+// move takes the utilities of a nominal column times t: covariances with other columns, the own ones
+// being put to ½(I + 11ᵀ).
+func (l *law) move(b data.Block, t mat.Matrix) {
 	d := len(l.mean)
-	first, _ := l.whitened()
-	second, _ := other.whitened()
-	of := make([]int, d) // which block, single columns after them
-	for j := range of {
-		of[j] = len(l.blocks) + j
-	}
-	for a, b := range l.blocks {
-		for j := b.First; j < b.First+b.Width; j++ {
-			of[j] = a
-		}
-	}
-	sum, number := map[[2]int]float64{}, map[[2]int]float64{}
-	for j := range d {
-		for k := range j {
-			if of[j] != of[k] {
-				unit := math.Sqrt(first[j*d+j] * first[k*d+k])
-				at := [2]int{of[j], of[k]}
-				sum[at] += math.Pow((first[j*d+k]-second[j*d+k])/unit, 2)
-				number[at]++
+	rows := mat.NewDense(d, d, l.cov).Slice(b.First, b.First+b.Width, 0, d).(*mat.Dense)
+	rows.Mul(t, mat.DenseCopyOf(rows))
+	for j := b.First; j < b.First+b.Width; j++ {
+		for k := range d {
+			switch {
+			case k < b.First || k >= b.First+b.Width:
+				l.cov[k*d+j] = l.cov[j*d+k]
+			case k == j:
+				l.cov[j*d+k] = 1
+			default:
+				l.cov[j*d+k] = 0.5
 			}
 		}
 	}
-	for at, square := range sum {
-		most = max(most, math.Sqrt(square/number[at]))
+}
+
+// whitened are the covariances with nominal columns whitened, (d, d).
+func (l *law) whitened() []float64 {
+	d, c := len(l.mean), l.clone()
+	for _, b := range l.blocks {
+		c.move(b, whitening(b.Width))
+		for j := b.First; j < b.First+b.Width; j++ {
+			clear(c.cov[j*d+b.First : j*d+b.First+b.Width])
+			c.cov[j*d+j] = 1
+		}
 	}
-	return most
+	return c.cov
+}
+
+// distance is by how much correlations of two laws differ, the root mean square over all pairs, with
+// nominal columns whitened: neither the order of levels nor the level 0 matters.
+func (l *law) distance(other *law) float64 {
+	d, sum := len(l.mean), 0.0
+	first, second := l.whitened(), other.whitened()
+	for j := range d {
+		for k := range j {
+			unit := first[j*d+j] * first[k*d+k]
+			sum += math.Pow(first[j*d+k]-second[j*d+k], 2) / unit
+		}
+	}
+	return math.Sqrt(2 * sum / float64(d*(d-1)))
 }
