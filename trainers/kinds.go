@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -219,4 +220,31 @@ func savedBlocks(t *data.Table, blocks []data.Block) []data.Block {
 		return nil
 	}
 	return blocks
+}
+
+// namedLevels is how many columns of a kind LevelsText names.
+const namedLevels = 5
+
+// LevelsText says which columns are taken for latent numbers because of their kinds, as "binary: sex;
+// nominal: home, work"; "" for none.
+func (p *Prepared) LevelsText() string {
+	if !p.latent {
+		return ""
+	}
+	var words []string
+	for _, kind := range []data.Kind{data.Binary, data.Ordered, data.Nominal} {
+		var names []string
+		for j, name := range p.original.Names {
+			if data.KindOf(p.original, j) == kind && (p.blocks[j].Width > 1 || p.Table.Ordinal(j)) {
+				names = append(names, name)
+			}
+		}
+		if more := len(names) - namedLevels; more > 1 {
+			names = append(names[:namedLevels], fmt.Sprintf("%d more", more))
+		}
+		if names != nil {
+			words = append(words, string(kind)+": "+strings.Join(names, ", "))
+		}
+	}
+	return strings.Join(words, "; ")
 }

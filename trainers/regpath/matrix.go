@@ -255,11 +255,13 @@ func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error
 	if err != nil {
 		return nil, err
 	}
-	element := of.Element
-	if m.covariates.blocks != nil {
-		element = rewhitened(of, m.of, m.Table.Blocks).At
-	}
-	return func() float64 { return m.at.Loss(element) / m.scale() }, nil
+	element := sync.OnceValue(func() func(j, k int) float64 { // after the path's own moments
+		if m.covariates.blocks != nil {
+			return rewhitened(of, m.of, m.Table.Blocks).At
+		}
+		return of.Element
+	})
+	return func() float64 { return m.at.Loss(element()) / m.scale() }, nil
 }
 
 // rewhitened is S of moments as those of other rows have whitened its columns: W V⁻¹ S V⁻ᵀ W', block by
