@@ -307,7 +307,7 @@ func (x *explorer) takePoint(r *trainers.NetworkResult, point int) {
 // differ, the most certain differences first, up to mostPairs.
 func (c Comparison) explore(s *picture.Scene) *explorer {
 	names := c.Groups[0].Result.Network.Names
-	x := newExplorer(names, s, c.Groups[0].Title, c.Groups[1].Title)
+	x := newExplorer(names, s, c.Groups[0].Name, c.Groups[1].Name)
 	x.Compare, x.File, x.Level = true, "networks", math.Round(1000*c.Result.Config.Level)/10
 	for _, d := range c.Ranked() {
 		if len(x.From) == mostPairs {

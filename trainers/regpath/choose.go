@@ -118,6 +118,14 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 		return float64(count(w.adjacency(p, false).Edge))*math.Log(left*pairs) + float64(p.Edges)*model
 	}
 	score := func(i int, likelihood float64) float64 { return -2*left*likelihood + cost(w.State.Points[i]) }
+	floor := func(int) float64 { return math.Inf(-1) }
+	if w.again && w.matrix == nil && w.Missingness == nil && !w.Domain.Bounded() {
+		most, err := saturated(ctx, w)
+		if err != nil {
+			return choice{}, err
+		}
+		floor = func(i int) float64 { return score(i, most) }
+	}
 	var scores []float64
 	var err error
 	switch {
@@ -128,7 +136,7 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 	case w.Domain.Bounded():
 		scores, err = judge(ctx, w, edge)
 	default:
-		scores, err = searchLikelihoods(ctx, w, score)
+		scores, err = searchLikelihoods(ctx, w, score, floor)
 		for i, likelihood := range scores {
 			scores[i] = score(i, likelihood)
 		}
@@ -140,8 +148,8 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 }
 
 // searchLikelihoods refits networks along the path and gives their likelihoods, NaN for
-// those the search does not come by. score is to be small.
-func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likelihood float64) float64) ([]float64, error) {
+// those the search does not come by. score is to be small; see search for floor.
+func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likelihood float64) float64, floor func(point int) float64) ([]float64, error) {
 	state := &w.State.Refitted
 	networks := func(number int) ([]int, error) {
 		all, err := w.networksTo(ctx, number)
@@ -152,7 +160,7 @@ func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likel
 	}
 	if _, err := search(networks,
 		func(points []int) error { return refitAll(ctx, w, points) },
-		func(point int) float64 { return score(point, state.Likelihood[point]) }); err != nil {
+		func(point int) float64 { return score(point, state.Likelihood[point]) }, floor); err != nil {
 		return nil, err
 	}
 	return shared(w.State.Points, w.networks(), state.Likelihood), nil
@@ -169,8 +177,10 @@ const (
 // every fourth, until four in a row are not better than the best so far or one is a quarter of
 // the way back up from the best to the first, whose edges then cost far more than they explain;
 // then those around the best. networks gives so many of them, or all where there are fewer;
-// look prepares the scores of some points, in any order and more than once.
-func search(networks func(number int) ([]int, error), look func(points []int) error, score func(point int) float64) (best int, err error) {
+// look prepares the scores of some points, in any order and more than once. floor bounds the score of
+// a point from below, −∞ where nothing is known: the search ends where a denser network's is no less
+// than the best score.
+func search(networks func(number int) ([]int, error), look func(points []int) error, score, floor func(point int) float64) (best int, err error) {
 	var all []int
 	least, at := math.Inf(1), 0
 	idle := 0 // networks since the best
@@ -200,7 +210,7 @@ func search(networks func(number int) ([]int, error), look func(points []int) er
 			return 0, err
 		}
 		gain, rise := score(all[0])-least, score(points[len(points)-1])-least
-		if idle >= coarsePatience || gain > 0 && rise > max(autoMargin, coarseRise*gain) {
+		if floor(all[len(all)-1]) >= least || idle >= coarsePatience || gain > 0 && rise > max(autoMargin, coarseRise*gain) {
 			break
 		}
 	}
