@@ -84,7 +84,7 @@ Methods:
 	f.trainingFlags.add(cmd)
 	f.tableFlags.addWeights(cmd)
 	f.addPath(cmd, regpath.UsualPenalty())
-	f.addInference(cmd, "adds columns to edges.csv, and pairs.csv", "of --inference")
+	f.addInference(cmd, inference.Auto, "adds columns to edges.csv, and pairs.csv", "of --inference")
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
 	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
@@ -130,7 +130,7 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 	if err := f.resampling.parse(cmd, f.spec.Inference, f.resume); err != nil {
 		return err
 	}
-	if !f.spec.Inference.Asked() && cmd.Flags().Changed("level") {
+	if f.spec.Inference.Kind == inference.None && cmd.Flags().Changed("level") {
 		return usageError{errors.New("--level is of --inference, which is none; leave it out, or ask for model, robust or bootstrap=N")}
 	}
 	f.config.Covariates = trimmed(f.config.Covariates)
@@ -294,11 +294,15 @@ type networkJSON struct {
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) error {
 	n := r.Network
 	pairs := len(n.Names) * (len(n.Names) - 1) / 2
-	at := fmt.Sprintf(" at λ = %.4g", n.Lambda)
+	at, verdict := fmt.Sprintf(" at λ = %.4g", n.Lambda), "Converged."
 	if n.Choice != "" { // edges of no single λ
 		at = ""
 	}
-	fmt.Fprintf(w, "%s: %d of %d edges%s\n%s\n", r.Estimator.Title, len(n.Edges()), pairs, at, r.Verdict)
+	if !r.Converged { // why is the last line
+		verdict, _, _ = strings.Cut(r.Verdict, ":")
+		verdict += "."
+	}
+	fmt.Fprintf(w, "%s %s: %d of %d edges%s\n", verdict, r.Estimator.Title, len(n.Edges()), pairs, at)
 	if n.Moments != "" {
 		fmt.Fprintln(w, n.Moments)
 	}
@@ -309,6 +313,13 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		fmt.Fprintf(w, "AUC over the path: %.4f\n", *auc)
 	}
 	const shown = 10
+	if len(n.Edges()) > 0 {
+		with := ""
+		if n.Inference != nil {
+			with = fmt.Sprintf(", with %.3g %% intervals", 100*r.Spec.Inference.Level)
+		}
+		fmt.Fprintf(w, "partial correlations%s:\n", with)
+	}
 	for i, edge := range n.Edges() {
 		if i == shown {
 			fmt.Fprintf(w, "  … and %d more\n", len(n.Edges())-shown)
@@ -317,7 +328,10 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		fmt.Fprintf(w, "  %s — %s  %s\n", edge.From, edge.To, sizeText(edge))
 	}
 	if n.Inference != nil && n.Inference.Rests != "" {
-		fmt.Fprintf(w, "%s\n", n.Inference.Rests)
+		fmt.Fprintf(w, "intervals rest on %s\n", n.Inference.Rests)
+	}
+	if why := f.prepared.NoIntervals; why != "" {
+		fmt.Fprintf(w, "no intervals: %s\n", why)
 	}
 	if n.Stability != nil {
 		fmt.Fprintf(w, "%s\n", n.Stability.Sentence())
@@ -377,7 +391,7 @@ func known(x float64) *float64 {
 // sizeText is an edge's partial correlation or strength on the screen; with an interval, the estimate that this
 // belongs to.
 func sizeText(e network.Edge) string {
-	u, words, signed := e.Uncertainty, "partial correlation ", "%+.3f"
+	u, words, signed := e.Uncertainty, "", "%+.3f"
 	if e.Unsigned {
 		words, signed = "strength ", "%.3f"
 	}

@@ -363,11 +363,11 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 }
 
-// addInference adds the flags of how uncertain a network is; does is what comes of it, of
-// whose intervals the level is.
-func (f *networkFlags) addInference(cmd *cobra.Command, does, of string) {
+// addInference adds the flags of how uncertain a network is: kind is the default, does is what comes
+// of it, of is whose intervals the level is.
+func (f *networkFlags) addInference(cmd *cobra.Command, kind, does, of string) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.inference, "inference", inference.None, "how far each partial correlation may be from the truth: none, "+inference.Listed()+"; "+does)
+	fl.StringVar(&f.inference, "inference", kind, "how far each partial correlation may be from the truth: auto (robust up to 100 columns, if there are rows enough), none, "+inference.Listed()+"; "+does)
 	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of the confidence intervals "+of)
 }
 

@@ -276,6 +276,9 @@ func checkWeights(p *Prepared) error {
 // not go with the estimator, the support or a known law.
 func checkInference(p *Prepared) (err error) {
 	c, byTests := &p.Spec.Inference, p.Spec.Network.Select.ByTests()
+	if c.Kind == inference.Auto {
+		c.Kind, p.NoIntervals = automatic(p)
+	}
 	if byTests && !c.Asked() {
 		c.Kind = testKind(p)
 	}
@@ -296,6 +299,26 @@ func checkInference(p *Prepared) (err error) {
 		}
 	}
 	return nil
+}
+
+// automaticColumns is the largest number of columns for which inference "auto" gives intervals.
+const automaticColumns = 100
+
+// automatic is the kind of inference that "auto" stands for, and if it is none, why.
+func automatic(p *Prepared) (kind, why string) {
+	kind = debias.Robust
+	if p.original.Counted != nil {
+		kind = debias.Model
+	}
+	switch t := p.Table; {
+	case t.D > automaticColumns:
+		return inference.None, fmt.Sprintf("they take long for more than %d columns: --inference %s", automaticColumns, kind)
+	case p.missingness != nil || inference.Kinds[kind].Check(p.Estimator, p.Support) != nil:
+		return inference.None, fmt.Sprintf("method %s has them by resamples: --inference bootstrap=500", p.Estimator.Name)
+	case !debias.Enough(t):
+		return inference.None, fmt.Sprintf("the table has too few rows for %d columns: --inference %s gives rough ones", t.D, kind)
+	}
+	return kind, ""
 }
 
 // testKind is the kind of inference whose tests choose edges: the kind that is asked for if it has

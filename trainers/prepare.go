@@ -33,6 +33,9 @@ type Prepared struct {
 	Domain    *domain.Domain      // the support, of Table; nil: all of R^d
 	Support   *domain.Domain      // Domain as Spec.Missingness censors it
 
+	// NoIntervals says why inference "auto" gives none; "" if it does, or is not asked for.
+	NoIntervals string
+
 	original    *data.Table        // before Transform
 	missingness *missingness.Model // of Table
 	objective   losses.Objective   // in Table's units
