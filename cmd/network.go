@@ -400,14 +400,17 @@ func shownSize(e network.Edge) float64 {
 	return e.PartialCorrelation
 }
 
-// sizeText is an edge's partial correlation on the screen; with an interval, the estimate that this
+// sizeText is an edge's partial correlation or strength on the screen; with an interval, the estimate that this
 // belongs to.
 func sizeText(e network.Edge) string {
-	u := e.Uncertainty
-	if u == nil || math.IsNaN(u.Low) || math.IsNaN(u.High) {
-		return fmt.Sprintf("%+.3f", e.PartialCorrelation)
+	u, words, signed := e.Uncertainty, "", "%+.3f"
+	if e.Unsigned {
+		words, signed = "strength ", "%.3f"
 	}
-	text := fmt.Sprintf("%+.3f  [%+.3f, %+.3f]", u.Estimate, u.Low, u.High)
+	if u == nil || math.IsNaN(u.Low) || math.IsNaN(u.High) {
+		return words + fmt.Sprintf(signed, e.PartialCorrelation)
+	}
+	text := words + fmt.Sprintf(signed+"  ["+signed+", "+signed+"]", u.Estimate, u.Low, u.High)
 	if !math.IsNaN(u.Q) {
 		text += "  q " + mcar.FormatP(u.Q)
 	}

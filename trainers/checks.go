@@ -67,6 +67,9 @@ func (p *Prepared) Allows(e estimator.Estimator) bool {
 // round, and one of networks for a fit of parameters.
 func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
 	switch {
+	case p.wide && !e.NeedsOrdinal():
+		return setting.Errorf("method", e.Name, "it takes cells for numbers, and columns have levels without an order; take em-latent")
+	case p.wide:
 	case p.Table.Cuts != nil && !e.TakesOrdinal():
 		return setting.Errorf("method", e.Name, "it takes cells for numbers, and of ordered categories (%s) only intervals are known; take em-latent, or pairwise, or leave --ordinal out", p.Transform.Describe(p.Table.Names))
 	case p.Table.Cuts == nil && e.NeedsOrdinal():
