@@ -33,6 +33,7 @@ type Prepared struct {
 	Domain    *domain.Domain      // the support, of Table; nil: all of R^d
 	Support   *domain.Domain      // Domain as Spec.Missingness censors it
 
+	components  int                // of a mixture with levels; 0: chosen by held-out rows
 	original    *data.Table        // before Transform
 	missingness *missingness.Model // of Table
 	objective   losses.Objective   // in Table's units
@@ -65,6 +66,9 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	p.gapTests = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
 	if err := p.transform(); err != nil {
 		return nil, err
+	}
+	if levels, names := levelsOf(p.Table); names != nil && s.Network == nil && s.Model.New == nil && s.Model.Kind == MixtureModel {
+		return p, prepareMixed(p, levels, names)
 	}
 	if err := p.parts(); err != nil {
 		return nil, err

@@ -47,6 +47,9 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 	if normal, ok := f.normalMeans(); ok && c.Sampler == "exact" {
 		return expectations(f, t, normal)
 	}
+	if f.mixed() != nil {
+		return f.expectMixed(t)
+	}
 	r := &Points{Sampler: c.Sampler, Draws: c.Draws, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	categories := f.Transform.Ordinal()
 	r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error {
@@ -69,6 +72,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 				mean, sd := stat.MeanStdDev(draws, nil)
 				r.Values[row*t.D+j], r.Error[row*t.D+j] = mean, sd/math.Sqrt(n)
 			}
+			f.toLevels(r.Values[row*t.D : (row+1)*t.D])
 		}
 		return nil
 	})
@@ -98,6 +102,7 @@ func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {
 		}
 		given.Expect(row)
 		f.restore(row)
+		f.toLevels(row)
 		for j, o := range mask {
 			if o == 0 {
 				r.Values[i*t.D+j] = row[j]
