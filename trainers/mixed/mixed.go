@@ -101,20 +101,17 @@ type cells struct {
 	values          []float64
 }
 
-// fitOn iterates from a mixture until a turn adds less than c.Tolerance.
+// fitOn iterates from a mixture until a turn adds less than c.Tolerance; the last of the path is of m.
 func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mixed, iterations int) (m *model.Mixed, path []Turn, converged bool) {
-	m = from
-	e := newStep(p, len(m.Weights))
-	for range iterations {
-		if ctx.Err() != nil {
-			break
-		}
-		next, turn := e.turn(m, rows)
+	e := newStep(p, len(from.Weights))
+	for next := from; len(path) < iterations && ctx.Err() == nil; {
+		var turn Turn
+		m = next
+		next, turn = e.turn(m, rows)
 		path = append(path, turn)
 		if n := len(path); n > 1 && turn.Posterior-path[n-2].Posterior < c.Tolerance {
 			return m, path, true
 		}
-		m = next
 	}
 	return m, path, false
 }
@@ -132,15 +129,24 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	}
 	rows := t.AllRows()
 	best := p.best(ctx, rows, c.Components, starts, c, 0)
+	if best == nil {
+		return nil, ctx.Err()
+	}
 	f.Model, f.Turns, f.Converged = fitOn(ctx, p, rows, c, best, c.Iterations)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	sortByWeight(f.Model)
+	units := -MeanLogDensity(f.Model, p.Table, rows)
 	if err := f.Model.Rescale(scale.Mean, scale.Deviation); err != nil {
 		return nil, err
 	}
 	f.Likelihood = MeanLogDensity(f.Model, t, rows)
+	units += f.Likelihood
+	for i := range f.Turns {
+		f.Turns[i].Likelihood += units
+		f.Turns[i].Posterior += units
+	}
 	return f, nil
 }
 
@@ -184,7 +190,13 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 					}
 				}
 				slices.Sort(train)
-				m, _, _ := fitOn(ctx, p, train, *c, p.best(ctx, train, k, 2, *c, uint64(fold)+1), chosenIterations)
+				m := p.best(ctx, train, k, 2, *c, uint64(fold)+1)
+				if m != nil {
+					m, _, _ = fitOn(ctx, p, train, *c, m, chosenIterations)
+				}
+				if m == nil {
+					return ctx.Err()
+				}
 				held[fold] = MeanLogDensity(m, p.Table, test)
 				return nil
 			}, nil
@@ -267,15 +279,15 @@ func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config,
 	greatest := math.Inf(-1)
 	for s := range starts {
 		m := p.scattered(rows, k, stream.New(c.Seed, stream.Initial, uint64(k), fold, uint64(s)))
-		if k == 1 || starts == 1 {
-			return m
-		}
 		m, path, _ := fitOn(ctx, p, rows, c, m, short)
-		if best == nil || path != nil && path[len(path)-1].Posterior > greatest {
-			best = m
-			if path != nil {
-				greatest = path[len(path)-1].Posterior
-			}
+		if path == nil { // ctx has ended
+			return nil
+		}
+		if v := path[len(path)-1].Posterior; best == nil || v > greatest {
+			best, greatest = m, v
+		}
+		if k == 1 {
+			break
 		}
 	}
 	return best
