@@ -37,6 +37,20 @@ func levelsOf(t *data.Table) (levels []int, names []string) {
 	return levels, names
 }
 
+// checkNominal refuses a fit of numbers to nominal columns: the order of their codes means nothing.
+func checkNominal(s Spec, t *data.Table) error {
+	var names []string
+	for j, name := range t.Names {
+		if data.KindOf(t, j) == data.Nominal {
+			names = append(names, name)
+		}
+	}
+	if names == nil || s.Network != nil {
+		return nil
+	}
+	return setting.Errorf("model", s.Model.Kind, "it takes numbers, and %s has levels without an order: take mixture, or leave it out (--exclude)", strings.Join(names, ", "))
+}
+
 // mixed is the mixture of numbers and levels that is fitted, nil for another model.
 func (p *Prepared) mixed() *model.Mixed {
 	m, _ := p.Model.(*model.Mixed)

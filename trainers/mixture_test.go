@@ -195,6 +195,13 @@ func TestMixtureWithLevelsRefuses(t *testing.T) {
 	}
 }
 
+func TestNominalColumnsAreNoNumbers(t *testing.T) {
+	for _, kind := range []string{"gaussian", "quartic", "energy", "score-network"} {
+		_, err := trainers.Prepare(cityTable(50), trainers.Spec{Model: trainers.ModelSpec{Kind: kind}})
+		require.ErrorContains(t, err, "it takes numbers, and city has levels without an order: take mixture, or leave it out (--exclude)")
+	}
+}
+
 // A model of numbers takes levels for the numbers 0, 1, …; what it draws of them is the nearest.
 func TestLevelsAsNumbers(t *testing.T) {
 	table := cityTable(200)

@@ -70,6 +70,9 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if levels, names := levelsOf(p.Table); names != nil && s.Network == nil && s.Model.New == nil && s.Model.Kind == MixtureModel {
 		return p, prepareMixed(p, levels, names)
 	}
+	if err := checkNominal(s, t); err != nil {
+		return nil, err
+	}
 	if err := p.parts(); err != nil {
 		return nil, err
 	}

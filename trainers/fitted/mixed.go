@@ -23,6 +23,15 @@ func (f *Model) mixed() *model.Mixed {
 	return m
 }
 
+// Drawn are by column the names of the levels that drawn rows hold, nil of numbers. A model of numbers
+// draws numbers in place of levels.
+func (f *Model) Drawn() [][]string {
+	if f.mixed() != nil {
+		return f.Levels
+	}
+	return make([][]string, len(f.Names))
+}
+
 // byComponents draws cells of numbers and levels: a component given the row's observed cells, and the
 // others from it (docs/theory/models.md#eq-mixed-conditional).
 func (f *Model) byComponents(z *data.Table, draws int) completer {
@@ -47,7 +56,7 @@ func (f *Model) scoreMixed(t *data.Table) (*Scores, error) {
 		return nil, err
 	}
 	n := len(t.Values)
-	r := &Scores{Sampler: closedForm, LogDensity: make([]float64, t.N), Score: make([]float64, n), Error: slices.Repeat([]float64{math.NaN()}, n), Size: make([]float64, t.N)}
+	r := &Scores{Sampler: ClosedForm, LogDensity: make([]float64, t.N), Score: make([]float64, n), Error: slices.Repeat([]float64{math.NaN()}, n), Size: make([]float64, t.N)}
 	m := f.mixed()
 	joint := make([]float64, len(m.Weights))
 	for i := range t.N {
@@ -68,7 +77,7 @@ func (f *Model) expectMixed(t *data.Table) (*Points, error) {
 	if f.Transform != nil {
 		return nil, fmt.Errorf("expectations of %s are not known in closed form beside levels: draw the cells (leave --point out)", f.Transform.Describe(f.Names))
 	}
-	r := &Points{Sampler: closedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
+	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	for i := range t.N {
 		f.mixed().Expect(r.Values[i*t.D:(i+1)*t.D], t.Observed[i*t.D:(i+1)*t.D])
 	}

@@ -30,8 +30,8 @@ type Points struct {
 // PointDraws are those that Point takes the means of, where the caller does not say.
 const PointDraws = 400
 
-// closedForm is the Sampler of Points without draws.
-const closedForm = "closed form"
+// ClosedForm is the Sampler of Points and Scores without draws.
+const ClosedForm = "closed form"
 
 // Point gives the conditional mean E[x_mis | x_obs] of a table's missing cells, in its
 // units (docs/theory/sampling.md#eq-conditional-mean). For a normal model on all of R^d it
@@ -92,7 +92,7 @@ func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
 	}
-	r := &Points{Sampler: closedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
+	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	z := f.standardised(t)
 	given := source.Conditional{Mean: m.Mean(), Precision: m.Precision()}
 	for i := range t.N {
