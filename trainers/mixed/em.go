@@ -99,9 +99,7 @@ func (p *problem) logPrior(m *model.Mixed) (log float64) {
 			log -= (priorRows*math.Log(v) + (priorRows*prior+priorMean*mean*mean)/v) / 2
 		}
 		for l, share := range p.start.Shares[0] {
-			if share > 0 {
-				log += priorSize * share * math.Log(m.Shares[k][l])
-			}
+			log += priorSize * share * math.Log(m.Shares[k][l])
 		}
 	}
 	return log

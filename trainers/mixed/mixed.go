@@ -71,8 +71,8 @@ const (
 	chosenIterations = 60 // of a fit for the choice
 )
 
-// The prior keeps the likelihood bounded. With means m_j, deviations s_j and shares p_l of the
-// observed cells and d columns of numbers it counts for a few rows:
+// The prior keeps the likelihood bounded. With means m_j and deviations s_j of the observed cells,
+// their shares p_l with half a cell more for each level, and d columns of numbers:
 //
 //	w ~ Dirichlet(1 + 1/K),  π_kl ~ Dirichlet(1 + p_l),
 //	log p(m_kj, σ_kj) = −log σ_kj² − (2 s_j² K^(−2/d) + 0.01 (m_kj − m_j)²) / (2σ_kj²)
@@ -239,7 +239,9 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 			continue
 		}
 		share := p.start.Shares[0][at : at+n]
-		clear(share)
+		for c := range share { // so that a level which no cell has is possible
+			share[c] = 0.5
+		}
 		for i := range p.N {
 			if p.Observed[i*p.D+j] {
 				share[int(p.Values[i*p.D+j])] += weightOf(t, i)

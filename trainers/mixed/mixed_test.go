@@ -173,35 +173,31 @@ func TestOrderOfLevels(t *testing.T) {
 	}
 }
 
-// Two rows in place of one row of weight 2.
+// A row of weight 2 counts as two rows. A level that no row has is possible.
 func TestWeights(t *testing.T) {
 	table := clusters(200, stream.New(5))
-	twice := *table
-	twice.Weights = slices.Repeat([]float64{0.8}, 200)
+	table.Levels[1] = append(table.Levels[1], "Bonn")
+	weighted, repeated := *table, *table
+	weighted.Weights = slices.Repeat([]float64{1}, 200)
 	for i := range 50 {
-		twice.Weights[i] = 1.6
+		weighted.Weights[i] = 2
 	}
-	repeated := *table
 	repeated.N = 250
 	repeated.Values = slices.Concat(table.Values, table.Values[:50*4])
 	repeated.Observed = slices.Concat(table.Observed, table.Observed[:50*4])
-	rows := func(t *data.Table) (m *model.Mixed, scaled *problem) {
+	sums := func(t *data.Table) *emStep {
 		p, _ := newProblem(t)
 		e := newStep(p, 1)
 		for _, i := range t.AllRows() {
 			e.add(i, []float64{1})
 		}
-		return e.solve(), p
+		return e
 	}
-	a, _ := rows(&twice)
-	b, _ := rows(&repeated)
-	require.InDeltaSlice(t, b.Shares[0], a.Shares[0], 0.002) // the prior counts for other parts of the rows
-	require.InDeltaSlice(t, p1(t, &repeated), p1(t, &twice), 1e-12)
-}
-
-// p1 are the shares of a table's levels.
-func p1(t *testing.T, table *data.Table) []float64 {
-	t.Helper()
-	p, _ := newProblem(table)
-	return p.start.Shares[0]
+	a, b := sums(&weighted), sums(&repeated)
+	require.InDelta(t, b.rows[0], a.rows[0], 1e-9)
+	require.InDeltaSlice(t, b.levels[0], a.levels[0], 1e-9)
+	require.InDeltaSlice(t, b.count[0], a.count[0], 1e-9)
+	require.InDeltaSlice(t, b.p.start.Shares[0], a.p.start.Shares[0], 1e-12)
+	require.InDelta(t, 0.5/(b.levels[0][0]+b.levels[0][1]+b.levels[0][2]+2), a.p.start.Shares[0][3], 1e-12)
+	require.Greater(t, a.solve().Shares[0][3], 0.)
 }
