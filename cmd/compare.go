@@ -244,8 +244,13 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	tellLeftOut(cmd.ErrOrStderr(), groups[0].Table.LeftOut)
 	for i, g := range groups {
-		f.groups[i] = comparedGroup{name: g.Name, file: args[0], table: g.Table}
+		t, err := f.tableFlags.numbers(g.Table, args[0])
+		if err != nil {
+			return err
+		}
+		f.groups[i] = comparedGroup{name: g.Name, file: args[0], table: t}
 	}
 	if ungrouped > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%d rows without a value of %s are left out\n", ungrouped, f.by)
