@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
@@ -70,6 +71,33 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 		snap(t, r.Values)
 	}
 	return r, f.checkDraws(r.Values)
+}
+
+// Point has the means of the draws of each missing cell, of a column of levels the most frequent level, the
+// first of several. Errors are the draws' standard deviation over the root of their number.
+func (r *PosteriorImputed) Point(t *data.Table) *Points {
+	p := &Points{Sampler: r.Sampler, Draws: r.Draws, Values: make([]float64, len(t.Values)), Error: make([]float64, len(t.Values))}
+	x := make([]float64, r.Draws)
+	for at := range p.Values {
+		i, j := at/t.D, at%t.D
+		for k := range x {
+			x[k] = r.Values[(i*r.Draws+k)*t.D+j]
+		}
+		switch levels := data.Coded(t, j); {
+		case t.Observed[at]:
+			p.Values[at] = t.Values[at]
+		case levels != nil:
+			counts := make([]float64, len(levels))
+			for _, level := range x {
+				counts[int(level)]++
+			}
+			p.Values[at] = float64(floats.MaxIdx(counts))
+		default:
+			p.Values[at] = stat.Mean(x, nil)
+			p.Error[at] = stat.StdDev(x, nil) / math.Sqrt(float64(r.Draws))
+		}
+	}
+	return p
 }
 
 // snap moves values of continuous columns, which are observed ones but for rounding, to the
