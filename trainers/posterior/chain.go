@@ -125,35 +125,7 @@ func newChain(t *data.Table, c Config, a *Anchor, k int) *chain {
 		level: make([]int, len(t.Values)), z: make([]float64, t.N*d), of: make([]int, t.N), anchor: a, nu: float64(d) + 2, psi: make([]float64, d*d), delta: 1, tau: 1,
 		components: make([]component, c.Components), weighted: make([]float64, c.Components), deviations: make([]float64, d), products: make([]float64, d)}
 	for j := range t.D {
-		of := column{first: len(s.every), width: 1}
-		if c.Cuts != nil {
-			of.cuts = c.Cuts[j]
-		}
-		if c.Levels != nil && c.Levels[j] > 0 {
-			of.vertices, of.width = simplex(c.Levels[j]), c.Levels[j]-1
-		}
-		for range of.width {
-			s.every = append(s.every, len(s.every))
-		}
-		seen := t.Column(j)
-		for i := range t.N {
-			at := i*t.D + j
-			v := t.Values[at]
-			if !t.Observed[at] {
-				v, of.incomplete = seen[s.rng.IntN(len(seen))], true
-			}
-			into := s.z[i*d+of.first:]
-			switch {
-			case of.vertices != nil:
-				s.level[at] = int(v)
-				copy(into, of.vertices[int(v)*of.width:(int(v)+1)*of.width])
-				continue
-			case of.cuts != nil:
-				s.level[at] = sort.SearchFloat64s(of.cuts, v)
-			}
-			into[0] = v
-		}
-		s.columns = append(s.columns, of)
+		s.columns = append(s.columns, s.start(t, c, j))
 	}
 	for _, rows := range t.Patterns(t.AllRows()) {
 		p := pattern{rows: rows}
@@ -182,6 +154,39 @@ func newChain(t *data.Table, c Config, a *Anchor, k int) *chain {
 		}
 	}
 	return s
+}
+
+// start fills column j of the table, whose numbers stand behind those of the columns before.
+func (s *chain) start(t *data.Table, c Config, j int) column {
+	of := column{first: len(s.every), width: 1}
+	if c.Cuts != nil {
+		of.cuts = c.Cuts[j]
+	}
+	if c.Levels != nil && c.Levels[j] > 0 {
+		of.vertices, of.width = simplex(c.Levels[j]), c.Levels[j]-1
+	}
+	for range of.width {
+		s.every = append(s.every, len(s.every))
+	}
+	seen := t.Column(j)
+	for i := range t.N {
+		at := i*t.D + j
+		v := t.Values[at]
+		if !t.Observed[at] {
+			v, of.incomplete = seen[s.rng.IntN(len(seen))], true
+		}
+		into := s.z[i*s.d+of.first:]
+		switch {
+		case of.vertices != nil:
+			s.level[at] = int(v)
+			copy(into, of.vertices[int(v)*of.width:(int(v)+1)*of.width])
+			continue
+		case of.cuts != nil:
+			s.level[at] = sort.SearchFloat64s(of.cuts, v)
+		}
+		into[0] = v
+	}
+	return of
 }
 
 // scatter puts rows to the nearest of some.
@@ -433,19 +438,19 @@ func (s *chain) cone(i int, c *column, level int) (ok bool) {
 	for k := range c.width {
 		was := row[c.first+k]
 		low, high := math.Inf(-1), math.Inf(1)
-		for l := range scores {
-			slope := c.vertices[level*c.width+k] - c.vertices[l*c.width+k]
-			switch edge := was - (scores[level]-scores[l])/slope; {
+		own := c.vertices[level*c.width+k]
+		for l, score := range scores {
+			switch slope := own - c.vertices[l*c.width+k]; {
 			case slope > 0:
-				low = max(low, edge)
+				low = max(low, was-(scores[level]-score)/slope)
 			case slope < 0:
-				high = min(high, edge)
+				high = min(high, was-(scores[level]-score)/slope)
 			}
 		}
 		if low = min(low, was); !s.within(i, c.first+k, low, max(high, was)) { // rounding
 			return false
 		}
-		for l := range scores {
+		for l := range k + 2 { // corners with this number
 			scores[l] += c.vertices[l*c.width+k] * (row[c.first+k] - was)
 		}
 	}
