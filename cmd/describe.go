@@ -144,8 +144,8 @@ func newDescribedColumn(of data.Column, n int, values []float64) describedColumn
 	return c
 }
 
-// shownLevels of a column, the most frequent ones.
-const shownLevels = 3
+// listedLevels of a column, the most frequent ones.
+const listedLevels = 3
 
 // holds sums up a column in words: its range, or its levels with their shares.
 func (c describedColumn) holds() string {
@@ -161,10 +161,10 @@ func (c describedColumn) holds() string {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return c.Counts[b] - c.Counts[a] })
 	var words []string
-	for _, k := range order[:min(shownLevels, len(order))] {
+	for _, k := range order[:min(listedLevels, len(order))] {
 		words = append(words, printable.Cell(c.Levels[k])+" "+wholePercent(c.Counts[k], cells))
 	}
-	if more := len(order) - shownLevels; more > 0 {
+	if more := len(order) - listedLevels; more > 0 {
 		words = append(words, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(words, ", ")
