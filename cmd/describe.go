@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -213,7 +214,7 @@ func (f *tableDescription) print(cmd *cobra.Command) error {
 		if c.LeftOut != "" {
 			rows += t.Dropped
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%s)\t%s\t%s\t%s\t%s\t\n", printable.Cell(c.Name), c.Kind, c.Distinct, c.Missing, wholePercent(c.Missing, rows), mean, sd, c.holds(), f.found(c))
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%s)\t%s\t%s\t%s\t%s\t\n", cmp.Or(printable.Cell(c.Name), "(no name)"), c.Kind, c.Distinct, c.Missing, wholePercent(c.Missing, rows), mean, sd, c.holds(), f.found(c))
 	}
 	if err := w.Flush(); err != nil {
 		return err

@@ -49,7 +49,7 @@ func TestEveryTableIsDescribed(t *testing.T) {
 		return stdout.String()
 	}
 	out := tell("t.csv", "--kinds-out", "kinds.csv")
-	for _, row := range []string{`\n +identifier .*left out: it has no name`, `\na +whole .* 0 to 40 `, `\nslip +number .*must be corrected`, `\ncity +nominal +3 .*Bern \d+ %`, `\nsex +binary +2 .*%`,
+	for _, row := range []string{`\n\(no name\) +identifier .*left out: it has no name`, `\na +whole .* 0 to 40 `, `\nslip +number .*must be corrected`, `\ncity +nominal +3 .*Bern \d+ %`, `\nsex +binary +2 .*%`,
 		`\nnote +identifier +60`, `\none +constant .*every value is 7`, `\nnone +empty +0 +60 \(100 %\)`, `\nborn +date +28 `, `\nid +identifier`, `warning: .*slip`} {
 		require.Regexp(t, row, out)
 	}
