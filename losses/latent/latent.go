@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"missingscore/data"
 	"missingscore/losses/pairmoments"
@@ -80,7 +79,7 @@ func fill(m *pairmoments.Moments, t *data.Table, l *law, turns int, far float64,
 	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the categories, completed by stochastic EM, the mean of %d iterations, halves of which differ by %.2g in correlations (root mean square)", turns, far)
 	m.S, m.Whitening = l.whitened(), make([][]float64, len(t.Blocks))
 	for at, b := range t.Blocks {
-		if slices.ContainsFunc(l.blocks, func(n data.Block) bool { return n.First == b.First }) {
+		if l.block[b.First] >= 0 {
 			m.Whitening[at] = whitening(b.Width).RawMatrix().Data
 		}
 	}
