@@ -159,8 +159,7 @@ func (c *chain) sweep(ctx context.Context) error {
 			var rng stream.Stream
 			for i := k * len(c.rows) / parts; i < (k+1)*len(c.rows)/parts; i++ {
 				rng.At(0, stream.Latent, uint64(c.rows[i]), c.again[i], c.turns)
-				c.draw(i, coefficients, deviation, s, &rng)
-				c.shift(i, shifts, &rng)
+				c.draw(i, coefficients, deviation, shifts, s, &rng)
 				c.count(i, s)
 			}
 			return nil
@@ -177,7 +176,7 @@ func (c *chain) sweep(ctx context.Context) error {
 }
 
 // draw draws the latent numbers of row i, each given the others.
-func (c *chain) draw(i int, coefficients, deviation []float64, s *sums, rng *stream.Stream) {
+func (c *chain) draw(i int, coefficients, deviation []float64, shifts []shift, s *sums, rng *stream.Stream) {
 	d, l := c.d, c.law
 	row := c.z[i*d : i*d+d]
 	floats.Sub(row, l.mean)
@@ -209,6 +208,13 @@ func (c *chain) draw(i int, coefficients, deviation []float64, s *sums, rng *str
 		for k := c.level[at]; k < len(cuts); k++ {
 			s.below[j][k] += c.once[i]
 		}
+	}
+	for k, b := range l.blocks {
+		level := unknown
+		if at := i*d + b.First; c.seen[at] {
+			level = c.level[at]
+		}
+		shifts[k].draw(row, l.mean, b, level, rng)
 	}
 	floats.Add(row, l.mean)
 }

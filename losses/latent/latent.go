@@ -21,6 +21,8 @@ const (
 	leastTurns = 200 // that are averaged, and twice as many again while their halves differ
 	mostRounds = 4
 	apart      = 0.5 // standard errors 1/√n of a correlation, by which halves may differ
+
+	nominalApart = 0.75 // root mean square, of a table with nominal columns
 )
 
 // Of estimates the normal distribution of a table's rows, of which an ordinal column's cells
@@ -46,7 +48,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 	}
 	limit, differ := apart/math.Sqrt(m.Rows), (*law).apart
 	if len(c.law.blocks) > 0 {
-		differ = (*law).distance
+		limit, differ = nominalApart/math.Sqrt(m.Rows), (*law).distance
 	}
 	var mean *law
 	for turns, round := leastTurns, 1; ; turns, round = 2*turns, round+1 {

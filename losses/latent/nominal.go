@@ -131,26 +131,24 @@ func (l *law) shifts(coefficients, deviation []float64) []shift {
 	return all
 }
 
-// shift draws the shifts of row i.
-func (c *chain) shift(i int, shifts []shift, rng *stream.Stream) {
-	if len(shifts) == 0 {
-		return
-	}
-	d := c.d
-	row, about := c.z[i*d:i*d+d], make([]float64, d)
-	for at, b := range c.law.blocks {
-		floats.SubTo(about, row, c.law.mean)
-		middle, deviation := -floats.Dot(shifts[at].by, about), shifts[at].deviation
-		u, step := row[b.First:b.First+b.Width], 0.0
-		switch level := c.level[i*d+b.First]; {
-		case !c.seen[i*d+b.First]:
-			step = middle + deviation*rng.NormFloat64()
-		case level == 0: // u + step < 0
-			step = middle - deviation*above((floats.Max(u)+middle)/deviation, rng)
-		default: // u_level + step > 0
-			step = middle + deviation*above((-u[level-1]-middle)/deviation, rng)
+const unknown = -1 // level of a missing cell
+
+// draw shifts the utilities of a row of this level, or of an unknown one. row is about the mean.
+func (s shift) draw(row, mean []float64, b data.Block, level int, rng *stream.Stream) {
+	middle := -floats.Dot(s.by, row)
+	u := row[b.First : b.First+b.Width]
+	switch level {
+	case unknown:
+		floats.AddConst(middle+s.deviation*rng.NormFloat64(), u)
+	case 0: // all utilities stay below 0
+		most := math.Inf(-1)
+		for k, v := range u {
+			most = max(most, v+mean[b.First+k])
 		}
-		floats.AddConst(step, u)
+		floats.AddConst(middle-s.deviation*above((most+middle)/s.deviation, rng), u)
+	default: // the level's own stays above 0
+		own := u[level-1] + mean[b.First+level-1]
+		floats.AddConst(middle+s.deviation*above((-own-middle)/s.deviation, rng), u)
 	}
 }
 
