@@ -214,12 +214,24 @@ func columnsOf(blocks []data.Block) (columns []int) {
 	return columns
 }
 
-// savedBlocks are the blocks of a model's columns that its file has: nil where all are of numbers.
-func savedBlocks(t *data.Table, blocks []data.Block) []data.Block {
-	if t.Levels == nil || !slices.ContainsFunc(t.Levels, func(levels []string) bool { return levels != nil }) {
+// savedLevels are by column the names of the levels that a network's model numbers from 0, nil of numbers
+// 0 and 1; nil where there are none.
+func savedLevels(p *Prepared) (levels [][]string) {
+	if !p.latent {
 		return nil
 	}
-	return blocks
+	any := false
+	for _, b := range p.blocks {
+		names := b.Levels
+		if slices.Equal(names, []string{"0", "1"}) {
+			names = nil
+		}
+		levels, any = append(levels, names), any || names != nil
+	}
+	if !any {
+		return nil
+	}
+	return levels
 }
 
 // namedLevels is how many columns of a kind LevelsText names.

@@ -36,6 +36,7 @@ type Prepared struct {
 	// NoIntervals says why inference "auto" gives none; "" if it does, or is not asked for.
 	NoIntervals string
 
+	components  int                // of a mixture with levels; 0: chosen by held-out rows
 	original    *data.Table        // before Transform
 	missingness *missingness.Model // of Table
 	objective   losses.Objective   // in Table's units
@@ -66,10 +67,23 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if err := checkCounted(t, s); err != nil {
 		return nil, err
 	}
-	p := &Prepared{Spec: s, original: t, file: file, latent: takesLevels(t, s)}
+	latent := takesLevels(t, s)
+	if s.Network != nil && !latent {
+		var err error
+		if t, _, err = data.NumbersOnly(t); err != nil {
+			return nil, &setting.Error{Field: "method", Value: s.Steps.Method, Allowed: err.Error() + ": leave it out"}
+		}
+	}
+	p := &Prepared{Spec: s, original: t, file: file, latent: latent}
 	p.findings = sync.OnceValues(func() ([]diagnose.Finding, error) { return findings(p) })
 	p.gapTests = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
 	if err := p.transform(); err != nil {
+		return nil, err
+	}
+	if levels, names := levelsOf(p.Table); names != nil && s.Network == nil && s.Model.New == nil && s.Model.Kind == MixtureModel {
+		return p, prepareMixed(p, levels, names)
+	}
+	if err := checkNominal(s, t); err != nil {
 		return nil, err
 	}
 	if err := p.parts(); err != nil {
