@@ -248,6 +248,7 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
+	tellLeftOut(cmd.ErrOrStderr(), groups[0].Table.LeftOut)
 	for i, g := range groups {
 		f.groups[i] = comparedGroup{name: f.by + " " + g.Name, value: g.Name, file: args[0], table: g.Table}
 	}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -253,7 +254,7 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 		out := networkJSON{
 			Method: r.Spec.Steps.Method, Penalty: r.Network.Penalty, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
 			Verdict: r.Verdict, Choice: r.Network.Choice, Moments: r.Network.Moments, Assumption: r.Assumption, MissingAtRandom: testedColumns(r.MissingAtRandom), Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
-			Inference: uncertainty(r),
+			Inference: uncertainty(r), LeftOut: leftOutJSON(f.table),
 		}
 		if n := r.Network; n.Stability != nil {
 			out.Stability = n.Stability.Coefficient
@@ -284,11 +285,12 @@ type networkJSON struct {
 	Inference *inferenceJSON     `json:"inference,omitempty"`
 	Stability map[string]float64 `json:"correlation_stability,omitempty"`
 
-	Loss     float64  `json:"loss"`
-	Seconds  float64  `json:"seconds"`
-	AUC      *float64 `json:"auc,omitempty"`
-	Warnings []string `json:"warnings"`
-	BLAS     string   `json:"blas"`
+	LeftOut  []data.Column `json:"left_out"`
+	Loss     float64       `json:"loss"`
+	Seconds  float64       `json:"seconds"`
+	AUC      *float64      `json:"auc,omitempty"`
+	Warnings []string      `json:"warnings"`
+	BLAS     string        `json:"blas"`
 }
 
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) error {
@@ -313,16 +315,19 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		fmt.Fprintf(w, "AUC over the path: %.4f\n", *auc)
 	}
 	const shown = 10
-	if len(n.Edges()) > 0 {
+	edges := slices.SortedStableFunc(slices.Values(n.Edges()), func(a, b network.Edge) int {
+		return cmp.Compare(math.Abs(shownSize(b)), math.Abs(shownSize(a)))
+	})
+	if len(edges) > 0 {
 		with := ""
 		if n.Inference != nil {
 			with = fmt.Sprintf(", with %.3g %% intervals", 100*r.Spec.Inference.Level)
 		}
 		fmt.Fprintf(w, "partial correlations%s:\n", with)
 	}
-	for i, edge := range n.Edges() {
+	for i, edge := range edges {
 		if i == shown {
-			fmt.Fprintf(w, "  … and %d more\n", len(n.Edges())-shown)
+			fmt.Fprintf(w, "  … and %d more\n", len(edges)-shown)
 			break
 		}
 		fmt.Fprintf(w, "  %s — %s  %s\n", edge.From, edge.To, sizeText(edge))
@@ -386,6 +391,14 @@ func known(x float64) *float64 {
 		return nil
 	}
 	return &x
+}
+
+// shownSize is the estimate that an edge's interval belongs to, or without one its partial correlation.
+func shownSize(e network.Edge) float64 {
+	if u := e.Uncertainty; u != nil && !math.IsNaN(u.Low) && !math.IsNaN(u.High) {
+		return u.Estimate
+	}
+	return e.PartialCorrelation
 }
 
 // sizeText is an edge's partial correlation or strength on the screen; with an interval, the estimate that this

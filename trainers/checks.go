@@ -317,7 +317,7 @@ func automatic(p *Prepared) (kind, why string) {
 	case t.D > automaticColumns:
 		return inference.None, fmt.Sprintf("they take long for more than %d columns: --inference %s", automaticColumns, kind)
 	case p.missingness != nil || inference.Kinds[kind].Check(p.Estimator, p.Support) != nil:
-		return inference.None, fmt.Sprintf("method %s has them by resamples: --inference bootstrap=500", p.Estimator.Name)
+		return inference.None, fmt.Sprintf("for method %s they come from resamples: --inference bootstrap=500", p.Estimator.Name)
 	case !debias.Enough(t):
 		return inference.None, fmt.Sprintf("the table has too few rows for %d columns: --inference %s gives rough ones", t.D, kind)
 	}

@@ -143,6 +143,11 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if k == 1 && p.Table.D > 1 {
 		r.Warnings = append(r.Warnings, "one component: drawn columns are independent of each other, and more components did not predict held-out rows better; with more rows they may")
 	}
+	for j, share := range f.Unseen {
+		if share > mostUnseen {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s is never observed among %.0f %% of the rows, and rows drawn like these have it as all rows do", p.Table.Names[j], 100*share))
+		}
+	}
 	if off := unlike(p.Table, f.Model, s.Steps.Seed); len(off) > 0 {
 		if n := len(off) - namedColumns; n > 1 {
 			off = append(off[:namedColumns], fmt.Sprintf("%d more", n))
@@ -153,6 +158,9 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	r.Model = &fitted.Saved{Kind: MixtureModel, Model: f.Model, Names: p.Table.Names, Levels: p.original.Levels, Transform: p.Transform}
 	return r, nil
 }
+
+// mostUnseen is the share of rows like which none is observed in a column that is worth a warning.
+const mostUnseen = 0.05
 
 func componentsText(k int, tried []mixed.Try) string {
 	text := fmt.Sprintf("%d components", k)
@@ -220,7 +228,9 @@ func unlike(t *data.Table, m *model.Mixed, seed uint64) (off []string) {
 	conditions := []feature{{level: -1}}
 	for j, name := range t.Names {
 		for c, level := range data.Coded(t, j) {
-			features = append(features, feature{j, c, "the share of " + name + " = " + level})
+			if c > 0 || len(data.Coded(t, j)) > 2 { // the other share of two says the same
+				features = append(features, feature{j, c, "the share of " + name + " = " + level})
+			}
 			conditions = append(conditions, feature{j, c, " where " + name + " = " + level})
 		}
 		if data.Coded(t, j) == nil {

@@ -157,6 +157,19 @@ func TestMixtureWithLevelsResumed(t *testing.T) {
 	require.ErrorIs(t, err, trainers.ErrOtherRun)
 }
 
+// The size of rows from Rome is never observed.
+func TestMixtureUnseen(t *testing.T) {
+	table := cityTable(200)
+	for i := range table.N {
+		if table.Values[i*4] == 2 {
+			table.Observed[i*4+3] = false
+		}
+	}
+	r, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{})
+	require.NoError(t, err)
+	require.Regexp(t, `^size is never observed among [23]\d % of the rows`, r.Warnings[len(r.Warnings)-1])
+}
+
 // A mixture without enough components to have what the table shows is not reliable.
 func TestMixtureUnlikeItsTable(t *testing.T) {
 	s := mixtureSpec

@@ -381,3 +381,40 @@ func TestNominalWithFewRows(t *testing.T) {
 		require.True(t, c.Factorize(mat.NewSymDense(16, m.S)))
 	}
 }
+
+// The M step moves whitened utilities by the symmetric M with M A M = I, A = (nC + dτI)/(n + d), C their
+// covariances and τ = tr C/(K − 1), and divides the mean by √τ.
+func TestExchange(t *testing.T) {
+	table := mixed(nil, nil, 0, 2, 0)
+	const number = 30.
+	l := &law{mean: []float64{.5, .4, -.3, .1}, cov: []float64{1, .3, -.2, .1, .3, 1.9, .7, .4, -.2, .7, .8, .5, .1, .4, .5, 1}, cuts: make([][]float64, 4), blocks: nominal(table)}
+	w := mat.NewDense(2, 2, []float64{-1, 0, 1 / math.Sqrt(3), -2 / math.Sqrt(3)}) // √2 times differences over √2, √6
+	cross := func(cov []float64) *mat.Dense {
+		var x mat.Dense
+		x.Mul(w, mat.NewDense(2, 2, []float64{cov[4], cov[7], cov[8], cov[11]}))
+		return &x
+	}
+	var c, back, m, unit mat.Dense
+	c.Product(w, mat.NewDense(2, 2, []float64{1.9, .7, .7, .8}), w.T())
+	tau := mat.Trace(&c) / 2
+	require.NoError(t, back.Inverse(cross(l.cov)))
+	l.exchange(number)
+	m.Mul(cross(l.cov), &back)
+	require.InDelta(t, m.At(0, 1), m.At(1, 0), 1e-12)
+	c.Scale(number/(number+4), &c)
+	for j := range 2 {
+		c.Set(j, j, c.At(j, j)+4*tau/(number+4))
+	}
+	unit.Product(&m, &c, &m)
+	require.True(t, mat.EqualApprox(eye2, &unit, 1e-12))
+	require.InDeltaSlice(t, []float64{.5, .4 / math.Sqrt(tau), -.3 / math.Sqrt(tau), .1}, l.mean, 1e-12)
+	require.InDeltaSlice(t, []float64{1, .5, .5, 1}, []float64{l.cov[5], l.cov[6], l.cov[9], l.cov[10]}, 1e-12)
+	require.Equal(t, l.cov[1], l.cov[4])
+
+	other := l.clone()
+	other.cov[3] += 0.3
+	other.cov[12] += 0.3
+	require.InDelta(t, math.Sqrt(.09/6), l.distance(other), 1e-12, "one of six pairs")
+}
+
+var eye2 = mat.NewDense(2, 2, []float64{1, 0, 0, 1})

@@ -47,6 +47,9 @@ type Fitted struct {
 	Turns      []Turn       // of EM
 	Converged  bool
 	Tried      []Try // numbers of components, where one was chosen
+	// Unseen are, by column, the weight of components in which it is observed in less than one row: there
+	// it is drawn as the prior says, its levels as in all rows.
+	Unseen []float64
 }
 
 // Turn is an iteration of EM.
@@ -128,7 +131,7 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 		}
 	}
 	rows := t.AllRows()
-	best := p.best(ctx, rows, c.Components, starts, c, 0)
+	best, path := p.best(ctx, rows, c.Components, starts, c, 0)
 	if best == nil {
 		return nil, ctx.Err()
 	}
@@ -136,7 +139,9 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	f.Turns = append(path[:len(path)-1], f.Turns...) // of which the first is at the last of path
 	sortByWeight(f.Model)
+	f.Unseen = unseen(p, f.Model, rows)
 	units := -MeanLogDensity(f.Model, p.Table, rows)
 	if err := f.Model.Rescale(scale.Mean, scale.Deviation); err != nil {
 		return nil, err
@@ -148,6 +153,26 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 		f.Turns[i].Posterior += units
 	}
 	return f, nil
+}
+
+func unseen(p *problem, m *model.Mixed, rows []int) []float64 {
+	e := newStep(p, len(m.Weights))
+	e.turn(m, rows)
+	share := make([]float64, p.D)
+	for k, w := range m.Weights {
+		for j := range share {
+			at, cells := p.start.Place(j), 0.0
+			if n := p.start.Levels(j); n > 0 {
+				cells = floats.Sum(e.levels[k][at : at+n])
+			} else {
+				cells = e.count[k][at]
+			}
+			if cells < 1 {
+				share[j] += w
+			}
+		}
+	}
+	return share
 }
 
 // MeanLogDensity is the mean log density of the observed cells of some rows.
@@ -190,7 +215,7 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 					}
 				}
 				slices.Sort(train)
-				m := p.best(ctx, train, k, 2, *c, uint64(fold)+1)
+				m, _ := p.best(ctx, train, k, 2, *c, uint64(fold)+1)
 				if m != nil {
 					m, _, _ = fitOn(ctx, p, train, *c, m, chosenIterations)
 				}
@@ -277,22 +302,22 @@ func step(x []float64) float64 {
 }
 
 // best is the best of a few starts: components at rows far apart, as k-means++ draws them.
-func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config, fold uint64) (best *model.Mixed) {
+func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config, fold uint64) (best *model.Mixed, path []Turn) {
 	greatest := math.Inf(-1)
 	for s := range starts {
 		m := p.scattered(rows, k, stream.New(c.Seed, stream.Initial, uint64(k), fold, uint64(s)))
-		m, path, _ := fitOn(ctx, p, rows, c, m, short)
-		if path == nil { // ctx has ended
-			return nil
+		m, turns, _ := fitOn(ctx, p, rows, c, m, short)
+		if turns == nil { // ctx has ended
+			return nil, nil
 		}
-		if v := path[len(path)-1].Posterior; best == nil || v > greatest {
-			best, greatest = m, v
+		if v := turns[len(turns)-1].Posterior; best == nil || v > greatest {
+			best, path, greatest = m, turns, v
 		}
 		if k == 1 {
 			break
 		}
 	}
-	return best
+	return best, path
 }
 
 // scattered is a mixture after one step from rows divided among k of them, each drawn with a
