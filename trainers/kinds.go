@@ -237,13 +237,13 @@ func savedLevels(p *Prepared) (levels [][]string) {
 // namedLevels is how many columns of a kind LevelsText names.
 const namedLevels = 5
 
-// LevelsText says which columns are taken for latent numbers because of their kinds, as "binary: sex;
-// nominal: home, work"; "" for none.
+// LevelsText says which columns are taken for latent numbers because of their kinds, and what a method of
+// numbers would do with them; "" for none.
 func (p *Prepared) LevelsText() string {
 	if !p.latent {
 		return ""
 	}
-	var words []string
+	var words, otherwise []string
 	for _, kind := range []data.Kind{data.Binary, data.Ordered, data.Nominal} {
 		var names []string
 		for j, name := range p.original.Names {
@@ -254,9 +254,15 @@ func (p *Prepared) LevelsText() string {
 		if more := len(names) - namedLevels; more > 1 {
 			names = append(names[:namedLevels], fmt.Sprintf("%d more", more))
 		}
-		if names != nil {
-			words = append(words, string(kind)+": "+strings.Join(names, ", "))
+		if names == nil {
+			continue
+		}
+		words = append(words, string(kind)+": "+strings.Join(names, ", "))
+		if kind == data.Nominal {
+			otherwise = append(otherwise, "leaves nominal ones out")
+		} else if otherwise == nil {
+			otherwise = append(otherwise, "takes levels for numbers")
 		}
 	}
-	return strings.Join(words, "; ")
+	return fmt.Sprintf("columns have levels (%s), each taken for a hidden normal number; --method em-exact %s", strings.Join(words, "; "), strings.Join(otherwise, " and "))
 }
