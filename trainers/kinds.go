@@ -18,7 +18,7 @@ import (
 
 // takesLevels says whether a network is of latent numbers because of the kinds of columns: binary and
 // ordered columns are then cut at thresholds, nominal ones stand as utilities
-// (docs/theory/ordinal.md#eq-utilities). The method is auto or em-latent, and neither a support nor a
+// (docs/theory/ordinal.md#eq-nominal). The method is auto or em-latent, and neither a support nor a
 // law of missing cells is given.
 func takesLevels(t *data.Table, s Spec) bool {
 	if s.Network == nil || s.Domain.Bounded() || s.Missingness != nil || t.Counted != nil || s.Steps.Method != "auto" && s.Steps.Method != "em-latent" {
@@ -178,9 +178,9 @@ func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, bl
 		at[b.Name] = j
 	}
 	side := func(name string) network.Side {
-		b, kind := blocks[at[name]], data.KindOf(t, at[name])
+		b := blocks[at[name]]
 		s := network.Side{First: b.First, Width: b.Width}
-		if kind == data.Nominal || kind == data.Binary {
+		if data.KindOf(t, at[name]) != data.Ordered && len(b.Levels) == b.Width+1 { // others are in an order
 			s.Levels = b.Levels
 		}
 		return s
