@@ -72,11 +72,11 @@ func (s *sums) add(other *sums) {
 
 // newChain starts at moments of pairs, correlations a little less than they are, with
 // categories in the middle of their share and zeros in gaps.
-func newChain(t *data.Table, rows []int, counts []float64, workers int, m *pairmoments.Moments) *chain {
+func newChain(t *data.Table, blocks []data.Block, rows []int, counts []float64, workers int, m *pairmoments.Moments) *chain {
 	d := t.D
 	c := &chain{d: d, rows: rows, workers: max(1, workers), z: make([]float64, len(rows)*d), seen: make([]bool, len(rows)*d), level: make([]int, len(rows)*d)}
 	c.law = &law{mean: make([]float64, d), cov: make([]float64, d*d), cuts: make([][]float64, d)}
-	c.law.blocks, c.law.block = nominal(t)
+	c.law.blocks, c.law.block = blocks, places(blocks, d)
 	for j := range d {
 		for k := range d {
 			c.law.cov[j*d+k] = 0.9 * m.S[j*d+k]

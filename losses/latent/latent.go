@@ -40,7 +40,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 	if err != nil {
 		return nil, err
 	}
-	c := newChain(t, rows, counts, workers, m)
+	c := newChain(t, nominal(t), rows, counts, workers, m)
 	for range warmUp {
 		if _, err := c.turn(ctx); err != nil {
 			return nil, err

@@ -13,25 +13,31 @@ import (
 	"missingscore/losses/pairmoments"
 )
 
-// nominal are the blocks of nominal columns, and by column the place of its block among them, or -1.
-func nominal(t *data.Table) (blocks []data.Block, of []int) {
-	of = slices.Repeat([]int{-1}, t.D)
+// nominal are the blocks of nominal columns: two levels have a threshold instead.
+func nominal(t *data.Table) (blocks []data.Block) {
 	for _, b := range t.Blocks {
-		if b.Levels == nil || t.Ordinal(b.First) {
-			continue
+		if b.Width > 1 {
+			blocks = append(blocks, b)
 		}
-		for j := b.First; j < b.First+b.Width; j++ {
-			of[j] = len(blocks)
-		}
-		blocks = append(blocks, b)
 	}
-	return blocks, of
+	return blocks
+}
+
+// places are by column the place of its block, or -1.
+func places(blocks []data.Block, d int) (of []int) {
+	of = slices.Repeat([]int{-1}, d)
+	for at, b := range blocks {
+		for j := b.First; j < b.First+b.Width; j++ {
+			of[j] = at
+		}
+	}
+	return of
 }
 
 // start are the moments that a chain starts at: by pairs of the columns that are not nominal. Nominal
 // ones start uncorrelated with others, their utilities exchangeable.
 func start(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*pairmoments.Moments, error) {
-	blocks, of := nominal(t)
+	blocks := nominal(t)
 	if len(blocks) == 0 {
 		m, err := pairmoments.Of(ctx, t, rows, counts, workers)
 		if err == nil {
@@ -46,7 +52,7 @@ func start(ctx context.Context, t *data.Table, rows []int, counts []float64, wor
 		return nil, err
 	}
 	m.S, m.Half = make([]float64, t.D*t.D), nil
-	var other []int
+	of, other := places(blocks, t.D), []int(nil)
 	for j := range t.D {
 		if of[j] < 0 {
 			other = append(other, j)
