@@ -393,7 +393,7 @@ func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
 		return err
 	}
 	fit := &f.fit.fit
-	fit.tableFlags.formatFlags = f.table.formatFlags
+	fit.tableFlags.formatFlags, fit.tableFlags.levels = f.table.formatFlags, true
 	var found []diagnose.Finding
 	err := abandonable(cmd.Context(), func() (err error) {
 		found, err = f.judge(path)
@@ -423,6 +423,7 @@ func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.known["left_out"] = leftOutJSON(t)
 	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{f.config.Draws, "draws (--draws)"}); err != nil {
 		return nil, err
 	}
