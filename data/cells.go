@@ -321,16 +321,29 @@ func (c *Cells) keep(j int, k format.Kind, codes bool) (some, all bool) {
 // WriteNumbers writes, by put, numbers (n, columns) below a header, NaN as missing cells, to a file of the
 // format that its name says.
 func WriteNumbers(put Put, path string, header []string, values []float64) error {
+	return WriteLevels(put, path, header, make([][]string, len(header)), values)
+}
+
+// WriteLevels is WriteNumbers of columns some of which are levels: levels are by column the texts that
+// their numbers stand for, from 0, and nil of columns of numbers.
+func WriteLevels(put Put, path string, header []string, levels [][]string, values []float64) error {
 	columns := make([]format.Column, len(header))
 	for j, name := range header {
 		columns[j] = format.Column{Name: name, Kind: format.Numbers}
+		if levels[j] != nil {
+			columns[j].Kind = format.Text
+		}
 	}
 	return writeRows(put, path, nil, columns, func(write func([]string) error) error {
 		row := make([]string, len(header))
 		for part := range slices.Chunk(values, len(header)) {
 			for j, x := range part {
-				row[j] = ""
-				if x == x {
+				switch {
+				case x != x:
+					row[j] = ""
+				case levels[j] != nil:
+					row[j] = levels[j][int(x)]
+				default:
 					row[j] = format.Number(x)
 				}
 			}

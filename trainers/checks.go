@@ -60,6 +60,9 @@ func checkEstimator(p *Prepared, e estimator.Estimator) error {
 
 // Allows reports whether an estimator can make this estimate.
 func (p *Prepared) Allows(e estimator.Estimator) bool {
+	if p.mixed() != nil {
+		return e.Name == p.Estimator.Name
+	}
 	return checkKindOfTable(p, e) == nil && byMoments(e, p.original.Counted) && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
 }
 

@@ -38,6 +38,11 @@ func findings(p *Prepared) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.mixed() != nil { // levels are none of numbers, and there are no partial correlations
+		found = slices.DeleteFunc(found, func(f diagnose.Finding) bool {
+			return slices.Contains([]string{"apart", "dependent", "few-values", "categories"}, f.Kind)
+		})
+	}
 	if released := p.Transform.Released(s.Domain, p.Table.Names); released != nil {
 		found = append(found, note("released", diagnose.Note, released,
 			"after %s the model needs no bounds of %s: what it draws keeps to them by itself", p.Transform.Describe(p.Table.Names), strings.Join(released, ", ")))

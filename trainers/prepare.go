@@ -36,6 +36,7 @@ type Prepared struct {
 	// NoIntervals says why inference "auto" gives none; "" if it does, or is not asked for.
 	NoIntervals string
 
+	components  int                // of a mixture with levels; 0: chosen by held-out rows
 	original    *data.Table        // before Transform
 	missingness *missingness.Model // of Table
 	objective   losses.Objective   // in Table's units
@@ -70,6 +71,12 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	p.findings = sync.OnceValues(func() ([]diagnose.Finding, error) { return findings(p) })
 	p.gapTests = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
 	if err := p.transform(); err != nil {
+		return nil, err
+	}
+	if levels, names := levelsOf(p.Table); names != nil && s.Network == nil && s.Model.New == nil && s.Model.Kind == MixtureModel {
+		return p, prepareMixed(p, levels, names)
+	}
+	if err := checkNominal(s, t); err != nil {
 		return nil, err
 	}
 	if err := p.parts(); err != nil {
