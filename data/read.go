@@ -405,23 +405,28 @@ func (s *source) gather() (*Table, error) {
 }
 
 // grow appends a block to the table of a file. It makes room for as many rows as the file seems to
-// have, if its size is known, and later for a quarter more than there are.
+// have, if its size is known, and for a quarter more than there are at least.
 func grow(t, b *Table, s *source, taken int64) error {
 	t.N += b.N
 	t.Dropped += b.Dropped
 	if t.N > cap(t.Lines) {
-		rows := t.N + t.N/4
-		if c, ok := s.reader.(format.Counter); ok && cap(t.Lines) == 0 {
-			rows = max(t.N, c.Rows())
-		} else if s.in.size > 0 && taken > 0 && cap(t.Lines) == 0 {
-			rows = max(t.N, int(math.Min(1.02*float64(t.N)*float64(s.in.size)/float64(taken), 1e15)))
-		}
-		line := 0
+		rows, line := t.N+t.N/4, 0
 		if b.N > 0 {
 			line = b.Lines[0]
 		}
-		need := float64(rows+cap(t.Lines)) * float64(9*t.D+8) // with what is copied
-		if err := memory.Fits(need, s.limit, fewerCells, "%s, read up to line %d,", s.file, line); err != nil {
+		fits := func(rows int) error {
+			need := float64(rows+cap(t.Lines)) * float64(9*t.D+8) // with what is copied
+			return memory.Fits(need, s.limit, fewerCells, "%s, read up to line %d,", s.file, line)
+		}
+		if c, ok := s.reader.(format.Counter); ok && cap(t.Lines) == 0 {
+			rows = max(t.N, c.Rows())
+		} else if s.in.size > 0 && taken > 0 {
+			likely := max(t.N, int(math.Min(1.02*float64(t.N)*float64(s.in.size)/float64(taken), 1e15)))
+			if cap(t.Lines) == 0 || likely > rows && fits(likely) == nil { // a compressed file is read ahead at first
+				rows = likely
+			}
+		}
+		if err := fits(rows); err != nil {
 			return err
 		}
 		t.Values = append(make([]float64, 0, rows*t.D), t.Values...)

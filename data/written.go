@@ -38,6 +38,9 @@ type grouped struct {
 
 // see adds a cell, which is the number x.
 func (g *grouped) see(cell string, mark byte, line int, x float64) {
+	if len(cell) < 3 && cell[0] != mark && cell[len(cell)-1] != mark {
+		return // a whole number below 100
+	}
 	at := strings.IndexByte(cell, mark)
 	if at < 0 {
 		g.no = math.Abs(x) >= 1000 || x != math.Trunc(x) || strings.ContainsAny(cell, "eE")
