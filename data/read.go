@@ -36,6 +36,8 @@ type ReadOptions struct {
 	Strict   bool                   // a column that cannot be used is an error; else it is left out (Table.LeftOut)
 	Coded    bool                   // columns of texts are read as levels; else they are no numbers
 	Progress func(read, size int64) // is told, now and then, how many bytes of the file are read; size is 0 where it is not known
+
+	styles map[string]*numberStyle // of columns of Numbers, by name; nil: by the first rows
 }
 
 func (o ReadOptions) marks() []string {
@@ -140,8 +142,9 @@ type source struct {
 	chosen  []int
 	names   []string
 	options ReadOptions
-	numeric bool      // a mark of a missing cell is a number
-	marks   []float64 // those
+	first   *format.Block // read already, and to be read; nil: none
+	numeric bool          // a mark of a missing cell is a number
+	marks   []float64     // those
 }
 
 // openSource opens a file of any format.
@@ -249,6 +252,9 @@ func (s *source) guarded(do func() error) error {
 
 // next reads a block, which need not be parsed. After the last the error is io.EOF.
 func (s *source) next(chosen []int, texts bool) (b *format.Block, err error) {
+	if b, s.first = s.first, nil; b != nil {
+		return b, nil
+	}
 	if s.format == nil {
 		return s.reader.Read(chosen, texts)
 	}
@@ -355,7 +361,7 @@ func (s *source) choose() (err error) {
 		for _, j := range s.chosen {
 			s.names = append(s.names, s.header[j])
 		}
-		return nil
+		return s.findStyles()
 	}
 	first := *s.sheet
 	every := allOf(len(s.header))
@@ -445,6 +451,12 @@ func (s *source) numbers(b *format.Block) (*Table, written, error) {
 	t := blank(s.names, n)
 	w := written{grouped: make([]grouped, d)}
 	for k, c := range b.Cells {
+		if style := s.options.styles[s.names[k]]; style != nil && c.Text != nil {
+			if err := s.styledColumn(t, k, style, b, &w); err != nil {
+				return nil, w, err
+			}
+			continue
+		}
 		for i := range n {
 			x, seen, text, err := s.cell(c, i)
 			if err != nil {

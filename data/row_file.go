@@ -66,6 +66,10 @@ func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 	}
 	r := &RowFile{Path: path, options: o, begun: about, BlockRows: blockRows}
 	s, err := r.take()
+	if err == nil && s.first != nil { // it has left the beginning
+		r.options.styles = s.options.styles
+		s, err = r.take()
+	}
 	if err == nil {
 		err = r.open(s)
 	}

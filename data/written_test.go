@@ -52,7 +52,7 @@ func TestPointsBetweenThousands(t *testing.T) {
 	require.EqualError(t, read(strings.ReplaceAll(incomes, ";", ","), ReadOptions{}), want)
 	require.NoError(t, read(incomes, ReadOptions{Decimal: '.'}))
 	_, comma := ParseCSV(strings.NewReader(strings.ReplaceAll(incomes, ".", ",")), path, ReadOptions{})
-	require.ErrorContains(t, comma, `1988 is needed if that mark is between thousands`, "the twin")
+	require.ErrorContains(t, comma, `--numbers income --dec . reads 1988, --numbers income --dec , reads 1.988`, "the twin")
 	for what, cells := range map[string][2]string{
 		"all cells have decimals": {"971", "971.001"}, "a smaller number": {"12.089", "0.988"}, "two decimals": {"12.089", "12.08"}, "four": {"12.089", "12.0891"},
 		"a thousand without a mark": {"12.089", "1000"}, "four digits before it": {"12.089", "1234.089"}, "no number near a thousand": {"971", "5"}, "an exponent": {"971", "9e2"},
