@@ -53,13 +53,51 @@ func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Grou
 	if err != nil {
 		return groups, 0, fmt.Errorf("%s: %w", path, err)
 	}
+	leftOut, err := commonKinds(parts, names, by, &o)
+	if err != nil {
+		return groups, 0, err
+	}
 	for i, name := range names {
 		groups[i].Name = name
 		if groups[i].Table, err = parts[name].table(o); err != nil {
 			return groups, 0, fmt.Errorf("%w (in the rows whose %s is %s)", err, by, name)
 		}
+		groups[i].Table.LeftOut = leftOut
 	}
 	return groups, ungrouped, nil
+}
+
+// commonKinds sets options by which both groups have the same columns, of the same kinds and levels:
+// those of the rows of both. Columns that do not vary in one group are left out of both.
+func commonKinds(parts map[string]*sheet, names []string, by string, o *ReadOptions) (leftOut []Column, err error) {
+	if !o.Coded {
+		return nil, nil
+	}
+	both := *parts[names[0]]
+	both.rows, both.lines = slices.Concat(both.rows, parts[names[1]].rows), slices.Concat(both.lines, parts[names[1]].lines)
+	t, err := both.table(*o)
+	if err != nil {
+		return nil, err
+	}
+	leftOut, o.Kinds, o.Nominal = t.LeftOut, KindsOf(t), nil
+	for _, name := range names {
+		part, err := parts[name].table(*o)
+		if err != nil {
+			return nil, fmt.Errorf("%w (in the rows whose %s is %s)", err, by, name)
+		}
+		for _, c := range part.LeftOut {
+			if !slices.ContainsFunc(leftOut, func(l Column) bool { return l.Name == c.Name }) {
+				c.LeftOut += fmt.Sprintf(" where %s is %s", by, name)
+				leftOut = append(leftOut, c)
+			}
+		}
+	}
+	for _, c := range leftOut {
+		if c.Name != "" && !slices.Contains(o.Exclude, c.Name) {
+			o.Exclude = append(o.Exclude, c.Name)
+		}
+	}
+	return leftOut, nil
 }
 
 // divided are the rows by the value of column at; those without one are under "".
@@ -72,7 +110,7 @@ func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 		}
 		part := parts[name]
 		if part == nil {
-			part = &sheet{dialect: s.dialect, file: s.file, format: s.format, header: s.header, top: s.top, rowwise: s.rowwise, limit: s.limit}
+			part = &sheet{dialect: s.dialect, file: s.file, format: s.format, header: s.header, top: s.top, rowwise: s.rowwise, limit: s.limit, kinds: s.kinds, levels: s.levels}
 			parts[name] = part
 		}
 		part.rows, part.lines = append(part.rows, row), append(part.lines, s.lines[i])
@@ -108,19 +146,52 @@ func twoGroups(parts map[string]*sheet, by string, wanted []string) ([]string, e
 	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two by --groups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))}
 }
 
-// SameColumns says which columns one of two tables, named by their files, lacks: networks
-// are compared on the same columns. The second is given in the first one's order.
-func SameColumns(a, b *Table, fileA, fileB string) (*Table, error) {
-	lacks := func(t, other *Table) (names []string) {
-		for _, name := range other.Names {
-			if !slices.Contains(t.Names, name) {
+// SameColumns gives two tables, named by their files, the same columns in a's order, for networks are
+// compared on the same columns. A column that is left out of one table is left out of the other;
+// leftOut are those, with the file that is to blame. Levels of a column are those of both tables. It
+// fails where a file lacks a column of the other, and where a column holds texts in one file and
+// numbers in the other.
+func SameColumns(a, b *Table, fileA, fileB string) (sameA, sameB *Table, leftOut []Column, err error) {
+	without := func(t, other *Table, file string) (names []string) {
+		for _, name := range t.Names {
+			at := slices.IndexFunc(other.LeftOut, func(c Column) bool { return c.Name == name })
+			if at < 0 {
 				names = append(names, name)
+				continue
 			}
+			c := other.LeftOut[at]
+			c.LeftOut += " in " + file
+			leftOut = append(leftOut, c)
 		}
 		return names
 	}
+	namesA, namesB := without(a, b, fileB), without(b, a, fileA)
+	if err := lacking(namesA, namesB, fileA, fileB); err != nil {
+		return nil, nil, nil, err
+	}
+	if len(namesA) == 0 {
+		return nil, nil, nil, fmt.Errorf("no column can be used in both %s and %s", fileA, fileB)
+	}
+	if sameA, err = a.Select(namesA); err != nil {
+		return nil, nil, nil, err
+	}
+	if sameB, err = b.Select(namesA); err != nil {
+		return nil, nil, nil, err
+	}
+	return sameA, sameB, leftOut, sameLevels(sameA, sameB, fileA, fileB)
+}
+
+// lacking says which of two tables lacks columns of the other.
+func lacking(a, b []string, fileA, fileB string) error {
+	lacks := func(names, others []string) (missing []string) {
+		for _, name := range others {
+			if !slices.Contains(names, name) {
+				missing = append(missing, name)
+			}
+		}
+		return missing
+	}
 	var problems []string
-	common := slices.DeleteFunc(slices.Clone(a.Names), func(name string) bool { return !slices.Contains(b.Names, name) })
 	if missing := lacks(a, b); missing != nil {
 		problems = append(problems, fmt.Sprintf("%s has no column %s", fileA, listing(missing)))
 	}
@@ -128,11 +199,58 @@ func SameColumns(a, b *Table, fileA, fileB string) (*Table, error) {
 		problems = append(problems, fmt.Sprintf("%s has no column %s", fileB, listing(missing)))
 	}
 	if problems == nil {
-		return b.Select(a.Names)
+		return nil
 	}
 	advice := "no column is in both"
-	if len(common) > 0 {
+	if common := slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) }); len(common) > 0 {
 		advice = "compare the common ones with --columns " + shell.List(common)
 	}
-	return nil, errors.New(strings.Join(problems, ", and ") + "; " + advice)
+	return errors.New(strings.Join(problems, ", and ") + "; " + advice)
+}
+
+// sameLevels gives the columns of two tables the same kinds and levels: the first table's levels, then
+// those of the second alone. 0 and 1 are numbers where the other table has other numbers.
+func sameLevels(a, b *Table, fileA, fileB string) error {
+	if a.Kinds == nil || b.Kinds == nil {
+		return nil
+	}
+	bits := []string{"0", "1"}
+	for j, name := range a.Names {
+		ofA, ofB := a.Levels[j], b.Levels[j]
+		switch {
+		case ofA == nil && ofB == nil:
+			if a.Kinds[j] != b.Kinds[j] {
+				a.Kinds[j] = Number
+			}
+		case ofA == nil && slices.Equal(ofB, bits):
+		case ofB == nil && slices.Equal(ofA, bits):
+			a.Kinds[j], a.Levels[j] = b.Kinds[j], nil
+		case ofA == nil || ofB == nil:
+			text, numbers := fileA, fileB
+			if ofA == nil {
+				text, numbers = fileB, fileA
+			}
+			return fmt.Errorf("column %q has levels in %s and numbers in %s; leave it out with --exclude %s", printable.Cell(name), text, numbers, shell.List([]string{name}))
+		default:
+			all := slices.Clone(ofA)
+			for _, level := range ofB {
+				if !slices.Contains(all, level) {
+					all = append(all, level)
+				}
+			}
+			if len(all) > MostLevels {
+				return fmt.Errorf("column %q has %d levels in %s and %s together, and %d are the most; leave it out with --exclude %s", printable.Cell(name), len(all), fileA, fileB, MostLevels, shell.List([]string{name}))
+			}
+			for i := range b.N {
+				if at := i*b.D + j; b.Observed[at] {
+					b.Values[at] = float64(slices.Index(all, ofB[int(b.Values[at])]))
+				}
+			}
+			if a.Levels[j] = all; a.Kinds[j] == Binary && len(all) > 2 {
+				a.Kinds[j] = Nominal
+			}
+		}
+		b.Kinds[j], b.Levels[j] = a.Kinds[j], a.Levels[j]
+	}
+	return nil
 }

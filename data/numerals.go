@@ -22,6 +22,7 @@ type numeral struct {
 	negative      bool
 	before, after string // a currency and a unit, with the space between them and the digits
 	digits        string // with points and commas, without other marks
+	times         int    // cells of the column that are the same
 }
 
 // numeralText matches a sign, a currency, a sign, digits and a unit. A unit begins with a letter, a
@@ -38,7 +39,7 @@ func newNumeral(cell string) (n numeral, ok bool) {
 		return n, false
 	}
 	sign := part[1] + part[3]
-	return numeral{cell, sign != "" && sign != "+", part[2], part[5], spacing.Replace(part[4])}, true
+	return numeral{cell, sign != "" && sign != "+", part[2], part[5], spacing.Replace(part[4]), 1}, true
 }
 
 // unit is currency and unit without space, and without the s of a plural.
@@ -86,22 +87,31 @@ type numberStyle struct {
 	either  *numeral  // a cell with two readings, between which --dec decides; nil: none
 }
 
-// numberLike finds how the observed cells of a column write numbers. ok says that nine of ten are numbers
+// numberLike finds how the observed cells of a column write numbers; cell i stands counts[i] times, once
+// if counts is nil. ok says that nine of ten are numbers
 // and not all plain ones, and that four of five of these have one unit and differ: such a column is
 // neither nominal nor free text. If cells can be read in two ways, 1,234 as a thousand or as 1.234, and
 // o.Decimal does not decide, either is such a cell.
-func (l dialect) numberLike(cells []string, o ReadOptions) (s numberStyle, ok bool) {
-	s.cells = len(cells)
+func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numberStyle, ok bool) {
+	times := func(i int) int {
+		if counts == nil {
+			return 1
+		}
+		return counts[i]
+	}
+	for i := range cells {
+		s.cells += times(i)
+	}
 	var found []numeral
-	units, most := map[string]int{}, ""
+	units, most, others := map[string]int{}, "", 0
 	for i, cell := range cells {
 		n, numeric := newNumeral(cell)
-		if numeric {
+		if n.times = times(i); numeric {
 			found = append(found, n)
-			if units[n.unit()]++; units[n.unit()] > units[most] {
+			if units[n.unit()] += n.times; units[n.unit()] > units[most] {
 				most = n.unit()
 			}
-		} else if i-len(found) > 10+len(cells)/10 {
+		} else if others += n.times; others > 10+s.cells/10 {
 			break // a column of texts
 		}
 	}
@@ -110,7 +120,7 @@ func (l dialect) numberLike(cells []string, o ReadOptions) (s numberStyle, ok bo
 	for i := range found {
 		n := &found[i]
 		if _, err := l.number(n.cell); errors.Is(err, errNotNumber) {
-			if s.texts++; len(s.shown) == 0 || len(s.shown) == 1 && s.shown[0].cell != n.cell {
+			if s.texts += n.times; len(s.shown) == 0 || len(s.shown) == 1 && s.shown[0].cell != n.cell {
 				s.shown = append(s.shown, *n)
 			}
 		}
@@ -149,7 +159,7 @@ func (l dialect) numberLike(cells []string, o ReadOptions) (s numberStyle, ok bo
 	case either != nil && !s.sure:
 		s.either = either
 	}
-	return s, s.texts > 0 && varies && 10*len(found) >= 9*len(cells) && 5*units[most] >= 4*len(found)
+	return s, s.texts > 0 && varies && 10*others <= s.cells && 5*units[most] >= 4*(s.cells-others)
 }
 
 // twoWays says which flags read a cell with two readings, and as what.
@@ -252,7 +262,7 @@ func (s *sheet) style(j int, o ReadOptions) *numberStyle {
 	if style := o.styles[s.header[j]]; style != nil || !slices.Contains(o.Numbers, s.header[j]) {
 		return style
 	}
-	style, _ := s.numberLike(s.observed(j, o), o)
+	style, _ := s.numberLike(s.observed(j, o), nil, o)
 	return &style
 }
 
@@ -289,23 +299,19 @@ func (s *source) findStyles() error {
 	if err := part.take(first); err != nil {
 		return err
 	}
-	s.first, s.options = first, part.styled(s.options)
+	s.ahead, s.options = first, part.styled(s.options)
 	return nil
 }
 
 // styledColumn reads column k of a block, whose texts are numbers.
-func (s *source) styledColumn(t *Table, k int, style *numberStyle, b *format.Block, w *written) error {
+func (s *source) styledColumn(t *Table, w *written, b *format.Block, k int, style *numberStyle) error {
 	for i, text := range b.Cells[k].Text {
 		if text = strings.TrimSpace(text); s.options.missing(text) {
 			continue
 		}
 		x, digits, err := style.number(text)
 		if err != nil {
-			part := &sheet{dialect: s.dialect, file: s.file, header: s.names, top: s.top, rowwise: s.rowwise, limit: s.limit}
-			if wrong := part.take(b); wrong != nil {
-				return wrong
-			}
-			return part.cellError(i, k, err, part.advice(s.options, i, k, err))
+			return s.faulty(b, i, k, err)
 		}
 		t.set(i, k, x)
 		w.see(k, s.names[k], digits, style.decimal, b.Rows[i], x)

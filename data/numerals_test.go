@@ -39,7 +39,7 @@ func TestNumbersInTexts(t *testing.T) {
 		"own decimals":       {pointFile, []string{"1.234 kg", "2.345 kg"}, []float64{1.234, 2.345}, "numbers with a unit", "2.5 kg"},
 		"minus":              {pointFile, []string{"−3", "–4.5", "2"}, []float64{-3, -4.5, 2}, "numbers with a typeset minus sign", "2.5"},
 	} {
-		s, ok := c.in.numberLike(c.cells, ReadOptions{})
+		s, ok := c.in.numberLike(c.cells, nil, ReadOptions{})
 		require.True(t, ok, name)
 		require.Empty(t, s.problem, name)
 		require.Equal(t, c.kind, s.kind(), name)
@@ -53,7 +53,7 @@ func TestNumbersInTexts(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, -1234.5, back, name)
 	}
-	s, _ := pointFile.numberLike([]string{"12 kg", "3 kg", "12 kg", "4 kg"}, ReadOptions{})
+	s, _ := pointFile.numberLike([]string{"12 kg", "3 kg", "12 kg", "4 kg"}, nil, ReadOptions{})
 	require.Equal(t, `numbers with a unit ("12 kg"); --numbers 'body weight' reads them`, s.leftOut("body weight"))
 	require.Equal(t, `numbers with a unit in 4 of 4 cells: "12 kg" -> 12, "3 kg" -> 3; --numbers w reads them`, s.finding("w"))
 }
@@ -65,7 +65,7 @@ func TestNoNumbersInTexts(t *testing.T) {
 		{"<5", "7"}, {"1 low", "2 middle", "3 high"}, {"5 Jan 2019", "6 Feb 2020"}, {"65+ years", "18-64 years"}, {"10.0.0.1", "10.0.0.2"},
 		{"030 123 456", "030 123 457"}, {"3 kg", "3 kg"}, {"12ab", "12cd"}, {"--3", "4"}, {"", "%"}, {"kg", "12"},
 	} {
-		_, ok := pointFile.numberLike(cells, ReadOptions{})
+		_, ok := pointFile.numberLike(cells, nil, ReadOptions{})
 		require.False(t, ok, "%q", cells)
 	}
 }
@@ -84,14 +84,14 @@ func TestNumbersInTextsProblems(t *testing.T) {
 		{commaFile, []string{"12 €", "1.234 €"}, `numbers that can be read in two ways ("1.234 €"); --numbers c --dec . reads 1.234, --numbers c --dec , reads 1234`, `can be read in two ways`},
 		{pointFile, []string{"1,234.5", "1.5", "1.234,5"}, `numbers with different decimal marks ("1,234.5", "1.234,5"); write all with one`, `does not have the decimal mark of the column, '.'`},
 	} {
-		s, ok := c.in.numberLike(c.cells, ReadOptions{})
+		s, ok := c.in.numberLike(c.cells, nil, ReadOptions{})
 		require.True(t, ok, "%q", c.cells)
 		require.Equal(t, c.problem, s.leftOut("c"))
 		_, _, err := s.number(c.cells[len(c.cells)-1])
 		require.EqualError(t, err, c.error)
 	}
 	for decimal, want := range map[rune]float64{'.': 1234, ',': 1.234} {
-		s, ok := dialect{',', decimal}.numberLike([]string{"$12", "$1,234"}, ReadOptions{Decimal: decimal})
+		s, ok := dialect{',', decimal}.numberLike([]string{"$12", "$1,234"}, nil, ReadOptions{Decimal: decimal})
 		require.True(t, ok)
 		require.Empty(t, s.problem)
 		x, _, err := s.number("$1,234")
