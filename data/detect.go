@@ -395,7 +395,10 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 		return c, nil
 	}
 	if declared == "" && !found.typed {
-		if style, numbers := s.numberLike(found.names, found.counts, o); numbers && !o.Strict && !slices.Contains(o.Columns, name) {
+		switch style, numbers := s.numberLike(found.names, found.counts, o); {
+		case numbers && (o.Strict || slices.Contains(o.Columns, name)):
+			return Column{}, found.fault()
+		case numbers:
 			return Column{Name: name, Kind: Number, LeftOut: style.leftOut(name), Finding: style.finding(name), Distinct: len(found.names), Missing: t.N - sums.Number}, nil
 		}
 	}
