@@ -80,7 +80,8 @@ const (
 //	w ~ Dirichlet(1 + 1/K),  π_kl ~ Dirichlet(1 + p_l),
 //	log p(m_kj, σ_kj) = −log σ_kj² − (2 s_j² K^(−2/d) + 0.01 (m_kj − m_j)²) / (2σ_kj²)
 //
-// A deviation is at least half the median distance of neighbouring values of its column.
+// A deviation is at least that of rounding: the median distance of neighbouring values of its column
+// over √12.
 const (
 	priorMean = 0.01 // rows that m_j counts for
 	priorRows = 2.   // that the deviation s_j K^(−1/d) counts for
@@ -92,7 +93,7 @@ type problem struct {
 	*data.Table
 	rows    []cells      // the table's, without missing cells
 	start   *model.Mixed // of one component at the table's own means, deviations and shares
-	least   []float64    // by place of a number: least deviation, half the step of its values
+	least   []float64    // by place of a number: least deviation
 	numbers int
 }
 
@@ -260,7 +261,7 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 	for j, n := range levels {
 		at := p.start.Place(j)
 		if n == 0 {
-			p.least[at] = step(p.Column(j)) / 2
+			p.least[at] = step(p.Column(j)) / math.Sqrt(12)
 			continue
 		}
 		share := p.start.Shares[0][at : at+n]
