@@ -21,6 +21,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/replicate"
 )
 
@@ -36,6 +37,7 @@ type compareCommand struct {
 
 	groups   [2]comparedGroup
 	leftOut  []string          // why columns are
+	without  int               // rows without a value of by
 	coloured map[string]string // groups of columns, for pictures; nil without --column-groups
 	resuming bool
 	result   *compare.Result
@@ -44,11 +46,13 @@ type compareCommand struct {
 
 // comparedGroup is one of the two tables with its network.
 type comparedGroup struct {
-	name, file, folder string
-	table              *data.Table
-	prepared           *trainers.Prepared
-	anew               bool // its network is not one that goes on
-	result             *trainers.Result
+	name         string // in words, as "gender male" or "women"
+	value        string // of by, or the name of the file without its suffix
+	file, folder string
+	table        *data.Table
+	prepared     *trainers.Prepared
+	anew         bool // its network is not one that goes on
+	result       *trainers.Result
 }
 
 func newCompareCommand() *cobra.Command {
@@ -86,7 +90,7 @@ Methods:
 	f.addSteps(cmd)
 	f.addRun(cmd)
 	f.addPath(cmd, "l1, so that both networks are by one penalty")
-	f.addInference(cmd, "adds the columns of estimates to differences.csv, and what it adds to the files of each network", "of differences and of --inference")
+	f.addInference(cmd, inference.None, "adds the columns of estimates to differences.csv, and what it adds to the files of each network", "of differences and of --inference")
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "compare", "folder for the results")
 	fl.StringVar(&f.by, "by", "", "the column that makes the two groups of one table; it may hold words")
@@ -217,11 +221,11 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	a, b := &f.groups[0], &f.groups[1]
 	if len(args) == 2 {
 		a.file, b.file = args[0], args[1]
-		a.name, b.name = data.Stem(a.file), data.Stem(b.file)
-		if a.name == b.name {
-			a.name, b.name = a.file, b.file
+		a.value, b.value = data.Stem(a.file), data.Stem(b.file)
+		if a.value == b.value {
+			a.value, b.value = a.file, b.file
 		}
-		if a.name == b.name {
+		if a.name, b.name = a.value, b.value; a.value == b.value {
 			return usageError{fmt.Errorf("%s is compared with itself: two different tables are expected", a.file)}
 		}
 		for _, g := range []*comparedGroup{a, b} {
@@ -229,7 +233,7 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 				return err
 			}
 		}
-		b.table, err = data.SameColumns(a.table, b.table, a.file, b.file)
+		a.table, b.table, _, err = data.SameColumns(a.table, b.table, a.file, b.file)
 		return err
 	}
 	o, err := f.tableFlags.options()
@@ -246,14 +250,10 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	}
 	tellLeftOut(cmd.ErrOrStderr(), groups[0].Table.LeftOut)
 	for i, g := range groups {
-		t, err := f.tableFlags.numbers(g.Table, args[0])
-		if err != nil {
-			return err
-		}
-		f.groups[i] = comparedGroup{name: g.Name, file: args[0], table: t}
+		f.groups[i] = comparedGroup{name: f.by + " " + g.Name, value: g.Name, file: args[0], table: g.Table}
 	}
-	if ungrouped > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d rows without a value of %s are left out\n", ungrouped, f.by)
+	if f.without = ungrouped; ungrouped > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "left out: rows without a value of %s (%d)\n", f.by, ungrouped)
 	}
 	return nil
 }
@@ -263,23 +263,15 @@ func (f *compareCommand) source(g *comparedGroup) string {
 	if f.by == "" {
 		return g.file
 	}
-	return plainName(filepath.Base(g.file) + ", " + f.title(g))
-}
-
-// title is what a group is called in report and pictures.
-func (f *compareCommand) title(g *comparedGroup) string {
-	if f.by == "" {
-		return g.name
-	}
-	return f.by + " " + g.name
+	return plainName(filepath.Base(g.file) + ", " + g.name)
 }
 
 // nameFolders names the folders after the groups, a and b where a name makes no plain folder.
 func (f *compareCommand) nameFolders() {
 	a, b := &f.groups[0], &f.groups[1]
-	a.folder, b.folder = a.name, b.name
+	a.folder, b.folder = a.value, b.value
 	taken := slices.Concat(report.CompareFiles, compareStates)
-	if !folderName(a.name, taken) || !folderName(b.name, append(taken, a.name)) {
+	if !folderName(a.value, taken) || !folderName(b.value, append(taken, a.value)) {
 		a.folder, b.folder = "a", "b"
 	}
 }
@@ -344,7 +336,10 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 }
 
 func (f *compareCommand) write(cmd *cobra.Command) error {
-	f.page = report.Comparison{Title: fmt.Sprintf("Networks of %s and %s", f.title(&f.groups[0]), f.title(&f.groups[1])), Result: f.result, Warnings: f.result.Warnings, Command: commandLine(cmd), Columns: f.coloured}
+	f.page = report.Comparison{Title: fmt.Sprintf("Networks of %s and %s", f.groups[0].name, f.groups[1].name), Result: f.result, Warnings: f.result.Warnings, Command: commandLine(cmd), Columns: f.coloured}
+	if f.without > 0 {
+		f.page.Without = fmt.Sprintf("%d rows have no value of %s", f.without, f.by)
+	}
 	var told []string
 	var set atomicfile.Set
 	defer set.Discard()
@@ -363,7 +358,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 		for _, w := range g.result.Warnings {
 			told = append(told, g.name+": "+w)
 		}
-		f.page.Groups[i] = report.Group{Name: g.name, Title: f.title(g), Folder: g.folder, Table: g.table, Result: g.result}
+		f.page.Groups[i] = report.Group{Name: g.name, Folder: g.folder, Table: g.table, Result: g.result}
 	}
 	f.page.Warnings = append(slices.Clone(f.result.Warnings), told...)
 	text, err := encodeComparison(f.page, f.spec.Steps.Method, f.blas, nil)

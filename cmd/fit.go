@@ -492,6 +492,8 @@ func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {
 	switch {
 	case f.spec.Inference.Asked():
 		return nil
+	case f.spec.Inference.Kind == inference.Auto:
+		return usageError{errors.New("--inference auto is of networks: take robust, or none")}
 	case cmd.Flags().Changed("level"):
 		return usageError{errors.New("--level is of the intervals of --inference robust: add that, or leave --level out")}
 	}

@@ -364,10 +364,10 @@ func TestFolderName(t *testing.T) {
 		require.Equal(t, want, folderName(name, taken), "%q", name)
 	}
 	require.Equal(t, "a|b", plainName("a/b"))
-	f := compareCommand{groups: [2]comparedGroup{{name: "a/b"}, {name: "c"}}}
+	f := compareCommand{groups: [2]comparedGroup{{value: "a/b"}, {value: "c"}}}
 	f.nameFolders()
 	require.Equal(t, []string{"a", "b"}, []string{f.groups[0].folder, f.groups[1].folder})
-	f.groups[0].name = "m"
+	f.groups[0].value = "m"
 	f.nameFolders()
 	require.Equal(t, []string{"m", "c"}, []string{f.groups[0].folder, f.groups[1].folder})
 }

@@ -145,19 +145,52 @@ func twoGroups(parts map[string]*sheet, by string, wanted []string) ([]string, e
 	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two by --groups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))}
 }
 
-// SameColumns says which columns one of two tables, named by their files, lacks: networks
-// are compared on the same columns. The second is given in the first one's order.
-func SameColumns(a, b *Table, fileA, fileB string) (*Table, error) {
-	lacks := func(t, other *Table) (names []string) {
-		for _, name := range other.Names {
-			if !slices.Contains(t.Names, name) {
+// SameColumns gives two tables, named by their files, the same columns in a's order, for networks are
+// compared on the same columns. A column that is left out of one table is left out of the other;
+// leftOut are those, with the file that is to blame. Levels of a column are those of both tables. It
+// fails where a file lacks a column of the other, and where a column holds texts in one file and
+// numbers in the other.
+func SameColumns(a, b *Table, fileA, fileB string) (sameA, sameB *Table, leftOut []Column, err error) {
+	without := func(t, other *Table, file string) (names []string) {
+		for _, name := range t.Names {
+			at := slices.IndexFunc(other.LeftOut, func(c Column) bool { return c.Name == name })
+			if at < 0 {
 				names = append(names, name)
+				continue
 			}
+			c := other.LeftOut[at]
+			c.LeftOut += " in " + file
+			leftOut = append(leftOut, c)
 		}
 		return names
 	}
+	namesA, namesB := without(a, b, fileB), without(b, a, fileA)
+	if err := lacking(namesA, namesB, fileA, fileB); err != nil {
+		return nil, nil, nil, err
+	}
+	if len(namesA) == 0 {
+		return nil, nil, nil, fmt.Errorf("no column can be used in both %s and %s", fileA, fileB)
+	}
+	if sameA, err = a.Select(namesA); err != nil {
+		return nil, nil, nil, err
+	}
+	if sameB, err = b.Select(namesA); err != nil {
+		return nil, nil, nil, err
+	}
+	return sameA, sameB, leftOut, sameLevels(sameA, sameB, fileA, fileB)
+}
+
+// lacking says which of two tables lacks columns of the other.
+func lacking(a, b []string, fileA, fileB string) error {
+	lacks := func(names, others []string) (missing []string) {
+		for _, name := range others {
+			if !slices.Contains(names, name) {
+				missing = append(missing, name)
+			}
+		}
+		return missing
+	}
 	var problems []string
-	common := slices.DeleteFunc(slices.Clone(a.Names), func(name string) bool { return !slices.Contains(b.Names, name) })
 	if missing := lacks(a, b); missing != nil {
 		problems = append(problems, fmt.Sprintf("%s has no column %s", fileA, listing(missing)))
 	}
@@ -165,11 +198,58 @@ func SameColumns(a, b *Table, fileA, fileB string) (*Table, error) {
 		problems = append(problems, fmt.Sprintf("%s has no column %s", fileB, listing(missing)))
 	}
 	if problems == nil {
-		return b.Select(a.Names)
+		return nil
 	}
 	advice := "no column is in both"
-	if len(common) > 0 {
+	if common := slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) }); len(common) > 0 {
 		advice = "compare the common ones with --columns " + shell.List(common)
 	}
-	return nil, errors.New(strings.Join(problems, ", and ") + "; " + advice)
+	return errors.New(strings.Join(problems, ", and ") + "; " + advice)
+}
+
+// sameLevels gives the columns of two tables the same kinds and levels: the first table's levels, then
+// those of the second alone. 0 and 1 are numbers where the other table has other numbers.
+func sameLevels(a, b *Table, fileA, fileB string) error {
+	if a.Kinds == nil || b.Kinds == nil {
+		return nil
+	}
+	bits := []string{"0", "1"}
+	for j, name := range a.Names {
+		ofA, ofB := a.Levels[j], b.Levels[j]
+		switch {
+		case ofA == nil && ofB == nil:
+			if a.Kinds[j] != b.Kinds[j] {
+				a.Kinds[j] = Number
+			}
+		case ofA == nil && slices.Equal(ofB, bits):
+		case ofB == nil && slices.Equal(ofA, bits):
+			a.Kinds[j], a.Levels[j] = b.Kinds[j], nil
+		case ofA == nil || ofB == nil:
+			text, numbers := fileA, fileB
+			if ofA == nil {
+				text, numbers = fileB, fileA
+			}
+			return fmt.Errorf("column %q has levels in %s and numbers in %s; leave it out with --exclude %s", printable.Cell(name), text, numbers, shell.List([]string{name}))
+		default:
+			all := slices.Clone(ofA)
+			for _, level := range ofB {
+				if !slices.Contains(all, level) {
+					all = append(all, level)
+				}
+			}
+			if len(all) > MostLevels {
+				return fmt.Errorf("column %q has %d levels in %s and %s together, and %d are the most; leave it out with --exclude %s", printable.Cell(name), len(all), fileA, fileB, MostLevels, shell.List([]string{name}))
+			}
+			for i := range b.N {
+				if at := i*b.D + j; b.Observed[at] {
+					b.Values[at] = float64(slices.Index(all, ofB[int(b.Values[at])]))
+				}
+			}
+			if a.Levels[j] = all; a.Kinds[j] == Binary && len(all) > 2 {
+				a.Kinds[j] = Nominal
+			}
+		}
+		b.Kinds[j], b.Levels[j] = a.Kinds[j], a.Levels[j]
+	}
+	return nil
 }

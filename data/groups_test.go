@@ -48,12 +48,58 @@ func TestReadGroups(t *testing.T) {
 
 func TestSameColumns(t *testing.T) {
 	a, b := parsed(t, "a,b,c\n1,2,3\n3,4,9\n"), parsed(t, "c,b,a\n9,8,7\n1,2,3\n")
-	ordered, err := SameColumns(a, b, "A.csv", "B.csv")
+	first, ordered, leftOut, err := SameColumns(a, b, "A.csv", "B.csv")
 	require.NoError(t, err)
+	require.Empty(t, leftOut)
 	require.Equal(t, a.Names, ordered.Names)
+	require.Equal(t, a.Values, first.Values)
 	require.Equal(t, []float64{7, 8, 9, 3, 2, 1}, ordered.Values)
-	_, err = SameColumns(a, parsed(t, "d,b,a\n9,8,7\n1,2,3\n"), "A.csv", "B.csv")
+	_, _, _, err = SameColumns(a, parsed(t, "d,b,a\n9,8,7\n1,2,3\n"), "A.csv", "B.csv")
 	require.EqualError(t, err, "A.csv has no column d, and B.csv has no column c; compare the common ones with --columns a,b")
-	_, err = SameColumns(a, parsed(t, "d\n9\n8\n"), "A.csv", "B.csv")
+	_, _, _, err = SameColumns(a, parsed(t, "d\n9\n8\n"), "A.csv", "B.csv")
 	require.ErrorContains(t, err, "no column is in both")
+}
+
+// coded is a table of columns with kinds and levels.
+func coded(t *testing.T, text string, kinds []Kind, levels ...[]string) *Table {
+	t.Helper()
+	table := parsed(t, text)
+	table.Kinds, table.Levels = kinds, levels
+	return table
+}
+
+// Codes of two files stand for the same levels afterwards, whichever file lacks a level.
+func TestSameLevels(t *testing.T) {
+	kinds := func(k ...Kind) []Kind { return k }
+	a := coded(t, "e,s,x\n0,0,1\n1,1,2\n,0,1\n", kinds(Nominal, Binary, Whole), []string{"low", "high", "none"}, []string{"0", "1"}, nil)
+	b := coded(t, "x,s,e\n1.5,0,1\n2,2,0\n3,1,\n", kinds(Number, Whole, Binary), nil, nil, []string{"high", "middle"})
+	first, second, _, err := SameColumns(a, b, "A.csv", "B.csv")
+	require.NoError(t, err)
+	for _, s := range []*Table{first, second} {
+		require.Equal(t, kinds(Nominal, Whole, Number), s.Kinds)
+		require.Equal(t, [][]string{{"low", "high", "none", "middle"}, nil, nil}, s.Levels)
+	}
+	require.Equal(t, []float64{0, 0, 1, 1, 1, 2, 0, 0, 1}, first.Values)
+	require.Equal(t, []float64{3, 0, 1.5, 1, 2, 2, 0, 1, 3}, second.Values)
+	require.Equal(t, []float64{1.5, 0, 1, 2, 2, 0, 3, 1, 0}, b.Values, "the file's own table is as it was")
+	both, err := Stack(first, second)
+	require.NoError(t, err)
+	require.Equal(t, first.Levels, both.Levels)
+	require.Equal(t, first.Kinds, both.Kinds)
+
+	_, _, _, err = SameColumns(a, coded(t, "e,s,x\n4,0,1\n1,1,2\n", kinds(Whole, Binary, Whole), nil, []string{"0", "1"}, nil), "A.csv", "B.csv")
+	require.EqualError(t, err, `column "e" has levels in A.csv and numbers in B.csv; leave it out with --exclude e`)
+}
+
+// A column that one file leaves out is left out of both, and the file is named.
+func TestLeftOutOfBoth(t *testing.T) {
+	a, b := parsed(t, "a,b,c\n1,2,3\n3,4,9\n"), parsed(t, "a,c\n9,8\n1,2\n")
+	b.LeftOut = []Column{{Name: "b", Kind: Constant, LeftOut: "constant"}, {Name: "d", Kind: Empty, LeftOut: "empty"}}
+	a.LeftOut = b.LeftOut[1:]
+	first, second, leftOut, err := SameColumns(a, b, "A.csv", "B.csv")
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "c"}, first.Names)
+	require.Equal(t, []string{"a", "c"}, second.Names)
+	require.Equal(t, []Column{{Name: "b", Kind: Constant, LeftOut: "constant in B.csv"}}, leftOut)
+	require.Equal(t, "constant", b.LeftOut[0].LeftOut)
 }

@@ -631,28 +631,31 @@ var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 
 // mark. Digits and power of ten are float64 exactly, so that their quotient is the nearest float64
 // (Clinger 1990, "How to read floating point numbers accurately").
 func simpleNumber(cell string, decimal byte) (x float64, ok bool) {
-	digits := strings.TrimPrefix(cell, "-")
-	if len(digits) == 0 || len(digits) > 16 {
+	first, point, mantissa := 0, -1, 0
+	if len(cell) > 0 && cell[0] == '-' {
+		first = 1
+	}
+	digits := len(cell) - first
+	if digits == 0 || digits > 16 {
 		return 0, false
 	}
-	mantissa, point := 0, -1
-	for i := range len(digits) {
-		switch c := digits[i]; {
+	for i := first; i < len(cell); i++ {
+		switch c := cell[i]; {
 		case '0' <= c && c <= '9':
 			mantissa = 10*mantissa + int(c-'0')
-		case c == decimal && point < 0 && len(digits) > 1:
+		case c == decimal && point < 0 && digits > 1:
 			point = i
 		default:
 			return 0, false
 		}
 	}
-	if point < 0 && len(digits) > 15 {
+	if point < 0 && digits > 15 {
 		return 0, false
 	}
 	if x = float64(mantissa); point >= 0 {
-		x /= powers[len(digits)-1-point]
+		x /= powers[len(cell)-1-point]
 	}
-	if len(digits) < len(cell) {
+	if first > 0 {
 		x = -x
 	}
 	return x, true

@@ -25,13 +25,17 @@ func (t *Table) Rows(rows []int) (*Table, error) {
 // without values.
 func First(t *Table, rows int) *Table { return only(t, t.AllRows()[:min(rows, t.N)]) }
 
-// Stack has the rows of two tables of the same columns in the same order. It comes from no file. It
-// fails if the columns differ.
+// Stack has the rows of two tables of the same columns in the same order, with the kinds, levels and
+// blocks of the first. It comes from no file. It fails if the columns differ.
 func Stack(t, below *Table) (*Table, error) {
 	if !slices.Equal(t.Names, below.Names) {
 		return nil, fmt.Errorf("tables of the columns %s and %s cannot be stacked", listing(t.Names), listing(below.Names))
 	}
-	return NewTable(slices.Clone(t.Names), slices.Concat(t.Values, below.Values), slices.Concat(t.Observed, below.Observed))
+	both, err := NewTable(slices.Clone(t.Names), slices.Concat(t.Values, below.Values), slices.Concat(t.Observed, below.Observed))
+	if err == nil {
+		both.Kinds, both.Levels, both.Blocks, both.LeftOut = t.Kinds, t.Levels, t.Blocks, t.LeftOut
+	}
+	return both, err
 }
 
 // PassRows is how many rows a pass over the table's rows has: those of the file, of a sample.

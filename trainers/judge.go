@@ -180,26 +180,30 @@ func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string
 	}
 	columns, mean := observedColumns(t, workers), g.Mean()
 	var deviation []float64
-	if !deviationsNear(t, columns, g) {
+	if m.Blocks != nil || !deviationsNear(t, columns, g) {
 		deviation = deviations(g)
 	}
 	law := m.Missingness
 	for j, name := range t.Names {
-		if t.Ordinal(j) { // a latent number has no units to be wrong in
+		k := j // of the model's columns
+		if m.Blocks != nil {
+			k = m.Blocks[j].First
+		}
+		if t.Ordinal(j) || m.Blocks != nil && m.Blocks[j].Width > 1 { // a latent number has no units to be wrong in
 			continue
 		}
 		if law != nil && !law.Estimated && (law.Logistic != nil && law.Logistic.Concerns(j) || law.Censored != nil && law.Censored.Concerns(j)) {
 			continue
 		}
 		c := columns[j]
-		if away := math.Abs(mean[j]-c.mean) / c.sd; away > farMean && (mean[j] < c.low || mean[j] > c.high) {
-			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, and it was observed between %.4g and %.4g, with mean %.4g", name, mean[j], c.low, c.high, c.mean))
+		if away := math.Abs(mean[k]-c.mean) / c.sd; away > farMean && (mean[k] < c.low || mean[k] > c.high) {
+			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, and it was observed between %.4g and %.4g, with mean %.4g", name, mean[k], c.low, c.high, c.mean))
 		}
 		if deviation == nil {
 			continue
 		}
-		if ratio := deviation[j] / c.sd; ratio > farDeviation || ratio < 1/farDeviation {
-			problems = append(problems, fmt.Sprintf("the fitted standard deviation of %s is %.4g, the observed one %.4g", name, deviation[j], c.sd))
+		if ratio := deviation[k] / c.sd; ratio > farDeviation || ratio < 1/farDeviation {
+			problems = append(problems, fmt.Sprintf("the fitted standard deviation of %s is %.4g, the observed one %.4g", name, deviation[k], c.sd))
 		}
 	}
 	return problems

@@ -31,10 +31,10 @@ const DifferenceRate = 0.1
 
 // Group is one of two networks that are compared.
 type Group struct {
-	Name, Title string // as it is, and as it is called in words
-	Folder      string // below the comparison's, with its own results
-	Table       *data.Table
-	Result      *trainers.Result
+	Name   string // as "gender male" or "women"
+	Folder string // below the comparison's, with its own results
+	Table  *data.Table
+	Result *trainers.Result
 }
 
 // Comparison is two networks and how they differ.
@@ -44,6 +44,7 @@ type Comparison struct {
 	Columns  map[string]string // groups of columns; nil: modules are found
 	Result   *compare.Result
 	Warnings []string
+	Without  string // how many rows are of no group; "" for none
 	Command  string // that makes the comparison again
 	JSON     []byte // of compare.json
 }
@@ -93,7 +94,9 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 		return err
 	}
 	if err := write(set, dir, []file{
-		{"differences.csv", c.Result.WriteDifferences},
+		{"differences.csv", func(w io.Writer) error {
+			return c.Result.WriteDifferences(w, [2]string{both[0].Name, both[1].Name})
+		}},
 		{"report.html", func(w io.Writer) error { return writeComparison(w, c, c.explore(s), shown[1:]) }},
 		{"compare.json", func(w io.Writer) error { _, err := printable.Writer{W: w}.Write(c.JSON); return err }},
 	}); err != nil {
@@ -120,7 +123,7 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	}
 	var both [2]picture.TitledNetwork
 	for i, g := range c.Groups {
-		both[i] = picture.TitledNetwork{Title: g.Title, Network: g.Result.Network.Network}
+		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network}
 	}
 	p, err := picture.Pair("Partial correlation networks", both, marked, s)
 	if err != nil {
@@ -136,7 +139,7 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	if p, err = picture.Differences("Differences of partial correlations", changes, s); err != nil {
 		return nil, err
 	}
-	out = append(out, drawing{"differences", fmt.Sprintf("Differences, %s less %s: blue where the partial correlation is larger in %[1]s, red where it is larger in %s; chance makes most of the pale ones.", c.Groups[0].Title, c.Groups[1].Title), p, side, side})
+	out = append(out, drawing{"differences", fmt.Sprintf("Differences, %s less %s: blue where the partial correlation is larger in %[1]s, red where it is larger in %s; chance makes most of the pale ones.", c.Groups[0].Name, c.Groups[1].Name), p, side, side})
 	if shown := differences(c.Result.Pairs, c.Groups[0].Result.Network.Network.Labels); len(shown) > 0 {
 		p, err := picture.Forest("Differences with their intervals", "difference of partial correlations", shown)
 		if err != nil {
@@ -181,7 +184,7 @@ func writeComparison(w io.Writer, c Comparison, x *explorer, shown []Picture) er
 	a, b := c.Groups[0].Result, c.Groups[1].Result
 	v := comparisonView{Comparison: c, Explorer: x, Converged: a.Converged && b.Converged, Pictures: shown, Rate: DifferenceRate}
 	for _, g := range c.Groups {
-		v.Verdicts = append(v.Verdicts, g.Title+": "+g.Result.Verdict)
+		v.Verdicts = append(v.Verdicts, g.Name+": "+g.Result.Verdict)
 	}
 	if v.Inferred = c.Result.Pairs[0].Estimates != nil && a.Network.Inference.Rests != ""; v.Inferred {
 		v.Rests = a.Network.Inference.Rests
@@ -189,7 +192,10 @@ func writeComparison(w io.Writer, c Comparison, x *explorer, shown []Picture) er
 	s := a.Spec
 	for i, g := range c.Groups {
 		t := g.Table
-		v.Settings = append(v.Settings, [2]string{fmt.Sprintf("Table %c", 'a'+i), strings.ToValidUTF8(fmt.Sprintf("%s: %d rows, %d columns, %d cells missing; λ %.4g, %d edges; report in %s/", g.Title, t.N, t.D, t.Missing(), g.Result.Network.Lambda, len(g.Result.Network.Edges()), g.Folder), "\ufffd")})
+		v.Settings = append(v.Settings, [2]string{fmt.Sprintf("Table %c", 'a'+i), strings.ToValidUTF8(fmt.Sprintf("%s: %d rows, %d columns, %d cells missing; λ %.4g, %d edges; report in %s/", g.Name, t.N, t.D, t.Missing(), g.Result.Network.Lambda, len(g.Result.Network.Edges()), g.Folder), "\ufffd")})
+	}
+	if c.Without != "" {
+		v.Settings = append(v.Settings, [2]string{"Left out", c.Without})
 	}
 	v.Settings = append(v.Settings, [2]string{"Method", fmt.Sprintf("%s (%s): %s", a.Estimator.Title, a.Estimator.Name, a.Estimator.Note)},
 		[2]string{"Selection of λ", s.Network.Select.Describe(a.Model.Domain.Bounded() || s.Missingness != nil, s.Missingness != nil && s.Missingness.Logistic != nil)},

@@ -141,7 +141,7 @@ func TestExploreComparison(t *testing.T) {
 		{From: names[1], To: names[2], P: 0.2, Q: 0.5, Estimates: &compare.Estimates{Value: -0.2, Low: -0.3, High: -0.1, P: 0.001, Q: 0.002}},
 	}}}
 	for i := range c.Groups {
-		c.Groups[i] = Group{Title: string(rune('a' + i)), Result: &trainers.Result{Network: r}}
+		c.Groups[i] = Group{Name: string(rune('a' + i)), Result: &trainers.Result{Network: r}}
 	}
 	x := c.explore(s)
 	require.Equal(t, []int{1, 0}, x.From, "the most certain first, none that is no edge and may not differ")

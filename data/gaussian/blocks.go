@@ -51,8 +51,13 @@ func (r Algebra) inverse(a, p []float64, d int, at []int) (logDet float64, ok bo
 			row[b] = from[at[b]]
 		}
 	}
-	if n == 0 {
+	switch n {
+	case 0:
 		return 0, true
+	case 1:
+		return inverseOfOne(a)
+	case 2:
+		return inverseOfTwo(a)
 	}
 	if !r.Factor(a, n, n) {
 		return 0, false
@@ -63,6 +68,37 @@ func (r Algebra) inverse(a, p []float64, d int, at []int) (logDet float64, ok bo
 	r.Invert(a, n, n)
 	mirror(a, n)
 	return logDet, true
+}
+
+// inverseOfOne is Algebra.inverse of a block of one column, which a holds. Most rows of a table with
+// few gaps lack one or two cells.
+func inverseOfOne(a []float64) (logDet float64, ok bool) {
+	if !(a[0] > 0) {
+		return 0, false
+	}
+	l := math.Sqrt(a[0])
+	v := 1 / l
+	a[0] = v * v
+	return 2 * math.Log(l), true
+}
+
+// inverseOfTwo is that of a block of two columns, of whose lower triangle a has the elements. As
+// LAPACK does, it goes by A = LLᵀ.
+func inverseOfTwo(a []float64) (logDet float64, ok bool) {
+	if !(a[0] > 0) {
+		return 0, false
+	}
+	l := math.Sqrt(a[0])
+	below := a[2] * (1 / l)
+	rest := a[3] - below*below
+	if !(rest > 0) {
+		return 0, false
+	}
+	m := math.Sqrt(rest)
+	v, w := 1/l, 1/m
+	off := -v * (w * below)
+	a[0], a[1], a[2], a[3] = v*v+off*off, w*off, w*off, w*w
+	return 2*math.Log(l) + 2*math.Log(m), true
 }
 
 // mirror copies the lower triangle of a (n, n) to the upper one.

@@ -378,11 +378,11 @@ func between(a, b network.Uncertainty) Estimates {
 	return e
 }
 
-// WriteDifferences writes differences.csv: a line for each pair, in column order. What there
-// is no number of is empty.
-func (r *Result) WriteDifferences(w io.Writer) error {
+// WriteDifferences writes differences.csv: a line for each pair, in column order, with the names of
+// the two groups. What there is no number of is empty.
+func (r *Result) WriteDifferences(w io.Writer, groups [2]string) error {
 	c := csv.NewWriter(w)
-	header := []string{"from", "to", "partial_correlation_a", "partial_correlation_b", "difference", "low", "high", "p", "q"}
+	header := []string{"from", "to", "group_a", "group_b", "partial_correlation_a", "partial_correlation_b", "difference", "low", "high", "p", "q"}
 	inferred := len(r.Pairs) > 0 && r.Pairs[0].Estimates != nil
 	if inferred {
 		header = append(header, "estimate_a", "estimate_b", "estimate_difference", "estimate_low", "estimate_high", "estimate_p", "estimate_q")
@@ -395,7 +395,7 @@ func (r *Result) WriteDifferences(w io.Writer) error {
 		if e := d.Estimates; inferred {
 			numbers = append(numbers, e.Estimate[0], e.Estimate[1], e.Value, e.Low, e.High, e.P, e.Q)
 		}
-		line := []string{printable.Text(d.From), printable.Text(d.To)}
+		line := []string{printable.Text(d.From), printable.Text(d.To), printable.Text(groups[0]), printable.Text(groups[1])}
 		for _, x := range numbers {
 			line = append(line, data.FormatNumber(x))
 		}

@@ -235,8 +235,8 @@ func TestWorkersAndResuming(t *testing.T) {
 	again, err := Compare(t.Context(), p, c, replicate.Config{}, done)
 	require.NoError(t, err)
 	var uncut, resumed strings.Builder
-	require.NoError(t, whole.WriteDifferences(&uncut))
-	require.NoError(t, again.WriteDifferences(&resumed))
+	require.NoError(t, whole.WriteDifferences(&uncut, [2]string{}))
+	require.NoError(t, again.WriteDifferences(&resumed, [2]string{}))
 	require.Equal(t, uncut.String(), resumed.String())
 	require.Equal(t, []Test{whole.Structure, whole.Strength}, []Test{again.Structure, again.Strength})
 }
@@ -257,15 +257,15 @@ func TestWriteDifferences(t *testing.T) {
 		{From: "a", To: "d", Low: math.NaN(), High: math.NaN(), P: 1, Q: 1},
 	}}
 	var text strings.Builder
-	require.NoError(t, r.WriteDifferences(&text))
-	require.Equal(t, "from,to,partial_correlation_a,partial_correlation_b,difference,low,high,p,q\na,\"b,c\",0.5,-0.25,0.75,0.25,1.25,0.01,0.02\na,d,0,0,0,,,1,1\n", text.String())
+	require.NoError(t, r.WriteDifferences(&text, [2]string{"sex f", "sex m"}))
+	require.Equal(t, "from,to,group_a,group_b,partial_correlation_a,partial_correlation_b,difference,low,high,p,q\na,\"b,c\",sex f,sex m,0.5,-0.25,0.75,0.25,1.25,0.01,0.02\na,d,sex f,sex m,0,0,0,,,1,1\n", text.String())
 	for i := range r.Pairs {
 		r.Pairs[i].Estimates = &Estimates{Estimate: [2]float64{0.5, 0.25}, Value: 0.25, Low: -0.5, High: 1, P: 0.5, Q: math.NaN()}
 	}
 	text.Reset()
-	require.NoError(t, r.WriteDifferences(&text))
+	require.NoError(t, r.WriteDifferences(&text, [2]string{"sex f", "sex m"}))
 	require.Contains(t, text.String(), ",q,estimate_a,estimate_b,estimate_difference,estimate_low,estimate_high,estimate_p,estimate_q\n")
-	require.Contains(t, text.String(), "a,d,0,0,0,,,1,1,0.5,0.25,0.25,-0.5,1,0.5,\n")
+	require.Contains(t, text.String(), "a,d,sex f,sex m,0,0,0,,,1,1,0.5,0.25,0.25,-0.5,1,0.5,\n")
 }
 
 // kolmogorov is the largest distance of the distribution of p from the uniform one.

@@ -389,6 +389,12 @@ func (e *Engine) gradient(iteration int, in condensed, weight float64) (Step, er
 
 // together has the workers, of n parts, share the work.
 func (e *Engine) together(n int, share func(worker int)) error {
+	if min(n, len(e.workers)) == 1 { // without waking another goroutine
+		return panics.Caught(func() error {
+			share(0)
+			return nil
+		})
+	}
 	pool := panics.NewGroup()
 	for k := range min(n, len(e.workers)) {
 		pool.Go(func() error {

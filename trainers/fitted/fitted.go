@@ -10,6 +10,7 @@
 package fitted
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -40,8 +41,14 @@ type Model struct {
 	Missingness *missingness.Model
 }
 
-// Fitted is the model of a file, ready for use.
+// errNetworkLevels refuses what a network of columns with levels is not for.
+var errNetworkLevels = errors.New("it is a network of columns with levels, from which no rows are drawn, filled or scored: fill the gaps of a table by impute TABLE, or fit a model by fit --model mixture")
+
+// Fitted is the model of a file, ready for use. That of a network of columns with levels is refused.
 func (s *Saved) Fitted() (*Model, error) {
+	if s.Blocks != nil {
+		return nil, errNetworkLevels
+	}
 	model, err := s.Standardised()
 	if err != nil {
 		return nil, err

@@ -73,9 +73,12 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 	f.posdef.Project(m)
 	m.SetMean(mean)
 	s = &em.State{Anderson: optim.Anderson{Memory: em.Memory}}
-	support := em.NewSupport(free, len(mean))
+	minimise := em.Minimiser(em.Unpenalised)
+	if slices.Contains(held, true) {
+		minimise = em.NewSupport(free, len(mean)).Minimise
+	}
 	for {
-		err := f.turns.Turn(ctx, s, support.Minimise)
+		err := f.turns.Turn(ctx, s, minimise)
 		if engine.Diverged(err) {
 			return s, false, nil
 		}
@@ -100,6 +103,38 @@ func gainless(least float64) func(*em.State) bool {
 		before = s.Likelihood
 		return s.Count == refitTurns || gain >= 0 && gain < least
 	}
+}
+
+// saturatedTurns are tried at most for the network of all pairs, which bounds the others.
+const saturatedTurns = 30
+
+// saturated is at least the largest log-likelihood of any network, that with all pairs, from the
+// path's first point; +Inf where the turns do not come to it. A turn that gains againGain leaves less
+// than ten times that.
+func saturated(ctx context.Context, w *walk) (likelihood float64, err error) {
+	if err := w.pathTo(ctx, 1); err != nil {
+		return 0, err
+	}
+	f, err := w.oneRefitter()
+	if err != nil {
+		return 0, err
+	}
+	first, enough := w.State.Points[0], gainless(againGain)
+	s, ok, err := f.refit(ctx, first.mean(w.Table.D), first.precision(w.Table.D), make([]bool, len(w.packed())), func(s *em.State) bool {
+		return enough(s) || s.Count == saturatedTurns
+	})
+	if err != nil || !ok || s.Count == saturatedTurns {
+		return math.Inf(1), err
+	}
+	return s.Likelihood + 10*againGain, nil
+}
+
+// oneRefitter is the refitter of a run with one worker (Run.Again), which it keeps.
+func (w *walk) oneRefitter() (f *refitter, err error) {
+	if w.refitter == nil {
+		w.refitter, err = newRefitter(w.problem, 1)
+	}
+	return w.refitter, err
 }
 
 // settled says when the turns of a result's refit are done.
@@ -137,16 +172,12 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 	pool, ctx := panics.WithContext(ctx)
 	workers := min(w.Engine.Config.Workers, len(left))
 	for k := range workers {
-		pool.Go(func() (err error) {
-			f := w.refitter
-			if f == nil {
-				if f, err = newRefitter(w.problem, 1); err != nil {
-					return err
-				}
-			}
+		pool.Go(func() error {
+			begin := func() (*refitter, error) { return newRefitter(w.problem, 1) }
 			if w.again { // with one worker
-				w.refitter = f
+				begin = w.oneRefitter
 			}
+			f, err := begin()
 			for n := k; n < len(left) && err == nil; n += workers {
 				err = one(ctx, f, left[n])
 			}

@@ -4,10 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"missingscore/graph"
 )
@@ -108,19 +105,16 @@ func (s *Support) regress(j int, w, cov, scale []float64, beta [][]float64) (cha
 	if n == 0 {
 		return 0, true
 	}
-	nn := blas64.Symmetric{Uplo: blas.Upper, N: n, Stride: n, Data: s.room[:n*n]}
-	solved := beta[j]
+	nn, solved := s.room[:n*n], beta[j]
 	for a, k := range at {
 		solved[a] = cov[k*d+j]
 		for b, l := range at[a:] {
-			nn.Data[a*n+a+b] = w[k*d+l]
+			nn[a*n+a+b] = w[k*d+l]
 		}
 	}
-	factor, ok := lapack64.Potrf(nn)
-	if !ok {
+	if !eliminate(nn, solved) {
 		return 0, false
 	}
-	lapack64.Potrs(factor, blas64.General{Rows: n, Cols: 1, Stride: 1, Data: solved})
 	v := s.column
 	clear(v)
 	for a, l := range at {
@@ -134,6 +128,31 @@ func (s *Support) regress(j int, w, cov, scale []float64, beta [][]float64) (cha
 	}
 	copy(row, v)
 	return change, true
+}
+
+// eliminate solves Ax = b by Gaussian elimination, x in place of b. a has the upper triangle of A,
+// (n, n), which is symmetric, and is overwritten. It is not ok where A is not positive definite.
+func eliminate(a, b []float64) (ok bool) {
+	n := len(b)
+	for j := range n {
+		row := a[j*n : j*n+n]
+		if !(row[j] > 0) {
+			return false
+		}
+		for k := j + 1; k < n; k++ {
+			f := row[k] / row[j]
+			floats.AddScaled(a[k*n+k:k*n+n], -f, row[k:])
+			b[k] -= f * b[j]
+		}
+	}
+	for j := n - 1; j >= 0; j-- {
+		row := a[j*n : j*n+n]
+		for k := j + 1; k < n; k++ {
+			b[j] -= row[k] * b[k]
+		}
+		b[j] /= row[j]
+	}
+	return true
 }
 
 // Ridge is, by Minimise, the minimisation step
