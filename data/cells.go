@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,7 +24,8 @@ type Cells struct {
 
 // ReadCells reads the columns of a file that a model needs, o.Columns, by the rules of
 // ReadCSV but for those that only estimating needs: a column may be constant or empty, and
-// one row is enough. Other columns are not looked at.
+// one row is enough. Columns with levels in o.Kinds hold these; kinds are not detected. Other
+// columns are not looked at.
 func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	s, err := openSheet(path, o)
 	if err != nil {
@@ -42,6 +44,13 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	t.Lines = s.lines
 	w := written{grouped: make([]grouped, len(columns))}
 	for k, j := range columns {
+		if levels := o.Kinds[s.header[j]].Levels; levels != nil {
+			if err := s.codes(t, k, j, levels, o); err != nil {
+				return nil, err
+			}
+			w.grouped[k].no = true
+			continue
+		}
 		column, i, problem := s.parse(j, o)
 		if problem != nil {
 			return nil, s.cellError(i, j, problem, s.advice(o, s.rows[i][j], problem))
@@ -63,6 +72,26 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 		c.used[j] = true
 	}
 	return c, nil
+}
+
+// codes reads column j of the file, which has these levels, into column k of a table.
+func (s *sheet) codes(t *Table, k, j int, levels []string, o ReadOptions) error {
+	known := newTexts(levels, s.dialect)
+	for i, row := range s.rows {
+		if o.missing(row[j]) {
+			continue
+		}
+		code := known.code(row[j], s.dialect)
+		if code < 0 || code >= len(levels) {
+			return s.cellError(i, j, errors.New("is none of its levels: "+listing(levels)), "correct the cell, or leave the row out")
+		}
+		t.set(i, k, float64(code))
+	}
+	if t.Kinds == nil {
+		t.Kinds, t.Levels = slices.Repeat([]Kind{Number}, t.D), make([][]string, t.D)
+	}
+	t.Kinds[k], t.Levels[k] = o.Kinds[s.header[j]].Kind, levels
+	return nil
 }
 
 // longColumns are those that R's mice knows draws and rows by.

@@ -52,13 +52,51 @@ func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Grou
 	if err != nil {
 		return groups, 0, fmt.Errorf("%s: %w", path, err)
 	}
+	leftOut, err := commonKinds(parts, names, by, &o)
+	if err != nil {
+		return groups, 0, err
+	}
 	for i, name := range names {
 		groups[i].Name = name
 		if groups[i].Table, err = parts[name].table(o); err != nil {
 			return groups, 0, fmt.Errorf("%w (in the rows whose %s is %s)", err, by, name)
 		}
+		groups[i].Table.LeftOut = leftOut
 	}
 	return groups, ungrouped, nil
+}
+
+// commonKinds sets options by which both groups have the same columns, of the same kinds and levels:
+// those of the rows of both. Columns that do not vary in one group are left out of both.
+func commonKinds(parts map[string]*sheet, names []string, by string, o *ReadOptions) (leftOut []Column, err error) {
+	if !o.Coded {
+		return nil, nil
+	}
+	both := *parts[names[0]]
+	both.rows, both.lines = slices.Concat(both.rows, parts[names[1]].rows), slices.Concat(both.lines, parts[names[1]].lines)
+	t, err := both.table(*o)
+	if err != nil {
+		return nil, err
+	}
+	leftOut, o.Kinds, o.Nominal = t.LeftOut, KindsOf(t), nil
+	for _, name := range names {
+		part, err := parts[name].table(*o)
+		if err != nil {
+			return nil, fmt.Errorf("%w (in the rows whose %s is %s)", err, by, name)
+		}
+		for _, c := range part.LeftOut {
+			if !slices.ContainsFunc(leftOut, func(l Column) bool { return l.Name == c.Name }) {
+				c.LeftOut += fmt.Sprintf(" where %s is %s", by, name)
+				leftOut = append(leftOut, c)
+			}
+		}
+	}
+	for _, c := range leftOut {
+		if c.Name != "" && !slices.Contains(o.Exclude, c.Name) {
+			o.Exclude = append(o.Exclude, c.Name)
+		}
+	}
+	return leftOut, nil
 }
 
 // divided are the rows by the value of column at; those without one are under "".
@@ -71,7 +109,7 @@ func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 		}
 		part := parts[name]
 		if part == nil {
-			part = &sheet{dialect: s.dialect, file: s.file, format: s.format, header: s.header, top: s.top, rowwise: s.rowwise, limit: s.limit}
+			part = &sheet{dialect: s.dialect, file: s.file, format: s.format, header: s.header, top: s.top, rowwise: s.rowwise, limit: s.limit, kinds: s.kinds, levels: s.levels}
 			parts[name] = part
 		}
 		part.rows, part.lines = append(part.rows, row), append(part.lines, s.lines[i])

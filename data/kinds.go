@@ -1,5 +1,15 @@
 package data
 
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"missingscore/internal/printable"
+)
+
 // Kind says what the cells of a column are.
 type Kind string
 
@@ -36,6 +46,73 @@ type Column struct {
 	Levels  []string `json:"levels,omitempty"`   // as the file writes them, in the order of their codes; nil for numbers
 	Counts  []int    `json:"counts,omitempty"`   // rows that have each level
 	LeftOut string   `json:"left_out,omitempty"` // why the table does not have the column; "" if it does
+
+	Distinct int `json:"distinct,omitempty"` // different values of a column of texts, or of an identifier
+	Missing  int `json:"missing,omitempty"`  // rows of the file without a value
+
+	where string // file and line that give the kind; "" if it is detected
+}
+
+// ReadKinds reads kinds of columns: a table with the columns column, kind and levels, in a format that
+// ReadFile knows. Levels are listed as in a line of CSV, in their order; an empty cell has them
+// detected. Errors name file and line.
+func ReadKinds(path string) (map[string]Column, error) {
+	s, err := openSheet(path, ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if len(s.header) < 2 || s.header[0] != "column" || s.header[1] != "kind" || len(s.header) == 3 && s.header[2] != "levels" || len(s.header) > 3 {
+		return nil, fmt.Errorf("%s: the columns column, kind and levels are expected, and there are: %s", path, listing(s.header))
+	}
+	kinds := map[string]Column{}
+	for i, row := range s.rows {
+		c := Column{Name: row[0], Kind: Kind(row[1]), where: s.at(s.lines[i])}
+		switch {
+		case kinds[c.Name].where != "":
+			return nil, fmt.Errorf("%s: column %q has a kind already (%s); keep one of the two", c.where, printable.Cell(c.Name), kinds[c.Name].where)
+		case !slices.Contains(allKinds, c.Kind):
+			return nil, fmt.Errorf("%s: column %q: there is no kind %q; kinds are: %s", c.where, printable.Cell(c.Name), printable.Cell(row[1]), kindNames())
+		}
+		if len(row) == 3 && row[2] != "" && c.Kind.hasLevels() {
+			if c.Levels, err = csv.NewReader(strings.NewReader(row[2])).Read(); err != nil {
+				return nil, fmt.Errorf("%s: column %q: its levels cannot be read; they are listed as a,b,c, a level with a comma in quotation marks", c.where, printable.Cell(c.Name))
+			}
+			if len(newTexts(c.Levels, s.dialect).names) < len(c.Levels) || len(c.Levels) < 2 || len(c.Levels) > MostLevels || c.Kind == Binary && len(c.Levels) != 2 {
+				return nil, fmt.Errorf("%s: column %q: %d levels are listed; 2 to %d different ones are expected, and 2 of a binary column", c.where, printable.Cell(c.Name), len(c.Levels), MostLevels)
+			}
+		}
+		kinds[c.Name] = c
+	}
+	return kinds, nil
+}
+
+var allKinds = []Kind{Number, Whole, Ordered, Binary, Nominal, Date, Identifier, FreeText, Constant, Empty}
+
+func kindNames() string {
+	var names []string
+	for _, k := range allKinds {
+		names = append(names, string(k))
+	}
+	return strings.Join(names, ", ")
+}
+
+// WriteKinds writes the kinds of columns as ReadKinds reads them.
+func WriteKinds(w io.Writer, columns []Column) error {
+	out := csv.NewWriter(w)
+	out.Write([]string{"column", "kind", "levels"})
+	for _, c := range columns {
+		levels := ""
+		if c.Kind.hasLevels() {
+			var line strings.Builder
+			list := csv.NewWriter(&line)
+			list.Write(c.Levels)
+			list.Flush()
+			levels = strings.TrimSuffix(line.String(), "\n")
+		}
+		out.Write([]string{c.Name, string(c.Kind), levels})
+	}
+	out.Flush()
+	return out.Error()
 }
 
 // Coded are the names of the levels of column j, which an observed cell's value numbers from 0; nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -16,6 +17,8 @@ import (
 	"missingscore/data/format"
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
+	"missingscore/internal/printable"
+	"missingscore/internal/spelling"
 )
 
 // DefaultNA are the marks of missing cells where ReadOptions has none.
@@ -34,7 +37,8 @@ type ReadOptions struct {
 	Nominal  []string               // columns of numbers whose values are levels without an order
 	Numbers  []string               // columns of text to read as numbers: "12 kg", "45 %", "1 234", "−3"
 	Strict   bool                   // a column that cannot be used is an error; else it is left out (Table.LeftOut)
-	Coded    bool                   // columns of texts are read as levels; else they are no numbers
+	Coded    bool                   // kinds of columns are detected: columns of texts are read as levels, and columns that cannot be used are left out; else both are errors
+	Lenient  bool                   // with Coded, to describe a file: a column with a faulty cell is left out as well, and there may be no row or no column
 	Progress func(read, size int64) // is told, now and then, how many bytes of the file are read; size is 0 where it is not known
 }
 
@@ -100,6 +104,10 @@ func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 // a block and counted in its Dropped, so that it may have no row. Faults of a whole table are not
 // looked for: a column may be constant or empty.
 //
+// With o.Coded the kinds of columns are those of the file's first rows. Nominal columns are left out,
+// and a later text that is no level of a binary or ordered column is an error. Kinds of what comes
+// through a pipe are not detected.
+//
 // Where blocks end depends on the file alone. The standard input and pipes are read as their rows
 // come. After an error there is no further block; the file is closed when the loop ends.
 //
@@ -111,14 +119,19 @@ func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 //	}
 func Blocks(path string, o ReadOptions) iter.Seq2[*Table, error] {
 	return func(yield func(*Table, error) bool) {
-		s, err := openSource(path, o, false)
+		o, leftOut, err := fixedKinds(path, o)
+		var s *source
+		if err == nil {
+			s, err = openSource(path, o, false)
+		}
 		if err == nil {
 			defer s.Close()
 			err = s.choose()
 		}
 		if err == nil {
-			err = s.tables(func(t *Table, _ written, _ int64) error {
-				if !yield(t, nil) {
+			err = s.tables(func(b readBlock, _ int64) error {
+				o.setKinds(b.table, leftOut)
+				if !yield(b.table, nil) {
 					return errStop
 				}
 				return nil
@@ -142,6 +155,8 @@ type source struct {
 	options ReadOptions
 	numeric bool      // a mark of a missing cell is a number
 	marks   []float64 // those
+	plain   int       // chosen columns from this one on hold numbers, whatever the options say; 0: none do
+	leftOut []Column
 }
 
 // openSource opens a file of any format.
@@ -328,22 +343,22 @@ func each[T any](s *source, chosen []int, texts bool, of func(*format.Block) (T,
 	return err
 }
 
+// readBlock is a block of a file as a table, with what its cells say beside their numbers.
+type readBlock struct {
+	table   *Table
+	written written
+	found   []*texts // by column, of columns whose cells are texts
+}
+
 // tables visits the blocks of the chosen columns as tables.
-func (s *source) tables(visit func(t *Table, w written, taken int64) error) error {
-	type numbers struct {
-		table   *Table
-		written written
-	}
+func (s *source) tables(visit func(b readBlock, taken int64) error) error {
 	var all written
-	err := each(s, s.chosen, false, func(b *format.Block) (n numbers, err error) {
-		n.table, n.written, err = s.numbers(b)
-		return n, err
-	}, func(n numbers, taken int64) error {
+	err := each(s, s.chosen, false, s.numbers, func(b readBlock, taken int64) error {
 		s.in.tell(taken)
-		all.add(n.written)
-		return visit(n.table, n.written, taken)
+		all.add(b.written)
+		return visit(b, taken)
 	})
-	if err == nil {
+	if err == nil && !s.options.Lenient {
 		err = all.ask(s.file, s.names, s.options)
 	}
 	return err
@@ -351,9 +366,15 @@ func (s *source) tables(visit func(t *Table, w written, taken int64) error) erro
 
 // choose finds the columns to read. Advice about columns that cannot be goes by the first rows.
 func (s *source) choose() (err error) {
+	if err := s.known(); err != nil {
+		return err
+	}
 	if s.chosen, err = s.columns(s.options); err == nil {
 		for _, j := range s.chosen {
 			s.names = append(s.names, s.header[j])
+		}
+		if s.options.rowNames(s.header) {
+			s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, as row names of R"})
 		}
 		return nil
 	}
@@ -367,6 +388,19 @@ func (s *source) choose() (err error) {
 	}
 	_, err = first.columns(s.options)
 	return err
+}
+
+// known refuses kinds of columns that the file does not have.
+func (s *source) known() error {
+	if _, err := choose(s.header, s.options.Nominal); err != nil {
+		return fmt.Errorf("%s: nominal columns: %w", s.at(s.top), err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.options.Kinds)) {
+		if where := s.options.Kinds[name].where; where != "" && !slices.Contains(s.header, name) {
+			return fmt.Errorf("%s: %s has no column %q%s; there are: %s", where, s.file, printable.Cell(name), spelling.DidYouMean(name, s.header), listing(s.header))
+		}
+	}
+	return nil
 }
 
 func allOf(n int) []int {
@@ -383,7 +417,7 @@ func (s *source) table() (*Table, error) {
 		return nil, err
 	}
 	t, err := s.gather()
-	if err == nil {
+	if err == nil && !s.options.Lenient {
 		err = acceptable(t, s.file)
 	}
 	if err != nil {
@@ -394,14 +428,32 @@ func (s *source) table() (*Table, error) {
 
 // gather puts the blocks together.
 func (s *source) gather() (*Table, error) {
-	t := blank(s.names, 0)
-	var all written
-	err := s.tables(func(b *Table, w written, taken int64) error {
-		all.add(w)
-		return grow(t, b, s, taken)
+	t, all := blank(s.names, 0), written{}
+	found := make([]*texts, t.D)
+	err := s.tables(func(b readBlock, taken int64) error {
+		all.add(b.written)
+		for k, texts := range b.found {
+			if texts == nil && found[k] == nil {
+				continue
+			}
+			if found[k] == nil {
+				found[k] = newTexts(nil, s.dialect)
+				found[k].fixed, found[k].seconds = texts.fixed, texts.seconds
+				found[k].add(t, k, nil, s.dialect)
+			}
+			found[k].add(b.table, k, texts, s.dialect)
+		}
+		return grow(t, b.table, s, taken)
 	})
-	t.Rounded = all.texts()
+	if t.Rounded = all.texts(); err == nil && s.coded() {
+		err = s.settle(t, found, all)
+	}
 	return t, err
+}
+
+// coded says whether columns have kinds.
+func (s *source) coded() bool {
+	return s.options.Coded || len(s.options.Kinds) > 0 || len(s.options.Nominal) > 0
 }
 
 // grow appends a block to the table of a file. It makes room for as many rows as the file seems to
@@ -435,33 +487,13 @@ func grow(t, b *Table, s *source, taken int64) error {
 }
 
 // numbers are the chosen columns of a block in the rows that have a value.
-func (s *source) numbers(b *format.Block) (*Table, written, error) {
+func (s *source) numbers(b *format.Block) (r readBlock, err error) {
 	d, n := len(s.chosen), len(b.Rows)
-	t := blank(s.names, n)
-	w := written{grouped: make([]grouped, d)}
-	for k, c := range b.Cells {
-		for i := range n {
-			x, seen, text, err := s.cell(c, i)
-			if err != nil {
-				part := &sheet{dialect: s.dialect, file: s.file, header: s.names, top: s.top, rowwise: s.rowwise, limit: s.limit}
-				if wrong := part.take(b); wrong != nil {
-					return nil, w, wrong
-				}
-				return nil, w, part.cellError(i, k, err, part.columnAdvice(s.options, i, k, err))
-			}
-			if !seen {
-				continue
-			}
-			t.set(i, k, x)
-			switch {
-			case s.format == nil:
-				w.see(k, s.names[k], text, s.decimal, b.Rows[i], x)
-			case math.Abs(x) < 1<<53:
-			case text != "":
-				w.round(s.names[k], cellOf{text, b.Rows[i]}, x)
-			case s.all[s.chosen[k]].Kind == format.Whole: // as read, so that it may be rounded already
-				w.note(s.names[k], cellOf{format.Number(x), b.Rows[i]})
-			}
+	t, w := blank(s.names, n), written{grouped: make([]grouped, d)}
+	r.found = make([]*texts, d)
+	for k := range b.Cells {
+		if r.found[k], err = s.readColumn(t, &w, b, k); err != nil {
+			return r, err
 		}
 	}
 	t.Lines = b.Rows
@@ -470,7 +502,65 @@ func (s *source) numbers(b *format.Block) (*Table, written, error) {
 		t = only(t, kept)
 		t.Dropped = n - len(kept)
 	}
-	return t, w, nil
+	r.table, r.written = t, w
+	return r, nil
+}
+
+// readColumn reads the cells of column k of a block into t, as numbers or else as texts.
+func (s *source) readColumn(t *Table, w *written, b *format.Block, k int) (*texts, error) {
+	c, plain := b.Cells[k], s.plain > 0 && k >= s.plain
+	if !plain && s.options.declared(s.names[k]).hasLevels() {
+		return s.readTexts(t, k, b)
+	}
+	for i, line := range b.Rows {
+		x, seen, text, err := s.cell(c, i)
+		if err != nil {
+			if w.grouped[k].no = true; plain || !s.options.Coded {
+				return nil, s.faulty(b, i, k, err)
+			}
+			return s.notNumbers(t, b, i, k, err)
+		}
+		if !seen {
+			continue
+		}
+		t.set(i, k, x)
+		switch {
+		case s.format == nil:
+			w.see(k, s.names[k], text, s.decimal, line, x)
+		case math.Abs(x) < 1<<53:
+		case text != "":
+			w.round(s.names[k], cellOf{text, line}, x)
+		case s.all[s.chosen[k]].Kind == format.Whole: // as read, so that it may be rounded already
+			w.note(s.names[k], cellOf{format.Number(x), line})
+		}
+	}
+	return nil, nil
+}
+
+// faulty is the error for cell (i, k) of a block, which is no number.
+func (s *source) faulty(b *format.Block, i, k int, why error) error {
+	part := &sheet{dialect: s.dialect, file: s.file, header: s.names, top: s.top, rowwise: s.rowwise, limit: s.limit}
+	if wrong := part.take(b); wrong != nil {
+		return wrong
+	}
+	return part.cellError(i, k, why, part.columnAdvice(s.options, i, k, why))
+}
+
+// notNumbers reads column k of a block again, whose cell in row i is no number: as texts, or as dates
+// if options make them a number.
+func (s *source) notNumbers(t *Table, b *format.Block, i, k int, why error) (found *texts, err error) {
+	declared := s.options.declared(s.names[k])
+	timed, dates := false, false
+	if declared == Number || declared == Whole {
+		timed, dates = s.readDates(t, k, b)
+	}
+	if dates {
+		found = &texts{seconds: true, timed: timed}
+	} else if found, err = s.readTexts(t, k, b); err != nil {
+		return nil, err
+	}
+	found.line, found.fault = b.Rows[i], func() error { return s.faulty(b, i, k, why) }
+	return found, nil
 }
 
 // cell is the number in row i of some cells, if there is one; text is the cell, if it is a text or an
@@ -541,28 +631,31 @@ var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 
 // mark. Digits and power of ten are float64 exactly, so that their quotient is the nearest float64
 // (Clinger 1990, "How to read floating point numbers accurately").
 func simpleNumber(cell string, decimal byte) (x float64, ok bool) {
-	digits := strings.TrimPrefix(cell, "-")
-	if len(digits) == 0 || len(digits) > 16 {
+	first, point, mantissa := 0, -1, 0
+	if len(cell) > 0 && cell[0] == '-' {
+		first = 1
+	}
+	digits := len(cell) - first
+	if digits == 0 || digits > 16 {
 		return 0, false
 	}
-	mantissa, point := 0, -1
-	for i := range len(digits) {
-		switch c := digits[i]; {
+	for i := first; i < len(cell); i++ {
+		switch c := cell[i]; {
 		case '0' <= c && c <= '9':
 			mantissa = 10*mantissa + int(c-'0')
-		case c == decimal && point < 0 && len(digits) > 1:
+		case c == decimal && point < 0 && digits > 1:
 			point = i
 		default:
 			return 0, false
 		}
 	}
-	if point < 0 && len(digits) > 15 {
+	if point < 0 && digits > 15 {
 		return 0, false
 	}
 	if x = float64(mantissa); point >= 0 {
-		x /= powers[len(digits)-1-point]
+		x /= powers[len(cell)-1-point]
 	}
-	if len(digits) < len(cell) {
+	if first > 0 {
 		x = -x
 	}
 	return x, true

@@ -18,8 +18,9 @@ import (
 type RowFile struct {
 	Path      string
 	Names     []string
-	Rows      int // of the file, those without any value included
-	BlockRows int // of a block; the last has fewer
+	LeftOut   []Column // of the file, which the blocks do not have
+	Rows      int      // of the file, those without any value included
+	BlockRows int      // of a block; the last has fewer
 
 	options ReadOptions
 	begun   fs.FileInfo // the file as it was opened
@@ -64,7 +65,11 @@ func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 	case !about.Mode().IsRegular() && !about.IsDir():
 		return nil, &SequentialError{path, "it is no file but a pipe or a device: write what comes from it to a file first"}
 	}
-	r := &RowFile{Path: path, options: o, begun: about, BlockRows: blockRows}
+	o, leftOut, err := fixedKinds(path, o)
+	if err != nil {
+		return nil, err
+	}
+	r := &RowFile{Path: path, LeftOut: leftOut, options: o, begun: about, BlockRows: blockRows}
 	s, err := r.take()
 	if err == nil {
 		err = r.open(s)
@@ -161,17 +166,19 @@ func (r *RowFile) Block(k int) (*Table, error) {
 		}
 		b.Cut(last - at)
 		at += len(b.Rows)
-		t, w, err := s.numbers(b)
+		read, err := s.numbers(b)
 		if err != nil {
 			return nil, err
 		}
+		t := read.table
 		r.mu.Lock()
-		r.written.add(w)
+		r.written.add(read.written)
 		r.mu.Unlock()
 		all.N += t.N
 		all.Dropped += t.Dropped
 		all.Values, all.Observed, all.Lines = append(all.Values, t.Values...), append(all.Observed, t.Observed...), append(all.Lines, t.Lines...)
 	}
+	r.options.setKinds(all, r.LeftOut)
 	return all, nil
 }
 

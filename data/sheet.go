@@ -27,6 +27,7 @@ type sheet struct {
 
 	rowwise bool              // lines are rows of a file without lines
 	kinds   []format.Column   // of a file that is no text
+	levels  [][]string        // of columns with a dictionary
 	spaced  map[[2]int]string // cells of such a file, by row and column, that have space around them
 }
 
@@ -59,6 +60,14 @@ const (
 
 // take adds the rows of a block of all columns.
 func (s *sheet) take(b *format.Block) error {
+	for k, c := range b.Cells {
+		if c.Levels != nil && s.levels == nil {
+			s.levels = make([][]string, len(b.Cells))
+		}
+		if c.Levels != nil && s.levels[k] == nil {
+			s.levels[k] = c.Levels
+		}
+	}
 	for i, line := range b.Rows {
 		row := make([]string, len(b.Cells))
 		s.size += rowBytes + cellBytes*float64(len(row))
@@ -91,6 +100,9 @@ type sheetRows struct {
 }
 
 func (r *sheetRows) Columns() ([]format.Column, int) {
+	if r.kinds != nil {
+		return r.kinds, r.top
+	}
 	return (&textFile{header: r.header, top: r.top}).Columns()
 }
 
@@ -102,6 +114,9 @@ func (r *sheetRows) Read(chosen []int, _ bool) (*format.Block, error) {
 	b := &format.Block{Rows: r.lines, Cells: make([]format.Cells, len(chosen))}
 	for k, j := range chosen {
 		b.Cells[k].Text = make([]string, len(r.rows))
+		if r.levels != nil {
+			b.Cells[k].Levels = r.levels[j]
+		}
 		for i, row := range r.rows {
 			b.Cells[k].Text[i] = row[j]
 		}
@@ -180,20 +195,34 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 		return columns, nil
 	}
 	all := allOf(len(s.header))
+	if o.rowNames(s.header) {
+		return all[1:], s.named(s.header[1:], all[1:], o)
+	}
 	if s.header[0] == "" {
 		return nil, fmt.Errorf("%s: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); %s", s.at(s.top), leaveOut(s.usable(all, o)))
 	}
 	if !slices.ContainsFunc(s.header, func(name string) bool { _, err := number(name); return err != nil }) {
 		return nil, fmt.Errorf("%s: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)", s.at(s.top), printable.Cell(s.header[0]))
 	}
-	if err := CheckNames(s.header); err != nil {
-		advice := "correct the header"
-		if others := s.usable(all, o); len(others) > 0 {
-			advice += ", or " + leaveOut(others)
-		}
-		return nil, fmt.Errorf("%s: %w; %s", s.at(s.top), err, advice)
+	return all, s.named(s.header, all, o)
+}
+
+// rowNames says whether the first column, which has no name, is taken for the rows' names.
+func (o ReadOptions) rowNames(header []string) bool {
+	return o.Coded && !o.Strict && len(o.Columns) == 0 && len(header) > 1 && header[0] == ""
+}
+
+// named refuses names of columns that cannot be told apart.
+func (s *sheet) named(names []string, columns []int, o ReadOptions) error {
+	err := CheckNames(names)
+	if err == nil {
+		return nil
 	}
-	return all, nil
+	advice := "correct the header"
+	if others := s.usable(columns, o); len(others) > 0 {
+		advice += ", or " + leaveOut(others)
+	}
+	return fmt.Errorf("%s: %w; %s", s.at(s.top), err, advice)
 }
 
 // find gives the places of named columns; each name must stand once in the header.

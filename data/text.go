@@ -301,8 +301,10 @@ func (t *textFile) Read(chosen []int, _ bool) (*format.Block, error) {
 			b.Cells[k].Text = make([]string, 0, most)
 		}
 		return t.records(text, first, func(cells []string, line int, _ int64) error {
-			if sep, found := otherSeparator(t.header, cells); found && top && len(b.Rows) == 0 {
-				return refuse("%s:%d: only one column found, named %q; its separator seems to be another: --sep %q", t.in.name, t.top, printable.Cell(t.header[0]), sep)
+			if top && len(b.Rows) == 0 {
+				if sep, found := otherSeparator(t.header, cells); found {
+					return refuse("%s:%d: only one column found, named %q; its separator seems to be another: --sep %q", t.in.name, t.top, printable.Cell(t.header[0]), sep)
+				}
 			}
 			if len(cells) != len(t.header) {
 				hint := "a missing cell still needs its separator"

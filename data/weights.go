@@ -121,13 +121,17 @@ func ReadWeighted(path, column string, o ReadOptions) (*Table, error) {
 		return nil, err
 	}
 	model := s.names
-	s.chosen, s.names = append(s.chosen, at[0]), append(slices.Clone(model), column)
+	s.chosen, s.names, s.plain = append(s.chosen, at[0]), append(slices.Clone(model), column), len(model)
 	both, err := s.gather()
 	if err != nil {
 		return nil, err
 	}
-	t, d := blank(model, both.N), len(model)
-	t.Lines = both.Lines
+	d := both.D - 1
+	t := blank(both.Names[:d], both.N)
+	t.Lines, t.LeftOut = both.Lines, both.LeftOut
+	if both.Kinds != nil {
+		t.Kinds, t.Levels = both.Kinds[:d], both.Levels[:d]
+	}
 	weights, seen := make([]float64, both.N), make([]bool, both.N)
 	for i := range both.N {
 		from := i * both.D

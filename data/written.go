@@ -116,24 +116,32 @@ func (w *written) add(o written) {
 	}
 }
 
-// ask is an error where the marks of a column, which would be read as decimal ones, may
-// stand between thousands: each has three digits behind it and no 0 before it, and the column's other
-// numbers are whole and below 1000. It is nil where options say what the decimal mark is.
+// ask is the first error of ambiguous.
 func (w *written) ask(file string, names []string, o ReadOptions) error {
-	if o.Decimal != 0 {
-		return nil
-	}
-	for k, g := range w.grouped {
-		if g.no || g.first.line == 0 || !g.hundreds {
-			continue
+	for k, name := range names {
+		if err := w.ambiguous(k, file, name, o); err != nil {
+			return err
 		}
-		mark, name := ".", "point"
-		if strings.Contains(g.first.text, ",") {
-			mark, name = ",", "comma"
-		}
-		plain := strings.Replace(g.first.text, mark, "", 1)
-		return fmt.Errorf("%s:%d: column %q: %q may be %s or %s: its other numbers have three decimals or are whole and below 1000; write %s if the %s is between thousands, add --dec %s if it is a decimal mark",
-			file, g.first.line, names[k], g.first.text, plain, g.first.text, plain, name, mark)
 	}
 	return nil
+}
+
+// ambiguous is an error where the marks of column k, which would be read as decimal ones, may
+// stand between thousands: each has three digits behind it and no 0 before it, and the column's other
+// numbers are whole and below 1000. It is nil where options say what the decimal mark is.
+func (w *written) ambiguous(k int, file, name string, o ReadOptions) error {
+	if o.Decimal != 0 || len(w.grouped) == 0 {
+		return nil
+	}
+	g := w.grouped[k]
+	if g.no || g.first.line == 0 || !g.hundreds {
+		return nil
+	}
+	mark, word := ".", "point"
+	if strings.Contains(g.first.text, ",") {
+		mark, word = ",", "comma"
+	}
+	plain := strings.Replace(g.first.text, mark, "", 1)
+	return fmt.Errorf("%s:%d: column %q: %q may be %s or %s: its other numbers have three decimals or are whole and below 1000; write %s if the %s is between thousands, add --dec %s if it is a decimal mark",
+		file, g.first.line, name, g.first.text, plain, g.first.text, plain, word, mark)
 }

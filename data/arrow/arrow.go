@@ -163,7 +163,8 @@ func (r *reader) name(schema *arrow.Schema) error {
 		if scale := decimals(f.Type); scale < -mostDecimals || scale > mostDecimals {
 			return format.Damaged("a column has numbers with %d decimals", scale)
 		}
-		r.all = append(r.all, format.Column{Name: f.Name, Kind: kindOf(f.Type)})
+		dictionary, _ := f.Type.(*arrow.DictionaryType)
+		r.all = append(r.all, format.Column{Name: f.Name, Kind: kindOf(f.Type), Ordered: dictionary != nil && dictionary.Ordered})
 	}
 	return nil
 }
@@ -239,7 +240,7 @@ func (r *reader) Read(chosen []int, texts bool) (*format.Block, error) {
 		number := numbersOf(values)
 		if texts || number == nil {
 			show := textOf(values)
-			c.Text = make([]string, n)
+			c.Text, c.Levels = make([]string, n), levelsOf(values)
 			for i := range n {
 				if values.IsValid(r.at + i) {
 					c.Text[i] = show(r.at + i)
@@ -297,6 +298,22 @@ func numbersOf(values arrow.Array) func(i int) float64 {
 		}
 	}
 	return nil // decimals among them: by their text
+}
+
+// levelsOf a column with a dictionary, in its order; nil of others, and of dictionaries too long for levels.
+func levelsOf(values arrow.Array) (levels []string) {
+	const most = 1000
+	a, ok := values.(*array.Dictionary)
+	if !ok || a.Dictionary().Len() > most || kindOf(a.Dictionary().DataType()) != format.Text {
+		return nil
+	}
+	show := textOf(a.Dictionary())
+	for k := range a.Dictionary().Len() {
+		if a.Dictionary().IsValid(k) {
+			levels = append(levels, show(k))
+		}
+	}
+	return levels
 }
 
 // textOf gives the cells of a column as text.

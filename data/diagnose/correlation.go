@@ -66,25 +66,25 @@ func (e *examined) standardised(columns []int, rows int) *data.Table {
 	return z
 }
 
-// unexplained is 1 − r² of two columns, as they are modelled, over the rows that have both; 1 where
-// these are few.
-func (e *examined) unexplained(j, k int) float64 {
+// nearlyEqual says whether two columns, as they are modelled, are equal but for place, unit and a
+// share explainedBut of their variance, 1 − r², over the rows that have both. It stops at the first
+// rows that leave more of the second column than that: further rows add to what is left, and all cells
+// of a column have a sum of squares of their number.
+func (e *examined) nearlyEqual(j, k int) bool {
 	t, first, second := e.after, e.units[j], e.units[k]
+	most := explainedBut * float64(e.columns[k].cells)
 	var n, x, y, xx, yy, xy float64
 	for i := 0; i < len(t.Values); i += t.D {
 		if t.Observed[i+j] && t.Observed[i+k] {
 			u, v := (t.Values[i+j]-first.mean)/first.sd, (t.Values[i+k]-second.mean)/second.sd
 			n, x, y, xx, yy, xy = n+1, x+u, y+v, xx+u*u, yy+v*v, xy+u*v
+			if int(n)%32 == 0 && yy-y*y/n-(xy-x*y/n)*(xy-x*y/n)/(xx-x*x/n) > 1.001*most {
+				return false
+			}
 		}
 	}
-	if n < fewestRows {
-		return 1
-	}
 	covariance, u, v := xy-x*y/n, xx-x*x/n, yy-y*y/n
-	if !(u > 0 && v > 0) {
-		return 1
-	}
-	return 1 - covariance*covariance/(u*v)
+	return n >= fewestRows && u > 0 && v > 0 && 1-covariance*covariance/(u*v) < explainedBut
 }
 
 // complete is the correlation of some columns, as they are modelled, over the rows that have all of

@@ -82,7 +82,7 @@ func (e *examined) copies(active []int) (findings []Finding, left []int) {
 		return nil, active
 	}
 	for _, j := range active {
-		of := slices.IndexFunc(left, func(k int) bool { return e.unexplained(j, k) < explainedBut })
+		of := slices.IndexFunc(left, func(k int) bool { return e.nearlyEqual(j, k) })
 		if of < 0 {
 			left = append(left, j)
 			continue

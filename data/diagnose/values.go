@@ -3,9 +3,9 @@ package diagnose
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 
+	"missingscore/data"
 	"missingscore/data/transform"
 	"missingscore/internal/printable"
 )
@@ -126,12 +126,7 @@ func rounded(e *examined) []Finding {
 		list(shown), plural(len(names), "it", "them"), flag("exclude", names))}}
 }
 
-const (
-	leastIdentifiers = 10 // rows that can tell
-	leastIncreasing  = 20 // rows, where only their order tells
-)
-
-var identifierName = regexp.MustCompile(`(?i)^(id|.*[_. -]id|index|row|row[_. ]?(names?|number)|no|nr|number|case|subject|patient|record|sample|unnamed: ?0|x)$`)
+const leastIncreasing = 20 // rows, where only their order tells
 
 // identifiers warns of columns that count or name the rows.
 func identifiers(e *examined) []Finding {
@@ -160,7 +155,7 @@ func identifiers(e *examined) []Finding {
 // would by chance, or have a name that says so.
 func (c column) identifies(name string) bool {
 	n := len(c.cells)
-	if n < leastIdentifiers || len(c.distinct) < n {
+	if n < data.LeastIdentifiers || len(c.distinct) < n {
 		return false
 	}
 	increasing := slices.Equal(c.cells, c.distinct)
@@ -170,7 +165,7 @@ func (c column) identifies(name string) bool {
 	}
 	// Of n whole numbers among w, no two are equal with probability of about exp(−n²/2w).
 	crowded := float64(n)*float64(n) > 14*(span+1)
-	return c.whole && (increasing && n >= leastIncreasing || crowded || identifierName.MatchString(name))
+	return c.whole && (increasing && n >= leastIncreasing || crowded || data.IdentifierName(name))
 }
 
 // even says whether distinct values have equal steps.

@@ -102,8 +102,9 @@ type File struct {
 
 // Column of a file.
 type Column struct {
-	Name string
-	Kind Kind
+	Name    string
+	Kind    Kind
+	Ordered bool // the levels of its Cells are in an order
 }
 
 // Reader reads the rows of a file from its first to its last. It need not be safe for concurrent use.
@@ -143,6 +144,7 @@ type Cells struct {
 	Numbers []float64
 	Present []bool // of Numbers
 	Text    []string
+	Levels  []string // that texts of a column with a dictionary can have, in its order; else nil
 }
 
 // BlockRows is how many rows blocks of the formats here have at most.

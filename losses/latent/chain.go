@@ -27,7 +27,8 @@ type chain struct {
 	once    []float64 // how often each of rows counts
 	z       []float64 // (len(rows), d)
 	seen    []bool    // (len(rows), d)
-	level   []int     // (len(rows), d): the category of an observed cell of an ordinal column
+	level   []int     // (len(rows), d): the category of an observed cell of an ordinal or nominal column
+	block   []int     // (d): the place of a nominal column in law.blocks; -1: of no such column
 	workers int
 	turns   uint64 // made
 	law     *law
@@ -75,14 +76,20 @@ func (s *sums) add(other *sums) {
 func newChain(t *data.Table, rows []int, counts []float64, workers int, m *pairmoments.Moments) *chain {
 	d := t.D
 	c := &chain{d: d, rows: rows, workers: max(1, workers), z: make([]float64, len(rows)*d), seen: make([]bool, len(rows)*d), level: make([]int, len(rows)*d)}
-	c.law = &law{mean: make([]float64, d), cov: make([]float64, d*d), cuts: make([][]float64, d)}
+	c.law = &law{mean: make([]float64, d), cov: make([]float64, d*d), cuts: make([][]float64, d), blocks: nominal(t)}
 	for j := range d {
+		c.block = append(c.block, -1)
 		for k := range d {
 			c.law.cov[j*d+k] = 0.9 * m.S[j*d+k]
 		}
 		c.law.cov[j*d+j] = m.S[j*d+j]
 		if t.Ordinal(j) {
 			c.law.cuts[j] = append([]float64{}, t.Cuts[j]...)
+		}
+	}
+	for at, b := range c.law.blocks {
+		for j := b.First; j < b.First+b.Width; j++ {
+			c.block[j] = at
 		}
 	}
 	times := make([]uint64, t.N)
@@ -98,8 +105,15 @@ func newChain(t *data.Table, rows []int, counts []float64, workers int, m *pairm
 			if c.seen[at] = t.Observed[from]; !c.seen[at] {
 				continue
 			}
-			if c.z[at] = t.Values[from]; t.Ordinal(j) {
+			c.z[at] = t.Values[from]
+			if t.Ordinal(j) {
 				c.level[at] = sort.SearchFloat64s(t.Cuts[j], t.Values[from])
+			}
+			if c.block[j] >= 0 {
+				c.level[at], c.z[at] = int(t.Values[from]), -0.5
+				if c.level[at] == 1+j-c.law.blocks[c.block[j]].First {
+					c.z[at] = 0.5
+				}
 			}
 		}
 	}
@@ -173,7 +187,7 @@ func (c *chain) draw(i int, coefficients, deviation []float64, s *sums, rng *str
 	floats.Sub(row, l.mean)
 	for j := range d {
 		at, cuts := i*d+j, l.cuts[j]
-		if c.seen[at] && cuts == nil {
+		if c.seen[at] && cuts == nil && c.block[j] < 0 {
 			continue
 		}
 		mean, sd := floats.Dot(coefficients[j*d:j*d+d], row), deviation[j]
@@ -182,6 +196,10 @@ func (c *chain) draw(i int, coefficients, deviation []float64, s *sums, rng *str
 			for k, cut := range cuts {
 				s.below[j][k] += c.once[i] * 0.5 * math.Erfc((mean-cut)/sd/math.Sqrt2)
 			}
+			continue
+		}
+		if b := c.block[j]; b >= 0 {
+			row[j] = drawUtility(row, l.mean, l.blocks[b], j-l.blocks[b].First, c.level[at], mean, sd, rng)
 			continue
 		}
 		low, high := math.Inf(-1), math.Inf(1)

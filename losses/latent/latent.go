@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"missingscore/data"
 	"missingscore/losses/pairmoments"
@@ -34,11 +35,8 @@ const (
 // turns. All draws come from streams of the rows' own: the bytes depend neither on workers nor
 // on a seed. It fails where a column does not vary.
 func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*pairmoments.Moments, error) {
-	m, err := pairmoments.Of(ctx, t, rows, counts, workers)
+	m, err := start(ctx, t, rows, counts, workers)
 	if err != nil {
-		return nil, err
-	}
-	if err := m.Shrink(ctx, workers); err != nil {
 		return nil, err
 	}
 	c := newChain(t, rows, counts, workers, m)
@@ -47,27 +45,43 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 			return nil, err
 		}
 	}
-	limit := apart / math.Sqrt(m.Rows)
+	limit, differ := apart/math.Sqrt(m.Rows), (*law).apart
+	if len(c.law.blocks) > 0 {
+		differ = (*law).distance
+	}
+	var mean *law
 	for turns, round := leastTurns, 1; ; turns, round = 2*turns, round+1 {
-		first, err := c.average(ctx, turns/2)
-		if err != nil {
-			return nil, err
+		first := mean // of as many turns
+		if round == 1 || len(c.law.blocks) == 0 {
+			if first, err = c.average(ctx, turns/2); err != nil {
+				return nil, err
+			}
 		}
 		second, err := c.average(ctx, turns/2)
 		if err != nil {
 			return nil, err
 		}
-		if far := first.apart(second); far <= limit || round == mostRounds {
-			mean := first.with(second)
-			fill(m, mean, turns, far, far <= limit)
+		mean = first.with(second)
+		if far := differ(first, second); far <= limit || round == mostRounds {
+			fill(m, t, mean, turns, far, far <= limit)
 			return m, nil
 		}
 	}
 }
 
 // fill makes the law the moments.
-func fill(m *pairmoments.Moments, l *law, turns int, far float64, settled bool) {
+func fill(m *pairmoments.Moments, t *data.Table, l *law, turns int, far float64, settled bool) {
 	*m = pairmoments.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
 	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the ordered categories, completed within their thresholds by stochastic EM, the mean of %d iterations, halves of which differ by %.2g in a correlation at most", turns, far)
 	m.Turns, m.Unsettled = turns, !settled
+	if len(l.blocks) == 0 {
+		return
+	}
+	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the categories, completed by stochastic EM, the mean of %d iterations, halves of which differ by %.2g in correlations (root mean square)", turns, far)
+	m.S, m.Whitening = l.whitened(), make([][]float64, len(t.Blocks))
+	for at, b := range t.Blocks {
+		if slices.ContainsFunc(l.blocks, func(n data.Block) bool { return n.First == b.First }) {
+			m.Whitening[at] = whitening(b.Width).RawMatrix().Data
+		}
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
 )
 
 // law is a normal distribution with thresholds of its ordinal columns.
@@ -14,6 +16,8 @@ type law struct {
 	mean []float64   // (d), 0 of ordinal columns
 	cov  []float64   // (d, d), 1 on the diagonal of ordinal columns
 	cuts [][]float64 // (d), nil of other columns
+
+	blocks []data.Block // of nominal columns, which have utilities
 }
 
 // errSingular says that completed rows have no covariances.
@@ -58,6 +62,7 @@ func (l *law) set(s *sums) {
 			cuts[k] = distuv.UnitNormal.Quantile(min(1, s.below[j][k]/s.number))
 		}
 	}
+	l.exchange(s.number)
 }
 
 // regressions gives, by column, the coefficients of the others in its conditional mean, b_jk =
@@ -83,7 +88,7 @@ func (l *law) regressions() (coefficients, deviation []float64, err error) {
 }
 
 func (l *law) clone() *law {
-	c := &law{mean: append([]float64(nil), l.mean...), cov: append([]float64(nil), l.cov...), cuts: make([][]float64, len(l.cuts))}
+	c := &law{mean: append([]float64(nil), l.mean...), cov: append([]float64(nil), l.cov...), cuts: make([][]float64, len(l.cuts)), blocks: l.blocks}
 	for j, cuts := range l.cuts {
 		if cuts != nil {
 			c.cuts[j] = append([]float64{}, cuts...)

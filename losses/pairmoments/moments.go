@@ -49,6 +49,11 @@ type Moments struct {
 	Cuts  [][]float64 // thresholds of ordinal columns, as data.Table has them; nil: the table's
 	Words string      // what the moments are, in place of what there is to say of pairs; ""
 
+	// Whitening is, for each block of the table (data.Table.Blocks), W (K−1, K−1), row by row, of a
+	// nominal column's utilities u, whose mean is Mean there: S is of W(u − mean), so that its part
+	// within the block is the unit matrix. nil for other blocks, and nil without blocks.
+	Whitening [][]float64
+
 	Turns     int  // of stochastic EM that they are means of
 	Unsettled bool // the turns that they are means of had not settled
 }

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/panics"
 	"missingscore/internal/simd"
@@ -39,6 +40,14 @@ type Lasso struct {
 	// Weights are w, not negative, in the order of graph.PackedIndex, the diagonal's without
 	// effect; nil: all 1.
 	Weights []float64
+	// Blocks make the penalty that of a group lasso over the pairs of blocks A, B of adjacent columns,
+	//
+	//	λ Σ_{A<B} √(|A||B|) w_AB ‖P_AB‖_F
+	//
+	// with w_AB the weight of the blocks' first columns; pairs within a block have none. Blocks have all
+	// columns, in order; nil: each column is its own. They need S. Steps are exact where S_AA is a
+	// multiple of the unit matrix, else those of a bound on the curvature.
+	Blocks []data.Block
 
 	own      []float64 // S_jj
 	diagonal []float64
@@ -46,6 +55,7 @@ type Lasso struct {
 	active   []pair
 	order    *optim.Tournament // of the active pairs
 	workers  int               // of a sweep
+	groups   []group           // with Blocks: of the active pairs
 }
 
 // neighbours are the active pairs of a column: the other column, and P there.
@@ -84,13 +94,17 @@ type Outcome struct {
 // fails only where ctx ends.
 func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64) (o Outcome, err error) {
 	l.start(p)
-	joined, err := l.breaking(ctx, max(0, screen), 0)
+	breaking, add := l.breaking, func(j, k int) { l.add(j, k, 0) }
+	if l.Blocks != nil {
+		breaking, add = l.breakingGroups, l.addGroup
+	}
+	joined, err := breaking(ctx, max(0, screen), 0)
 	if err != nil {
 		return o, err
 	}
 	for first := true; first || len(joined) > 0; first = false {
 		for _, at := range joined {
-			l.add(int(at[0]), int(at[1]), 0)
+			add(int(at[0]), int(at[1]))
 		}
 		if len(joined) > 0 { // most stay at zero: the first sweep tells which
 			l.draw()
@@ -102,7 +116,7 @@ func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64)
 			l.end(p)
 			return o, err
 		}
-		if joined, err = l.breaking(ctx, lambda*(1+1e-9), l.Tolerance); err != nil {
+		if joined, err = breaking(ctx, lambda*(1+1e-9), l.Tolerance); err != nil {
 			return o, err
 		}
 		if o.Sweeps >= cmp.Or(l.Sweeps, mostSweeps) {
@@ -142,8 +156,11 @@ func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 	}
 }
 
-// draw puts the active pairs into the order in which a sweep visits them.
+// draw puts the active pairs into the order in which a sweep visits them: groups stay as they are.
 func (l *Lasso) draw() {
+	if l.Blocks != nil {
+		return
+	}
 	if l.order == nil || l.order.Columns != l.D {
 		l.order = optim.NewTournament(l.D)
 	}
@@ -172,7 +189,11 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 		l.rows[j].set(j, l.diagonal[j])
 		moved = max(moved, math.Abs(step*own))
 	}
-	moved = max(moved, l.order.Play(l.workers, func(from, to int) float64 { return l.visit(l.active[from:to], lambda) }))
+	if l.Blocks != nil {
+		moved = max(moved, l.visitGroups(lambda))
+	} else {
+		moved = max(moved, l.order.Play(l.workers, func(from, to int) float64 { return l.visit(l.active[from:to], lambda) }))
+	}
 	if math.IsNaN(moved) {
 		return math.Inf(1)
 	}
@@ -247,8 +268,13 @@ func (l *Lasso) start(p *Matrix) {
 		l.own = append(l.own, l.element(j, j))
 	}
 	l.rows, l.active = make([]neighbours, l.D), l.active[:0]
+	if l.Blocks != nil {
+		l.startGroups(p)
+	}
 	for i, at := range p.At {
-		l.add(int(at[0]), int(at[1]), p.Value[i])
+		if l.Blocks == nil {
+			l.add(int(at[0]), int(at[1]), p.Value[i])
+		}
 	}
 	for j := range l.rows {
 		n := &l.rows[j]

@@ -1,0 +1,630 @@
+package data
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"missingscore/data/format"
+	"missingscore/internal/printable"
+)
+
+// mostTexts is how many different texts of a column are told apart. A column with more is no column of
+// levels.
+const mostTexts = 1 << 16
+
+// texts are the different cells of a column, numbered in the order in which they come. Two cells that
+// are the same number are the same text: "1" and "1.0".
+type texts struct {
+	names  []string // each as it is written first
+	counts []int
+	codes  map[string]int // of a text as written; of a number also by "\x00" and its shortest decimal
+	more   bool           // there are more than mostTexts: codes of the others mean nothing
+
+	numbers int  // names that are numbers, perhaps of another dialect
+	dates   int  // names that are dates
+	typed   bool // the file says in which order levels are
+	ordered bool // the file says that the levels are ordered
+	fixed   bool // ReadOptions give the levels
+
+	seconds bool // dates that are to be a number: the table has seconds since 1970
+	timed   bool // one of them has a time
+
+	fault func() error // of the first cell that is no number: file, line, column and advice
+	line  int          // of that cell
+}
+
+func newTexts(levels []string, d dialect) *texts {
+	s := &texts{codes: map[string]int{}}
+	for _, name := range levels {
+		s.code(name, d)
+	}
+	clear(s.counts)
+	return s
+}
+
+// code is the number of a cell's text, which is counted; -1 beyond mostTexts.
+func (s *texts) code(cell string, d dialect) int {
+	code, known := s.codes[cell]
+	if !known {
+		x, err := d.number(cell)
+		key := "\x00" + format.Number(x)
+		if code, known = s.codes[key]; err != nil || !known {
+			if s.more = s.more || len(s.names) == mostTexts; s.more {
+				return -1
+			}
+			code = len(s.names)
+			s.names, s.counts = append(s.names, strings.Clone(cell)), append(s.counts, 0)
+			_, decimal := d.otherDecimal(cell)
+			_, _, thousands := d.withoutThousands(cell)
+			switch {
+			case err == nil:
+				s.codes[key] = code
+				s.numbers++
+			case decimal || thousands || !errors.Is(err, errNotNumber):
+				s.numbers++
+			case isDate(cell):
+				s.dates++
+			}
+			cell = s.names[code]
+		}
+		s.codes[cell] = code
+	}
+	s.counts[code]++
+	return code
+}
+
+// cells are how many were counted.
+func (s *texts) cells() (n int) {
+	for _, count := range s.counts {
+		n += count
+	}
+	return n
+}
+
+// add counts the texts of further rows, in which column k of t has codes of o. It renumbers these; o is
+// nil if the rows have numbers.
+func (s *texts) add(t *Table, k int, o *texts, d dialect) {
+	var codes []int
+	if o != nil {
+		s.seconds, s.timed = s.seconds && o.seconds, s.timed || o.timed
+		s.typed, s.ordered, s.more = s.typed || o.typed, s.ordered || o.ordered, s.more || o.more
+		if o.fault != nil && (s.fault == nil || o.line < s.line) {
+			s.fault, s.line = o.fault, o.line
+		}
+		for c, name := range o.names {
+			code := s.code(name, d)
+			if code >= 0 {
+				s.counts[code] += o.counts[c] - 1
+			}
+			codes = append(codes, code)
+		}
+	}
+	for at := k; at < len(t.Values); at += t.D {
+		switch {
+		case !t.Observed[at]:
+		case o == nil:
+			s.seconds = false
+			t.Values[at] = float64(s.code(d.text(t.Values[at]), d))
+		case len(codes) > 0 && t.Values[at] >= 0:
+			t.Values[at] = float64(codes[int(t.Values[at])])
+		}
+	}
+}
+
+// declared is the kind that options give a column; "" if they give none.
+func (o ReadOptions) declared(name string) Kind {
+	if slices.Contains(o.Nominal, name) {
+		return Nominal
+	}
+	return o.Kinds[name].Kind
+}
+
+// hasLevels says whether the cells of a kind are levels.
+func (k Kind) hasLevels() bool { return k == Binary || k == Nominal || k == Ordered }
+
+// readTexts numbers the cells of column k in a block, which t gets as codes. It fails at a cell that is
+// no level where options give these.
+func (s *source) readTexts(t *Table, k int, b *format.Block) (*texts, error) {
+	c, levels := b.Cells[k], s.options.Kinds[s.names[k]].Levels
+	found := newTexts(levels, s.dialect)
+	found.fixed = levels != nil
+	if c.Levels != nil && levels == nil {
+		found = newTexts(c.Levels, s.dialect)
+		found.typed, found.ordered = true, s.all[s.chosen[k]].Ordered
+	}
+	for i := range b.Rows {
+		t.Observed[i*t.D+k] = false
+		cell := ""
+		switch {
+		case c.Text != nil:
+			cell = strings.TrimSpace(c.Text[i])
+		case c.Present[i] && !slices.Contains(s.marks, c.Numbers[i]):
+			cell = format.Number(c.Numbers[i])
+		}
+		if s.options.missing(cell) {
+			continue
+		}
+		code := found.code(cell, s.dialect)
+		if found.fixed && code >= len(levels) {
+			return nil, fmt.Errorf("%s: column %q: %q is none of its levels: %s; correct the cell, or add the level (--kinds)", s.at(b.Rows[i]), printable.Cell(s.names[k]), printable.Cell(cell), listing(levels))
+		}
+		t.set(i, k, float64(code))
+	}
+	return found, nil
+}
+
+var dateLayouts = []string{time.DateOnly, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006/01/02"}
+
+// dateNumber is an ISO date or time in seconds since 1970, and whether it has a time.
+func dateNumber(cell string) (seconds float64, timed, ok bool) {
+	for _, layout := range dateLayouts {
+		if at, err := time.Parse(layout, cell); err == nil {
+			return float64(at.Unix()) + float64(at.Nanosecond())/1e9, len(layout) > len(time.DateOnly), true
+		}
+	}
+	return 0, false, false
+}
+
+// localDate is a date as it is written in many countries: days and months cannot be told apart.
+var localDate = regexp.MustCompile(`^(\d{1,2}[./-]\d{1,2}[./-](\d{2}|\d{4})|\d{4}-\d{2})$`)
+
+func isDate(cell string) bool {
+	_, _, ok := dateNumber(cell)
+	return ok || localDate.MatchString(cell)
+}
+
+// readDates reads a column of dates that ReadOptions call a number: seconds since 1970.
+func (s *source) readDates(t *Table, k int, b *format.Block) (timed, ok bool) {
+	if b.Cells[k].Text == nil {
+		return false, false
+	}
+	for i, cell := range b.Cells[k].Text {
+		cell = strings.TrimSpace(cell)
+		t.Observed[i*t.D+k] = false
+		if s.options.missing(cell) {
+			continue
+		}
+		x, withTime, is := dateNumber(cell)
+		if !is {
+			return false, false
+		}
+		timed = timed || withTime
+		t.set(i, k, x)
+	}
+	return timed, true
+}
+
+var identifierName = regexp.MustCompile(`(?i)^(id|.*[_. -]id|index|row|row[_. ]?(names?|number)|no|nr|number|case|subject|patient|record|sample|unnamed: ?0|x)$`)
+
+// LeastIdentifiers is how many rows tell an identifier from a measurement.
+const LeastIdentifiers = 10
+
+// IdentifierName says whether a column's name is one of an identifier.
+func IdentifierName(name string) bool { return identifierName.MatchString(name) }
+
+// numbersRows says whether a column has the name of an identifier and different whole numbers, ten at
+// least.
+func numbersRows(t *Table, j int) bool {
+	if !IdentifierName(t.Names[j]) {
+		return false
+	}
+	cells := t.Column(j)
+	slices.Sort(cells)
+	return len(cells) >= LeastIdentifiers && !slices.ContainsFunc(cells, func(x float64) bool { return x != math.Trunc(x) }) && len(slices.Compact(cells)) == len(cells)
+}
+
+// kindOfTexts says what a column of texts is.
+func kindOfTexts(name string, s *texts, declared Kind) Column {
+	c := Column{Name: name, Kind: declared, Distinct: len(s.names)}
+	only := "" // the level of all cells
+	for k, count := range s.counts {
+		if count > 0 {
+			only = s.names[k]
+		} else {
+			c.Distinct-- // a factor may have levels that no cell has
+		}
+		if (count > 0 || s.fixed) && len(c.Levels) <= MostLevels {
+			c.Levels, c.Counts = append(c.Levels, s.names[k]), append(c.Counts, count)
+		}
+	}
+	n, cells := c.Distinct, s.cells()
+	switch {
+	case declared != "" && !declared.Usable():
+		c.LeftOut = "as --kinds says"
+	case cells == 0:
+		c.Kind, c.LeftOut = Empty, "no value"
+	case n == 1:
+		c.Kind, c.LeftOut = Constant, "every value is "+printable.Cell(only)
+	case declared != "" && n <= MostLevels:
+		if n == 2 && declared == Nominal && !s.fixed {
+			c.Kind = Binary
+		}
+	case s.dates == n && !s.typed:
+		c.Kind, c.LeftOut = Date, "dates or times; --kinds can make a number of them"
+	case n == cells && n > 2 && !s.typed:
+		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("%d different texts, no two equal", n)
+	case s.more:
+		c.Kind, c.LeftOut = FreeText, fmt.Sprintf("free text (more than %d different texts)", mostTexts)
+	case n > MostLevels || n > 2 && 3*n > cells && !s.typed:
+		c.Kind, c.LeftOut = FreeText, fmt.Sprintf("free text (%d different texts in %d rows)", n, cells)
+	case n == 2:
+		c.Kind = Binary
+	case s.ordered:
+		c.Kind = Ordered
+	default:
+		c.Kind = Nominal
+	}
+	if c.LeftOut != "" && c.Kind != Constant {
+		c.Levels, c.Counts = nil, nil
+	}
+	return c
+}
+
+// noFirst are pairs of words for no and yes.
+var noFirst = [][2]string{{"no", "yes"}, {"n", "y"}, {"false", "true"}, {"f", "t"}, {"neg", "pos"}, {"negative", "positive"}, {"absent", "present"}, {"off", "on"}, {"nein", "ja"}, {"non", "oui"}, {"never", "ever"}, {"control", "case"}, {"control", "treatment"}}
+
+// inOrder sorts the levels of a column: no before yes, numbers by size, others by text.
+func inOrder(c *Column, d dialect) {
+	order := allOf(len(c.Levels))
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, notX := d.number(c.Levels[a])
+		y, notY := d.number(c.Levels[b])
+		if notX == nil && notY == nil {
+			return cmp.Compare(x, y)
+		}
+		return cmp.Or(strings.Compare(strings.ToLower(c.Levels[a]), strings.ToLower(c.Levels[b])), strings.Compare(c.Levels[a], c.Levels[b]))
+	})
+	if len(order) == 2 && slices.Contains(noFirst, [2]string{strings.ToLower(c.Levels[order[1]]), strings.ToLower(c.Levels[order[0]])}) {
+		slices.Reverse(order)
+	}
+	levels, counts := c.Levels, c.Counts
+	c.Levels, c.Counts = nil, nil
+	for _, k := range order {
+		c.Levels, c.Counts = append(c.Levels, levels[k]), append(c.Counts, counts[k])
+	}
+}
+
+// recode gives column j of t the codes of its levels: names holds them by the present code.
+func recode(t *Table, j int, names []string, levels []string) {
+	codes := make([]float64, len(names))
+	for k, name := range names {
+		codes[k] = float64(slices.Index(levels, name))
+	}
+	for at := j; at < len(t.Values); at += t.D {
+		if t.Observed[at] {
+			t.Values[at] = codes[int(t.Values[at])]
+		}
+	}
+}
+
+// kindOfNumbers says what column j of numbers is, by its sums. Reasons are those for which it is left
+// out.
+func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
+	c := Column{Name: t.Names[j], Kind: o.declared(t.Names[j]), Missing: t.N - sums.Number}
+	switch problem := fault(c.Name, sums, t.Rounded); {
+	case c.Kind != "" && !c.Kind.Usable():
+		c.LeftOut = "as --kinds says"
+	case sums.Number == 0:
+		c.Kind, c.LeftOut = Empty, "no value"
+	case problem != nil && sums.Low == sums.High && t.Rounded[c.Name] == "":
+		value := format.Number(sums.Low)
+		c.Kind, c.LeftOut, c.Levels, c.Counts, c.Distinct = Constant, "every value is "+value, []string{value}, []int{sums.Number}, 1
+	case problem != nil:
+		c.Kind, c.LeftOut = Constant, problem.(*ColumnError).Problem
+	case c.Kind == "" && !slices.Contains(o.Columns, c.Name) && numbersRows(t, j):
+		c.Kind, c.LeftOut, c.Distinct = Identifier, fmt.Sprintf("%d different whole numbers, no two equal; --kinds can make it a number", sums.Number), sums.Number
+	}
+	return c
+}
+
+// settle finds the kinds of the columns of a table that was read, of which found has the texts, and
+// takes out those that cannot be used.
+func (s *source) settle(t *Table, found []*texts, w written) error {
+	sums := columnSums(t)
+	t.Kinds, t.Levels = make([]Kind, t.D), make([][]string, t.D)
+	var kept []int
+	var wrong error
+	for j, name := range t.Names {
+		if s.plain > 0 && j >= s.plain {
+			t.Kinds[j], kept = Number, append(kept, j)
+			continue
+		}
+		c, err := s.settleColumn(t, j, found[j], sums[j])
+		if err == nil && found[j] == nil && c.LeftOut == "" {
+			err = w.ambiguous(j, s.file, name, s.options)
+		}
+		if err != nil && s.options.Lenient {
+			c = Column{Name: name, Kind: Number, LeftOut: strings.TrimPrefix(err.Error(), s.file+":"), Missing: c.Missing}
+		} else if err != nil {
+			wrong = cmp.Or(wrong, err)
+		}
+		if c.LeftOut != "" {
+			s.leftOut = append(s.leftOut, c)
+			continue
+		}
+		t.Kinds[j], t.Levels[j] = c.Kind, c.Levels
+		kept = append(kept, j)
+	}
+	t.LeftOut = s.leftOut
+	if wrong != nil {
+		return wrong
+	}
+	if !s.options.Lenient && (len(kept) == 0 || kept[0] == s.plain && s.plain > 0) {
+		return fmt.Errorf("%s: no column can be used; %s", s.file, strings.Join(LeftOutLines(t.LeftOut, 3), "; "))
+	}
+	keep(t, kept)
+	for j, whole := range wholeColumns(t) {
+		if t.Kinds[j] != "" {
+			continue
+		}
+		t.Kinds[j] = Number
+		if whole.whole {
+			t.Kinds[j] = Whole
+		}
+		if whole.bits {
+			t.Kinds[j], t.Levels[j] = Binary, []string{"0", "1"}
+		}
+	}
+	return nil
+}
+
+// settleColumn finds the kind of column j. It fails where the column must be corrected first: a number
+// with a slip, one that is asked for and cannot be used, or any that cannot with ReadOptions.Strict.
+func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (Column, error) {
+	o, name := s.options, t.Names[j]
+	declared := o.declared(name)
+	if found != nil && found.seconds { // dates that are a number
+		for at := j; at < len(t.Values) && !found.timed; at += t.D {
+			t.Values[at] /= 86400
+		}
+	}
+	if found == nil || found.seconds {
+		c := kindOfNumbers(t, j, sums, o)
+		switch {
+		case c.Kind == Identifier && declared == "" && o.Strict:
+			c.Kind, c.LeftOut = "", ""
+		case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
+			return c, s.refuse(name, cmp.Or(fault(name, sums, t.Rounded), error(&ColumnError{name, c.LeftOut})))
+		}
+		return c, nil
+	}
+	if declared == Number || declared == Whole || declared == "" && !found.typed && 2*found.numbers >= len(found.names) {
+		return Column{Missing: t.N - sums.Number}, found.fault()
+	}
+	c := kindOfTexts(name, found, declared)
+	c.Missing = t.N - sums.Number
+	if s.all[s.chosen[j]].Kind == format.Nothing {
+		c.Kind, c.LeftOut = FreeText, "lists or structures"
+	}
+	switch {
+	case declared.hasLevels() && c.Distinct > MostLevels:
+		return c, fmt.Errorf("%s: column %q has %d different values, and a column of levels has at most %d; leave it out (--exclude), or join values", s.file, printable.Cell(name), c.Distinct, MostLevels)
+	case c.LeftOut != "" && o.Strict && found.fault != nil:
+		return c, found.fault()
+	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
+		return c, s.refuse(name, &ColumnError{name, c.LeftOut})
+	case c.LeftOut != "":
+		return c, nil
+	case c.Kind == Binary && len(c.Levels) != 2:
+		return c, fmt.Errorf("%s: column %q has %d levels and is to be binary, which has two; call it nominal", s.file, printable.Cell(name), len(c.Levels))
+	case !found.fixed && !found.typed:
+		inOrder(&c, s.dialect)
+	}
+	recode(t, j, found.names, c.Levels)
+	return c, nil
+}
+
+// refuse is the error for a column that cannot be used.
+func (s *source) refuse(name string, why error) error {
+	others := slices.DeleteFunc(slices.Clone(s.names), func(other string) bool { return other == name })
+	if len(s.options.Columns) > 0 {
+		return fmt.Errorf("%s: %w; take it out of --columns", s.file, why)
+	}
+	return fmt.Errorf("%s: %w; %s", s.file, why, leaveOut(others))
+}
+
+// keep leaves a table the given columns, in its own memory, and the rows that have a value in them.
+func keep(t *Table, columns []int) {
+	n, d := 0, len(columns)
+	if d == t.D {
+		return
+	}
+	for i := range t.N {
+		from, seen := i*t.D, false
+		for k, j := range columns {
+			t.Values[n*d+k], t.Observed[n*d+k] = t.Values[from+j], t.Observed[from+j]
+			seen = seen || t.Observed[n*d+k]
+		}
+		if seen {
+			t.Lines[n] = t.Lines[i]
+			n++
+		}
+	}
+	t.Dropped += t.N - n
+	var names []string
+	var kinds []Kind
+	var levels [][]string
+	for _, j := range columns {
+		names, kinds, levels = append(names, t.Names[j]), append(kinds, t.Kinds[j]), append(levels, t.Levels[j])
+	}
+	t.Names, t.Kinds, t.Levels, t.N, t.D = names, kinds, levels, n, d
+	t.Values, t.Observed, t.Lines = t.Values[:n*d], t.Observed[:n*d], t.Lines[:n]
+}
+
+// wholeColumns say of each column whether its values are whole, and whether they are 0 and 1.
+func wholeColumns(t *Table) []struct{ whole, bits bool } {
+	columns := slices.Repeat([]struct{ whole, bits bool }{{true, true}}, t.D)
+	for at := 0; at < len(t.Values); at += t.D {
+		for j := range columns {
+			c := &columns[j]
+			if x := t.Values[at+j]; c.whole && t.Observed[at+j] {
+				c.whole = x == math.Trunc(x)
+				c.bits = c.bits && (x == 0 || x == 1)
+			}
+		}
+	}
+	for j := range columns {
+		columns[j].bits = columns[j].bits && columns[j].whole
+	}
+	return columns
+}
+
+// first reads the first block of a file, and whether it is the whole file.
+func (s *source) first() (read readBlock, whole bool, err error) {
+	if err := s.choose(); err != nil {
+		return read, false, err
+	}
+	b, err := s.next(s.chosen, false)
+	if err == io.EOF {
+		return read, false, fmt.Errorf("%s: a header but no rows", s.file)
+	}
+	if err == nil && b.Parse != nil {
+		err = b.Parse(b)
+	}
+	if err == nil {
+		read, err = s.numbers(b)
+	}
+	if err == nil {
+		_, after := s.next(s.chosen, false)
+		whole = after == io.EOF
+	}
+	return read, whole, err
+}
+
+// fixedKinds are options by which the blocks of a file have the same columns, of the same kinds: those
+// of its first rows. Nominal columns are left out. Kinds are not detected where a file cannot be opened
+// again.
+func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, err error) {
+	if !o.Coded {
+		return o, nil, nil
+	}
+	if about, err := os.Stat(path); path == Stdin || err != nil || !about.Mode().IsRegular() {
+		o.Coded = false
+		return o, nil, nil
+	}
+	s, err := openSource(path, o, false)
+	if err != nil {
+		return o, nil, err
+	}
+	defer s.Close()
+	read, whole, err := s.first()
+	if err != nil {
+		return o, nil, err
+	}
+	kinds, kept, sums := map[string]Column{}, []string(nil), columnSums(read.table)
+	for j, name := range s.names {
+		c, found := Column{Name: name}, read.found[j]
+		if found != nil || whole { // numbers that do not vary in the first rows may do so later
+			if c, err = s.settleColumn(read.table, j, found, sums[j]); err != nil {
+				return o, nil, err
+			}
+			switch {
+			case found != nil && found.seconds:
+				c.LeftOut = "dates or times, which are read with the whole table only"
+			case c.LeftOut == "" && c.Kind == Nominal:
+				c.LeftOut = nominalReason
+			}
+		} else if o.declared(name) == "" && !slices.Contains(o.Columns, name) && !o.Strict && numbersRows(read.table, j) {
+			c.Kind, c.LeftOut = Identifier, "different whole numbers, no two equal in the first rows"
+		}
+		switch {
+		case c.LeftOut != "":
+			s.leftOut = append(s.leftOut, c)
+			continue
+		case found != nil && c.Levels != nil:
+			kinds[name] = c
+		}
+		kept = append(kept, name)
+	}
+	if kept == nil {
+		return o, nil, fmt.Errorf("%s: no column can be used; %s", s.file, strings.Join(LeftOutLines(s.leftOut, 3), "; "))
+	}
+	o.Columns, o.Exclude, o.Kinds, o.Nominal, o.Coded = kept, nil, kinds, nil, false
+	return o, s.leftOut, nil
+}
+
+// setKinds gives a table the kinds that are fixed.
+func (o ReadOptions) setKinds(t *Table, leftOut []Column) {
+	t.LeftOut = leftOut
+	if len(o.Kinds) == 0 {
+		return
+	}
+	t.Kinds, t.Levels = slices.Repeat([]Kind{Number}, t.D), make([][]string, t.D)
+	for j, name := range t.Names {
+		if c, ok := o.Kinds[name]; ok {
+			t.Kinds[j], t.Levels[j] = c.Kind, c.Levels
+		}
+	}
+}
+
+// LeftOutLines are a line for each reason why columns are left out, with at most so many names.
+func LeftOutLines(columns []Column, most int) (lines []string) {
+	for k, c := range columns {
+		same := func(o Column) bool { return o.LeftOut == c.LeftOut }
+		if slices.IndexFunc(columns, same) < k {
+			continue
+		}
+		var names []string
+		for _, o := range columns[k:] {
+			if same(o) {
+				names = append(names, cmp.Or(printable.Cell(o.Name), "the first column"))
+			}
+		}
+		if len(names) > most {
+			names = append(names[:most:most], fmt.Sprintf("%d more", len(names)-most))
+		}
+		lines = append(lines, fmt.Sprintf("left out: %s: %s", strings.Join(names, ", "), c.LeftOut))
+	}
+	return lines
+}
+
+// KindsOf are the kinds and levels of a table's columns as ReadOptions take them, to read another file
+// of the same columns.
+func KindsOf(t *Table) map[string]Column {
+	kinds := map[string]Column{}
+	for j, name := range t.Names {
+		if t.Kinds != nil {
+			kinds[name] = Column{Name: name, Kind: t.Kinds[j], Levels: t.Levels[j]}
+		}
+	}
+	return kinds
+}
+
+const nominalReason = "nominal, which is no number; network without --method, fit --model mixture and impute take it"
+
+// NumbersOnly is the table without its nominal columns, which it gives: for methods that take numbers.
+// Binary and ordered columns stay with their codes as numbers. It fails if no column is left.
+func NumbersOnly(t *Table) (numbers *Table, nominal []Column, err error) {
+	var names []string
+	for j, name := range t.Names {
+		if KindOf(t, j) == Nominal {
+			nominal = append(nominal, Column{Name: name, Kind: Nominal, Levels: t.Levels[j], LeftOut: nominalReason})
+		} else {
+			names = append(names, name)
+		}
+	}
+	if nominal == nil {
+		return t, nil, nil
+	}
+	if names == nil {
+		return nil, nominal, errors.New("every column is nominal, and this takes numbers")
+	}
+	if numbers, err = t.Select(names); err != nil {
+		return nil, nominal, err
+	}
+	rows := withValues(numbers, nil)
+	if len(rows) < t.N {
+		numbers = only(numbers, rows)
+		numbers.Dropped = t.Dropped + t.N - len(rows)
+	}
+	numbers.LeftOut = append(slices.Clone(t.LeftOut), nominal...)
+	return numbers, nominal, nil
+}

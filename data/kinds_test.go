@@ -1,0 +1,232 @@
+package data
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// kindsTable has a column of every kind, in 30 rows.
+func kindsTable(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString(",num,whole,bit,sex,smoker,city,born,id,note,one,none,code\n")
+	cities := []string{"Rome", "Bern", "Oslo"}
+	for i := range 30 {
+		smoker, city := "yes", cities[(i+i/3)%3]
+		if i%3 == 0 {
+			smoker = "No"
+		}
+		if i%7 == 0 {
+			city = "NA"
+		}
+		fmt.Fprintf(&b, "r%d,%d.5,%d,%d,%s,%s,%s,2020-01-%02d,%d,t%d,3,,%d\n", i, i, i%5, i%2, "mf"[i%2:i%2+1], smoker, city, i+1, 100-i, i/2, i%4*10)
+	}
+	path := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
+	return path
+}
+
+func TestKindsAreDetected(t *testing.T) {
+	path := kindsTable(t)
+	got, err := ReadFile(path, ReadOptions{Coded: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"num", "whole", "bit", "sex", "smoker", "city", "code"}, got.Names)
+	require.Equal(t, []Kind{Number, Whole, Binary, Binary, Binary, Nominal, Whole}, got.Kinds)
+	require.Equal(t, [][]string{nil, nil, {"0", "1"}, {"f", "m"}, {"No", "yes"}, {"Bern", "Oslo", "Rome"}, nil}, got.Levels)
+	for i := range got.N {
+		row := got.Values[i*got.D:]
+		require.Equal(t, float64(1-i%2), row[3], "m is level 1")
+		require.Equal(t, i%3 != 0, row[4] == 1)
+		require.Equal(t, i%7 != 0, got.Observed[i*got.D+5])
+		if i%7 != 0 {
+			require.Equal(t, []float64{2, 0, 1}[(i+i/3)%3], row[5])
+		}
+	}
+	reasons := map[string]Kind{}
+	for _, c := range got.LeftOut {
+		reasons[c.Name] = c.Kind
+		require.NotEmpty(t, c.LeftOut)
+	}
+	require.Equal(t, map[string]Kind{"": Identifier, "born": Date, "id": Identifier, "note": FreeText, "one": Constant, "none": Empty}, reasons)
+
+	_, err = ReadFile(path, ReadOptions{})
+	require.ErrorContains(t, err, "the first column has no name")
+	_, err = ReadFile(path, ReadOptions{Coded: true, Strict: true, Exclude: []string{""}})
+	require.ErrorContains(t, err, "the first column has no name")
+	for column, want := range map[string]string{"note": "free text (15 different texts in 30 rows)", "one": "every observed value is 3", "none": "no observed value", "born": "dates"} {
+		_, err = ReadFile(path, ReadOptions{Coded: true, Columns: []string{"num", column}})
+		require.ErrorContains(t, err, fmt.Sprintf("column %q", column))
+		require.ErrorContains(t, err, want)
+		_, err = ReadFile(path, ReadOptions{Coded: true, Strict: true, Columns: []string{"num", column}})
+		require.Error(t, err)
+	}
+	got, err = ReadFile(path, ReadOptions{Coded: true, Columns: []string{"id", "num"}})
+	require.NoError(t, err, "a number that is asked for by name")
+	require.Equal(t, 100.0, got.Values[0])
+}
+
+func TestKindsAreSaid(t *testing.T) {
+	path := kindsTable(t)
+	kinds := filepath.Join(t.TempDir(), "kinds.csv")
+	read := func(lines string, o ReadOptions) (*Table, error) {
+		require.NoError(t, os.WriteFile(kinds, []byte("column,kind,levels\n"+lines), 0o600))
+		var err error
+		if o.Kinds, err = ReadKinds(kinds); err != nil {
+			return nil, err
+		}
+		o.Coded = true
+		return ReadFile(path, o)
+	}
+	got, err := read("code,ordered,\"30,20,10,0\"\nborn,number,\nid,whole,\nsex,identifier,\ncity,ordered,\"Rome,Oslo,Bern\"\n", ReadOptions{Nominal: []string{"whole"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"num", "whole", "bit", "smoker", "city", "born", "id", "code"}, got.Names)
+	require.Equal(t, []Kind{Number, Nominal, Binary, Binary, Ordered, Number, Whole, Ordered}, got.Kinds)
+	require.Equal(t, []string{"0", "1", "2", "3", "4"}, got.Levels[1])
+	require.Equal(t, []string{"30", "20", "10", "0"}, got.Levels[7])
+	require.Equal(t, 18262.0, got.Values[5], "days from 1970-01-01 to 2020-01-01")
+	require.Equal(t, 3.0, got.Values[7], "0 is the last level")
+
+	for lines, want := range map[string]string{
+		"cty,nominal,\n":                `kinds.csv:2: ` + path + ` has no column "cty"`,
+		"city,nominl,\n":                `kinds.csv:2: column "city": there is no kind "nominl"`,
+		"city,nominal,\"Rome,Oslo\"\n":  `t.csv:3: column "city": "Bern" is none of its levels`,
+		"city,binary,\n":                `is to be binary, which has two`,
+		"city,number,\n":                `"Bern" is not a number`,
+		"sex,nominal,\"m,m\"\n":         `2 levels are listed`,
+		"sex,binary,\nsex,nominal,\n":   `kinds.csv:3: column "sex" has a kind already`,
+		"num,ordered,\nnote,nominal,\n": ``,
+	} {
+		_, err := read(lines, ReadOptions{})
+		if want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, want)
+	}
+	_, err = ReadFile(path, ReadOptions{Coded: true, Nominal: []string{"nam"}})
+	require.ErrorContains(t, err, `no column "nam"`)
+
+	got, err = ReadFile(path, ReadOptions{Coded: true})
+	require.NoError(t, err)
+	var all strings.Builder
+	columns := []Column{{Name: "city", Kind: Nominal, Levels: []string{"a,b", `"c"`}}, {Name: "num", Kind: Number}}
+	require.NoError(t, WriteKinds(&all, columns))
+	require.NoError(t, os.WriteFile(kinds, []byte(all.String()), 0o600))
+	again, err := ReadKinds(kinds)
+	require.NoError(t, err)
+	require.Equal(t, columns[0].Levels, again["city"].Levels)
+	require.Equal(t, Number, again["num"].Kind)
+	require.Equal(t, KindsOf(got)["city"].Levels, []string{"Bern", "Oslo", "Rome"})
+}
+
+// A column of numbers with a slip is no column of levels.
+func TestSlipsStayErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	read := func(cells []string, o ReadOptions) (*Table, error) {
+		text := "a,b\n"
+		for i, cell := range cells {
+			text += fmt.Sprintf("%d,%s\n", i*i, cell)
+		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		o.Coded = true
+		return ReadFile(path, o)
+	}
+	slip := []string{"1", "2", "3", "2", "1", "o", "2", "3", "1"}
+	_, err := read(slip, ReadOptions{})
+	require.ErrorContains(t, err, `t.csv:7: column "b": "o" is not a number; correct the cell`)
+	got, err := read(slip, ReadOptions{Nominal: []string{"b"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"1", "2", "3", "o"}, got.Levels[1])
+	got, err = read(slip, ReadOptions{Lenient: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a"}, got.Names)
+	require.Contains(t, got.LeftOut[0].LeftOut, `column "b": "o" is not a number`)
+	_, err = read([]string{"1 234", "2 345", "9 999"}, ReadOptions{})
+	require.ErrorContains(t, err, "marks between its thousands")
+	_, err = read([]string{"x", "y", "z"}, ReadOptions{Exclude: []string{"a"}})
+	require.ErrorContains(t, err, "no column can be used; left out: b: 3 different texts, no two equal")
+	got, err = read([]string{"x", "x", "x", "1", "1.0", "01", "y", "y", "y"}, ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"1", "x", "y"}, got.Levels[1], "1, 1.0 and 01 are one level")
+}
+
+// Levels that come late, after blocks of numbers, and rows that have nothing but texts left out.
+func TestLevelsOfLateBlocks(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a,b,c\n")
+	n := 3 * blockBytes / 12
+	for i := range n {
+		b.WriteString(fmt.Sprintf("%d,%d,%d\n", i%1000, i%2+1, i%9))
+	}
+	b.WriteString("1,x,2\n2,y,3\n3,z,4\n")
+	got, err := ParseCSV(strings.NewReader(b.String()), "t", ReadOptions{Coded: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"1", "2", "x", "y", "z"}, got.Levels[1])
+	require.Equal(t, n+3, got.N)
+	wrong := 0
+	for i := range n {
+		if got.Values[3*i+1] != float64(i%2) {
+			wrong++
+		}
+	}
+	require.Zero(t, wrong)
+	require.Equal(t, 4.0, got.Values[3*(n+2)+1])
+
+	got, err = ParseCSV(strings.NewReader("a,b\n1,x\n2,x\n,x\n3,x\n"), "t", ReadOptions{Coded: true})
+	require.NoError(t, err)
+	require.Equal(t, 1, got.Dropped)
+	require.Equal(t, []int{2, 3, 5}, got.Lines)
+}
+
+// Blocks, groups, weights and cells have the kinds of the whole table.
+func TestKindsElsewhere(t *testing.T) {
+	path := kindsTable(t)
+	o := ReadOptions{Coded: true}
+	whole, err := ReadFile(path, o)
+	require.NoError(t, err)
+	numbers, nominal, err := NumbersOnly(whole)
+	require.NoError(t, err)
+	require.Equal(t, []string{"num", "whole", "bit", "sex", "smoker", "code"}, numbers.Names)
+	require.Equal(t, "city", nominal[0].Name)
+
+	for b, err := range Blocks(path, o) {
+		require.NoError(t, err)
+		require.Equal(t, numbers.Names, b.Names)
+		require.Equal(t, numbers.Values, b.Values)
+		require.Equal(t, numbers.Levels[4], b.Levels[4])
+	}
+	rows, err := OpenRows(path, o, 8)
+	require.NoError(t, err)
+	defer rows.Close()
+	block, err := rows.Block(3)
+	require.NoError(t, err)
+	require.Equal(t, numbers.Values[24*numbers.D:], block.Values)
+	require.Equal(t, numbers.Levels[3], block.Levels[3])
+
+	weighted, err := ReadWeighted(path, "code", ReadOptions{Coded: true, Exclude: []string{"born"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"num", "whole", "bit", "sex", "smoker", "city"}, weighted.Names)
+	require.Equal(t, whole.Levels[:6], weighted.Levels)
+
+	groups, _, err := ReadGroups(path, "sex", nil, o)
+	require.NoError(t, err)
+	for _, g := range groups {
+		require.Equal(t, []string{"num", "whole", "smoker", "city", "code"}, g.Table.Names, "bit does not vary in a group")
+		require.Equal(t, whole.Levels[5], g.Table.Levels[3])
+	}
+
+	cells, err := ReadCells(path, ReadOptions{Columns: []string{"city", "num"}, Kinds: KindsOf(whole)})
+	require.NoError(t, err)
+	for i := range cells.Table.N {
+		require.Equal(t, whole.Observed[i*whole.D+5], cells.Table.Observed[2*i])
+		if cells.Table.Observed[2*i] {
+			require.Equal(t, whole.Values[i*whole.D+5], cells.Table.Values[2*i])
+		}
+	}
+	_, err = ReadCells(path, ReadOptions{Columns: []string{"city"}, Kinds: map[string]Column{"city": {Kind: Nominal, Levels: []string{"Bern", "Rome"}}}})
+	require.ErrorContains(t, err, `"Oslo" is none of its levels: Bern, Rome`)
+}

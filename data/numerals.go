@@ -1,0 +1,229 @@
+package data
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"missingscore/data/format"
+	"missingscore/internal/printable"
+	"missingscore/internal/shell"
+)
+
+// numeral is a number with its marks and unit, as people write it: "12 kg", "€ 1,234.50", "−3", "45 %".
+type numeral struct {
+	cell          string
+	negative      bool
+	before, after string // a currency and a unit, with the space between them and the digits
+	digits        string // with points and commas, without other marks
+}
+
+// numeralText matches a sign, a currency, a sign, digits and a unit. A unit begins with a letter, a
+// percent or degree sign or a currency. Ranges (3-4), dates, times and codes (P12) do not match.
+var numeralText = regexp.MustCompile(`^([-+−–]?)((?:[A-Z]{0,3}\p{Sc}|USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|BRL|MXN|ZAR|KRW|R\$|Fr\.|Rs\.?|kr\.?)?\s*)([-+−–]?)` +
+	`([1-9]\d{0,2}(?:[.,'’ \x{a0}\x{2009}\x{202f}]\d{3})+(?:[.,]\d+)?|\d*[.,]?\d+(?:[eE][-+]?\d+)?|\d+[.,])(\s*(?:[\p{L}%‰°\p{Sc}].*)?)$`)
+
+// spacing stands between thousands and is never a decimal mark.
+var spacing = strings.NewReplacer("'", "", "’", "", " ", "", "\u00a0", "", "\u2009", "", "\u202f", "")
+
+func newNumeral(cell string) (n numeral, ok bool) {
+	part := numeralText.FindStringSubmatch(cell)
+	if part == nil || part[1] != "" && part[3] != "" {
+		return n, false
+	}
+	sign := part[1] + part[3]
+	return numeral{cell, sign != "" && sign != "+", part[2], part[5], spacing.Replace(part[4])}, true
+}
+
+// unit is currency and unit without space, and without the s of a plural.
+func (n *numeral) unit() string {
+	unit := strings.TrimSpace(n.before) + strings.TrimSpace(n.after)
+	if len(unit) > 3 {
+		unit = strings.TrimSuffix(unit, "s")
+	}
+	return unit
+}
+
+// value is the number if decimal is the decimal mark: of point and comma, the other one stands between
+// thousands then.
+func (n *numeral) value(decimal rune) (x float64, err error) {
+	whole, fraction, _ := strings.Cut(n.digits, string(decimal))
+	groups := strings.Split(whole, string('.'+','-decimal))
+	if len(groups) > 1 && (len(groups[0]) == 0 || len(groups[0]) > 3 || groups[0][0] == '0') {
+		return 0, errNotNumber
+	}
+	for _, group := range groups[1:] {
+		if len(group) != 3 {
+			return 0, errNotNumber
+		}
+	}
+	if whole = strings.Join(groups, ""); fraction != "" {
+		whole += "." + fraction
+	}
+	if x, err = number(whole); n.negative {
+		x = -x
+	}
+	return x, err
+}
+
+// numberStyle is how the cells of a column write numbers.
+type numberStyle struct {
+	usual   numeral // the first with the unit that most cells have
+	decimal rune    // '.' or ','
+	sure    bool    // of decimal: --dec says so, or a cell has no other reading
+
+	texts   int       // cells that are numbers, and not plain ones
+	shown   []numeral // the first two of them
+	other   string    // a cell that is no number
+	problem string    // why the column cannot be read and what to do; "" if it can
+}
+
+// numberLike finds how the observed cells of a column write numbers. ok says that nine of ten are numbers
+// and not all plain ones, and that four of five of these have one unit and differ: such a column is
+// neither nominal nor free text. If cells can be read in two ways, 1,234 as a thousand or as 1.234, and
+// o.Decimal does not decide, the style has a problem.
+func (l dialect) numberLike(cells []string, o ReadOptions) (s numberStyle, ok bool) {
+	var found []numeral
+	units, most := map[string]int{}, ""
+	for i, cell := range cells {
+		n, numeric := newNumeral(cell)
+		if numeric {
+			found = append(found, n)
+			if units[n.unit()]++; units[n.unit()] > units[most] {
+				most = n.unit()
+			}
+		} else if s.other = cell; i-len(found) > 10+len(cells)/10 {
+			break // a column of texts
+		}
+	}
+	var foreign, point, comma, either *numeral // cells with another unit, with one reading, and with two
+	varies := false
+	for i := range found {
+		n := &found[i]
+		if _, err := l.number(n.cell); err != nil {
+			if s.texts++; len(s.shown) == 0 || len(s.shown) == 1 && s.shown[0].cell != n.cell {
+				s.shown = append(s.shown, *n)
+			}
+		}
+		if n.unit() != most {
+			foreign = cmp.Or(foreign, n)
+			continue
+		}
+		if s.usual.cell == "" {
+			s.usual = *n
+		}
+		varies = varies || n.digits != s.usual.digits
+		x, noPoint := n.value('.')
+		y, noComma := n.value(',')
+		switch {
+		case noComma != nil:
+			point = cmp.Or(point, n)
+		case noPoint != nil:
+			comma = cmp.Or(comma, n)
+		case x != y && (math.Abs(x) > math.Abs(y)) == (l.decimal == '.'):
+			either = cmp.Or(either, n)
+		}
+	}
+	s.decimal, s.sure = l.decimal, o.Decimal != 0
+	if (point == nil) != (comma == nil) {
+		s.decimal, s.sure = '.', true
+		if comma != nil {
+			s.decimal = ','
+		}
+	}
+	switch {
+	case foreign != nil:
+		s.problem = fmt.Sprintf("numbers in different units (%q, %q); write all in one unit", s.usual.cell, foreign.cell)
+	case point != nil && comma != nil:
+		s.problem = fmt.Sprintf("numbers with different decimal marks (%q, %q); write all with one", point.cell, comma.cell)
+	case either != nil && !s.sure:
+		s.problem = fmt.Sprintf("numbers that can be read in two ways (%s)", either.twoWays())
+	}
+	return s, s.texts > 0 && varies && 10*len(found) >= 9*len(cells) && 5*units[most] >= 4*len(found)
+}
+
+// twoWays says which numbers a cell may be, with the flag for each.
+func (n *numeral) twoWays() string {
+	x, _ := n.value('.')
+	y, _ := n.value(',')
+	return fmt.Sprintf("%q is %s with --dec . and %s with --dec ,", n.cell, format.Number(x), format.Number(y))
+}
+
+// styleError says why a cell cannot be read in the style of its column, and what to do.
+type styleError struct{ problem, advice string }
+
+func (e *styleError) Error() string { return e.problem }
+
+// number reads a cell.
+func (s *numberStyle) number(cell string) (float64, error) {
+	if bare := strings.TrimSuffix(strings.TrimPrefix(cell, s.usual.before), s.usual.after); s.sure && len(bare)+len(s.usual.before)+len(s.usual.after) == len(cell) {
+		if x, ok := simpleNumber(bare, byte(s.decimal)); ok {
+			return x, nil
+		}
+	}
+	n, numeric := newNumeral(cell)
+	if !numeric {
+		return number(cell) // for its error
+	}
+	if n.unit() != s.usual.unit() {
+		return 0, &styleError{fmt.Sprintf("has not the unit of %q", s.usual.cell), "write all cells in one unit"}
+	}
+	x, err := n.value(s.decimal)
+	y, otherwise := n.value('.' + ',' - s.decimal)
+	switch {
+	case err != nil && otherwise == nil:
+		return 0, &styleError{fmt.Sprintf("does not have the decimal mark of the column, %q", s.decimal), "write all cells with one mark"}
+	case err == nil && otherwise == nil && !s.sure && math.Abs(x) > math.Abs(y):
+		return 0, &styleError{"can be read in two ways", n.twoWays()}
+	}
+	return x, err
+}
+
+// text writes a number with the unit and the decimal mark of the column, without marks between thousands.
+func (s *numberStyle) text(x float64) string {
+	sign := ""
+	if x < 0 {
+		sign = "-"
+	}
+	return sign + s.usual.before + dialect{decimal: s.decimal}.text(math.Abs(x)) + s.usual.after
+}
+
+// kind says in words what makes the cells texts.
+func (s *numberStyle) kind() string {
+	n := s.shown[0]
+	switch {
+	case strings.ContainsAny(n.after, "%‰"):
+		return "numbers with a percent sign"
+	case n.unit() != "" && strings.TrimSpace(n.after) == "" || strings.ContainsFunc(n.after, func(c rune) bool { return unicode.Is(unicode.Sc, c) }):
+		return "amounts of money"
+	case n.unit() != "":
+		return "numbers with a unit"
+	case strings.ContainsAny(n.cell, "−–"):
+		return "numbers with a typeset minus sign"
+	}
+	return "numbers with marks between thousands or another decimal mark"
+}
+
+// leftOut is the reason for which a column is left out, with the flag that reads it.
+func (s *numberStyle) leftOut(column string) string {
+	if s.problem != "" {
+		return s.problem
+	}
+	return fmt.Sprintf("%s (%q); --numbers %s reads them", s.kind(), printable.Cell(s.shown[0].cell), shell.List([]string{column}))
+}
+
+// finding says how many cells of a column are texts and what they are read as.
+func (s *numberStyle) finding(column string) string {
+	if s.problem != "" {
+		return s.problem
+	}
+	var shown []string
+	for _, n := range s.shown {
+		x, _ := n.value(s.decimal)
+		shown = append(shown, fmt.Sprintf("%q -> %s", printable.Cell(n.cell), format.Number(x)))
+	}
+	return fmt.Sprintf("%d cells are %s: %s; --numbers %s reads them", s.texts, s.kind(), strings.Join(shown, ", "), shell.List([]string{column}))
+}
