@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/data"
 	"missingscore/data/diagnose"
 	"missingscore/data/mcar"
 	"missingscore/trainers"
@@ -21,6 +22,7 @@ type checkCommand struct {
 	transform transformFlag
 	json      bool
 
+	leftOut  []data.Column
 	gaps     []mcar.Column
 	findings []diagnose.Finding
 }
@@ -60,6 +62,7 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
+	f.leftOut = leftOutJSON(t)
 	var spec trainers.Spec
 	if spec.Transform, err = f.transform.parse(); err != nil {
 		return asUsage(cmd, err)
@@ -83,7 +86,7 @@ func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 
 func (f *checkCommand) tell(stdout io.Writer) error {
 	if f.json {
-		return printJSON(stdout, map[string]any{"findings": f.findings, "missing_at_random": testedColumns(f.gaps)})
+		return printJSON(stdout, map[string]any{"findings": f.findings, "left_out": f.leftOut, "missing_at_random": testedColumns(f.gaps)})
 	}
 	writeFindings(stdout, f.findings)
 	if len(f.findings) == 0 {

@@ -157,7 +157,11 @@ func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
 }
 
 func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
+	f.tableFlags.levels = true // until both tables have the same columns
 	if err := f.read(cmd, args); err != nil {
+		return err
+	}
+	if err := f.numbersOnly(cmd); err != nil {
 		return err
 	}
 	a, b := f.groups[0].table, f.groups[1].table
@@ -232,8 +236,12 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 				return err
 			}
 		}
-		a.table, b.table, _, err = data.SameColumns(a.table, b.table, a.file, b.file)
-		return err
+		var leftOut []data.Column
+		if a.table, b.table, leftOut, err = data.SameColumns(a.table, b.table, a.file, b.file); err != nil {
+			return err
+		}
+		tellLeftOut(cmd.ErrOrStderr(), leftOut)
+		return nil
 	}
 	o, err := f.tableFlags.options()
 	if err != nil {
@@ -250,8 +258,25 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	for i, g := range groups {
 		f.groups[i] = comparedGroup{name: f.by + " " + g.Name, value: g.Name, file: args[0], table: g.Table}
 	}
+	tellLeftOut(cmd.ErrOrStderr(), groups[0].Table.LeftOut)
 	if f.without = ungrouped; ungrouped > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "left out: rows without a value of %s (%d)\n", f.by, ungrouped)
+	}
+	return nil
+}
+
+// numbersOnly leaves nominal columns out of both tables, and says so.
+func (f *compareCommand) numbersOnly(cmd *cobra.Command) error {
+	for i := range f.groups {
+		g := &f.groups[i]
+		t, nominal, err := data.NumbersOnly(g.table)
+		if err != nil {
+			return fmt.Errorf("%s: %w", g.file, err)
+		}
+		if g.table = t; i == 0 {
+			tellLeftOut(cmd.ErrOrStderr(), nominal)
+			tellCodes(cmd.ErrOrStderr(), t)
+		}
 	}
 	return nil
 }

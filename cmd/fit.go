@@ -301,7 +301,7 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 	if f.json {
 		out := map[string]any{"model": r.Model.Kind, "method": r.Spec.Steps.Method, "converged": r.Converged, "verdict": r.Verdict, "loss": r.Loss,
 			"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom),
-			"seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "warnings": append([]string{}, r.Warnings...)}
+			"left_out": leftOutJSON(f.table), "seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "warnings": append([]string{}, r.Warnings...)}
 		for _, e := range r.Final.Errors {
 			out[e.Name] = e.Value
 		}
@@ -543,6 +543,7 @@ func (f *fitCommand) streamOptions(cmd *cobra.Command, path string) (data.ReadOp
 
 // prepareFile prepares the estimate from the rows of an open file.
 func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
+	tellLeftOut(cmd.ErrOrStderr(), f.rows.LeftOut)
 	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}
 	f.prepared, err = f.prepareBy(cmd, names, path, func(s trainers.Spec) (*trainers.Prepared, error) {
 		return trainers.PrepareFile(cmd.Context(), f.rows, s, survey.Options{Workers: f.spec.Steps.Workers, Progress: newReading(cmd.ErrOrStderr()).observe})

@@ -416,7 +416,7 @@ func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Columns, o.Exclude = t.Names, nil
+	o.Columns, o.Exclude, o.Kinds = t.Names, nil, data.KindsOf(t)
 	if f.cells, err = data.ReadCells(path, o); err != nil {
 		return nil, err
 	}

@@ -25,7 +25,8 @@ type momentsCommand struct {
 	pairs      bool
 	json       bool
 
-	taken *moments.Moments
+	taken   *moments.Moments
+	leftOut []data.Column // of the first table
 }
 
 func newMomentsCommand() *cobra.Command {
@@ -76,7 +77,7 @@ func (f *momentsCommand) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if f.merge {
-		for _, name := range []string{"shard", "pairs-only", "columns", "exclude", "id", "na", "sep", "dec"} {
+		for _, name := range []string{"shard", "pairs-only", "columns", "exclude", "id", "na", "sep", "dec", "kinds", "nominal", "strict"} {
 			if cmd.Flags().Changed(name) {
 				return usageError{fmt.Errorf("--%s is of reading tables, and --merge joins moments of tables that were read: leave it out", name)}
 			}
@@ -118,12 +119,14 @@ type takenJSON struct {
 	Dropped  int     `json:"dropped"`
 	Patterns *int    `json:"patterns"` // null with --pairs-only
 	Seconds  float64 `json:"seconds"`
+
+	LeftOut []data.Column `json:"left_out"` // of the first table
 }
 
 func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) error {
 	m := f.taken
 	if f.json {
-		out := takenJSON{Out: path, Rows: m.Rows, Columns: len(m.Names), Dropped: m.Dropped, Seconds: took.Seconds()}
+		out := takenJSON{Out: path, Rows: m.Rows, Columns: len(m.Names), Dropped: m.Dropped, Seconds: took.Seconds(), LeftOut: append([]data.Column{}, f.leftOut...)}
 		if !m.OfPairs() {
 			out.Patterns = new(m.Patterns())
 		}
@@ -239,7 +242,12 @@ func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadO
 				return nil, fmt.Errorf("%s: %w", file, err)
 			}
 		}
-		if number++; everyBlock > 0 && number%everyBlock != f.i%everyBlock {
+		if number++; number == 1 && f.leftOut == nil {
+			f.leftOut = b.LeftOut
+			tellLeftOut(f.tableFlags.stderr(), b.LeftOut)
+			tellCodes(f.tableFlags.stderr(), b)
+		}
+		if everyBlock > 0 && number%everyBlock != f.i%everyBlock {
 			continue
 		}
 		m.Dropped += b.Dropped

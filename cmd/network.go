@@ -253,7 +253,7 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 		out := networkJSON{
 			Method: r.Spec.Steps.Method, Penalty: r.Network.Penalty, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
 			Verdict: r.Verdict, Choice: r.Network.Choice, Moments: r.Network.Moments, Assumption: r.Assumption, MissingAtRandom: testedColumns(r.MissingAtRandom), Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
-			Inference: uncertainty(r),
+			Inference: uncertainty(r), LeftOut: leftOutJSON(f.table),
 		}
 		if n := r.Network; n.Stability != nil {
 			out.Stability = n.Stability.Coefficient
@@ -284,11 +284,12 @@ type networkJSON struct {
 	Inference *inferenceJSON     `json:"inference,omitempty"`
 	Stability map[string]float64 `json:"correlation_stability,omitempty"`
 
-	Loss     float64  `json:"loss"`
-	Seconds  float64  `json:"seconds"`
-	AUC      *float64 `json:"auc,omitempty"`
-	Warnings []string `json:"warnings"`
-	BLAS     string   `json:"blas"`
+	LeftOut  []data.Column `json:"left_out"`
+	Loss     float64       `json:"loss"`
+	Seconds  float64       `json:"seconds"`
+	AUC      *float64      `json:"auc,omitempty"`
+	Warnings []string      `json:"warnings"`
+	BLAS     string        `json:"blas"`
 }
 
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) error {

@@ -34,6 +34,10 @@ type tableFlags struct {
 	id, prices       string
 	weights          string
 	hide             float64
+	kinds            string
+	nominal          []string
+	strict           bool
+	levels           bool // the command takes nominal columns
 }
 
 // formatFlags say how the table's file is written.
@@ -49,6 +53,9 @@ func (f *tableFlags) add(cmd *cobra.Command) {
 	fl.StringSliceVar(&f.columns, "columns", nil, "columns to use, as a,b,c; a name with a comma in quotation marks, as in CSV (default: all)")
 	fl.StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out, as a,b,c")
 	fl.StringVar(&f.id, "id", "", "the column that names the rows: it is left out too")
+	fl.StringSliceVar(&f.nominal, "nominal", nil, "columns of numbers that stand for categories without an order, as a,b,c")
+	fl.StringVar(&f.kinds, "kinds", "", "CSV with the columns column, kind and levels: what columns hold (default: detected; missingscore TABLE --kinds-out writes it)")
+	fl.BoolVar(&f.strict, "strict", false, "refuse columns that cannot be used (free text, identifiers, dates, constant or empty ones) instead of leaving them out")
 	f.addFormat(cmd)
 }
 
@@ -84,6 +91,14 @@ func (f *tableFlags) options() (data.ReadOptions, error) {
 	case "":
 	default:
 		return data.ReadOptions{}, usageError{fmt.Errorf("--dec %q: a point or a comma is expected", f.dec)}
+	}
+	o.Coded, o.Strict, o.Nominal = true, f.strict, trimmed(f.nominal)
+	if f.kinds != "" {
+		kinds, err := data.ReadKinds(f.kinds)
+		if err != nil {
+			return data.ReadOptions{}, fmt.Errorf("--kinds: %w", err)
+		}
+		o.Kinds = kinds
 	}
 	if f.id != "" {
 		o.Exclude = append(o.Exclude, strings.TrimSpace(f.id))
@@ -141,6 +156,10 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		t, err = data.ReadFile(path, o)
 	}
 	if err == nil {
+		tellLeftOut(f.stderr(), t.LeftOut)
+		t, err = f.numbers(t, path)
+	}
+	if err == nil {
 		memory.Held(heldBytes(len(t.Values), t.D))
 	}
 	if err != nil || f.hide == 0 {
@@ -150,6 +169,56 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		return nil, usageError{fmt.Errorf("--hide %v: a share of cells from 0 to less than 1 is expected", f.hide)}
 	}
 	return data.HideMCAR(t, f.hide, stream.New(seed, stream.Hide))
+}
+
+// shownNames is how many names of columns a line on the screen lists.
+const shownNames = 8
+
+// tellLeftOut says which columns of the file are left out and why, a line for each reason.
+func tellLeftOut(stderr io.Writer, columns []data.Column) {
+	for _, line := range data.LeftOutLines(columns, shownNames) {
+		fmt.Fprintln(stderr, line)
+	}
+}
+
+// leftOutJSON are the columns that are left out: [] rather than null.
+func leftOutJSON(t *data.Table) []data.Column { return append([]data.Column{}, t.LeftOut...) }
+
+// numbers leaves nominal columns out where the command takes numbers alone, and says so.
+func (f *tableFlags) numbers(t *data.Table, file string) (*data.Table, error) {
+	if f.levels {
+		return t, nil
+	}
+	t, nominal, err := data.NumbersOnly(t)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	tellLeftOut(f.stderr(), nominal)
+	tellCodes(f.stderr(), t)
+	return t, nil
+}
+
+// tellCodes says which numbers stand for the levels of binary and ordered columns.
+func tellCodes(stderr io.Writer, t *data.Table) {
+	var words []string
+	for j, name := range t.Names {
+		levels := data.Coded(t, j)
+		if levels == nil || slices.Equal(levels, []string{"0", "1"}) {
+			continue
+		}
+		last := len(levels) - 1
+		join := "and"
+		if last > 1 {
+			join = "to"
+		}
+		words = append(words, fmt.Sprintf("%s as 0 (%s) %s %d (%s)", printable.Cell(name), printable.Cell(levels[0]), join, last, printable.Cell(levels[last])))
+	}
+	if more := len(words) - shownNames; more > 0 {
+		words = append(words[:shownNames], fmt.Sprintf("%d more columns likewise", more))
+	}
+	if words != nil {
+		fmt.Fprintln(stderr, "levels enter as numbers: "+strings.Join(words, ", "))
+	}
 }
 
 // withRows refuses a file of moments, which has no rows.

@@ -346,7 +346,7 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 		} else if err != nil {
 			wrong = cmp.Or(wrong, err)
 		}
-		if c.LeftOut != "" {
+		if c.Place = j; c.LeftOut != "" {
 			s.leftOut = append(s.leftOut, c)
 			continue
 		}

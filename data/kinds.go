@@ -50,6 +50,7 @@ type Column struct {
 	Distinct int `json:"distinct,omitempty"` // different values of a column of texts, or of an identifier
 	Missing  int `json:"missing,omitempty"`  // rows of the file without a value
 
+	Place int    `json:"-"` // among the columns of the file that were asked for; -1 of row names
 	where string // file and line that give the kind; "" if it is detected
 }
 

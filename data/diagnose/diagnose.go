@@ -127,6 +127,11 @@ func (e *examined) look() error {
 		return func(j int, cells []float64) {
 			c.take(cells)
 			e.columns[j], e.units[j] = c.summary(e.Names[j]), unitOf(cells)
+			if data.Coded(e.Table, j) != nil { // codes of levels are no measurements
+				s := &e.columns[j]
+				s.identifier, s.codes, s.limit, s.far = false, nil, nil, false
+				e.explained[j] = data.KindOf(e.Table, j) == data.Nominal
+			}
 		}
 	})
 	if err != nil || e.after == e.Table {
@@ -140,8 +145,10 @@ func (e *examined) look() error {
 // transformed says whether a column is modelled by a function of it.
 func (e *examined) transformed(j int) bool { return e.Transform != nil && e.Transform[j] != nil }
 
-// ordinal says whether a column is of ordered categories.
-func (e *examined) ordinal(j int) bool { return slices.Contains(e.Transform.Ordinal(), j) }
+// ordinal says whether a column is of ordered categories, or of levels.
+func (e *examined) ordinal(j int) bool {
+	return slices.Contains(e.Transform.Ordinal(), j) || data.Coded(e.Table, j) != nil
+}
 
 // natural says whether the model takes a function of a column by itself.
 func (e *examined) natural(j int) bool { return e.Natural != nil && e.Natural[j] != nil }

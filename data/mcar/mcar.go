@@ -32,7 +32,8 @@ type Column struct {
 	Joint        bool // one regression on all Predictors; otherwise one test for each
 	Predictors   int  // columns that could be used
 	// Predictor is the column that goes with the gaps most clearly by itself, and
-	// Direction says where it lies in rows that lack this column: "low" or "high".
+	// Direction says where it lies in rows that lack this column: "low" or "high", or the level of
+	// a binary one.
 	Predictor, Direction string
 }
 
@@ -278,6 +279,12 @@ func (w *work) look(j int) (Column, *joint) {
 	c.Predictor, c.Direction = w.table.Names[best.predictor], "high"
 	if best.low {
 		c.Direction = "low"
+	}
+	if k := best.predictor; data.KindOf(w.table, k) == data.Binary && w.table.Levels[k][0] != "0" {
+		c.Direction = w.table.Levels[k][1]
+		if best.low {
+			c.Direction = w.table.Levels[k][0]
+		}
 	}
 	c.P = min(1, float64(len(single))*survival(best.square))
 	r := w.newJoint(j, predictors(single))

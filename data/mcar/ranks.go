@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
 )
 
 // association is how the gaps of a column go with one predictor.
@@ -25,7 +27,7 @@ func predictors(single []association) (columns []int) {
 // the correlation of a predictor's ranks with "j is missing" in the N rows that have it,
 // (N − 1) r² is the square of Wilcoxon's rank sum, standardised, ties and all: the score
 // statistic of a logistic regression on the ranks. It needs no gaps filled, and no law of
-// the columns.
+// the columns. Nominal columns have no ranks and are no predictors.
 func (w *work) single(j int) (out []association) {
 	var lack []int // rows without j
 	for i := range w.table.N {
@@ -34,7 +36,7 @@ func (w *work) single(j int) (out []association) {
 		}
 	}
 	for k := range w.table.D {
-		if k == j {
+		if k == j || data.KindOf(w.table, k) == data.Nominal {
 			continue
 		}
 		ranks, sum, gone := w.ranks[k](), 0.0, 0
