@@ -21,6 +21,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/replicate"
 )
 
@@ -89,7 +90,7 @@ Methods:
 	f.addSteps(cmd)
 	f.addRun(cmd)
 	f.addPath(cmd, "l1, so that both networks are by one penalty")
-	f.addInference(cmd, "adds the columns of estimates to differences.csv, and what it adds to the files of each network", "of differences and of --inference")
+	f.addInference(cmd, inference.None, "adds the columns of estimates to differences.csv, and what it adds to the files of each network", "of differences and of --inference")
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "compare", "folder for the results")
 	fl.StringVar(&f.by, "by", "", "the column that makes the two groups of one table; it may hold words")

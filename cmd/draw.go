@@ -226,7 +226,7 @@ func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.
 	if err := withRows(path); err != nil {
 		return nil, nil, nil, err
 	}
-	o.Columns = ready.Names
+	o.Columns, o.Kinds = ready.Names, m.Kinds()
 	cells, err := data.ReadCells(path, o)
 	if err != nil {
 		return nil, nil, nil, err

@@ -12,7 +12,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,6 +28,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/memory"
+	"missingscore/internal/printable"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers"
@@ -68,7 +71,9 @@ in place of a table, too (missingscore moments).
             but not shifted meanwhile. It overfits: a penalty (below) brings it nearer to
             the truth; without one, with 1000 rows, 5 to 15 passes of Adam are best, the
             fewer the more columns (--optimiser adam --epochs)
-  mixture   normals with diagonal covariances; --model-options '{"components":10}'
+  mixture   normals with diagonal covariances; --model-options '{"components":10}'. It also
+            takes columns of texts, yes and no and categories: then it is fitted by EM of
+            the likelihood, and held-out rows choose the number of components
   energy    a neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²; columns are standardised;
             --model-options '{"hidden":[64,64],"activation":"softplus"}' (or silu, the
             default for denoising, tanh)
@@ -386,7 +391,7 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 	if functions := r.Model.Transform; functions != nil {
 		fmt.Fprintf(w, "of the columns after %s:\n", functions.Describe(r.Model.Names))
 	}
-	writeQuantities(w, r.Model.Model, r.Model.Names)
+	writeQuantities(w, r.Model)
 	writeUncertainty(w, r.Model.Uncertainty)
 	places := "model in " + f.out
 	if f.history != "" {
@@ -399,7 +404,12 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 const shownQuantities = 6 // rows of a matrix on the screen, and half as many of its columns
 
 // writeQuantities shows small quantities of a model and counts the others.
-func writeQuantities(w io.Writer, m model.Model, names []string) {
+func writeQuantities(w io.Writer, saved *fitted.Saved) {
+	m, names := saved.Model, saved.Names
+	if mixed, ok := m.(*model.Mixed); ok {
+		writeComponents(w, mixed, names, saved.Levels)
+		return
+	}
 	parametric, ok := m.(model.Parametric)
 	if !ok {
 		numbers := 0
@@ -429,6 +439,41 @@ func writeQuantities(w io.Writer, m model.Model, names []string) {
 	}
 }
 
+const shownComponents, shownLines = 6, 40
+
+// writeComponents shows what each component of a mixture with levels holds: means and deviations of
+// numbers, shares of levels.
+func writeComponents(w io.Writer, m *model.Mixed, names []string, levels [][]string) {
+	shown := min(len(m.Weights), shownComponents)
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	lines := 0
+	line := func(name string, cell func(k int) string) {
+		if lines++; lines > shownLines {
+			return
+		}
+		fmt.Fprintf(out, "%s\t", printable.Cell(name))
+		for k := range shown {
+			fmt.Fprintf(out, "%s\t", cell(k))
+		}
+		fmt.Fprintln(out)
+	}
+	line("component", func(k int) string { return strconv.Itoa(k + 1) })
+	line("weight", func(k int) string { return fmt.Sprintf("%.3f", m.Weights[k]) })
+	for j, name := range names {
+		at := m.Place(j)
+		if levels[j] == nil {
+			line(name, func(k int) string { return fmt.Sprintf("%.4g ± %.3g", m.Means[k][at], m.Deviations[k][at]) })
+		}
+		for c, level := range levels[j] {
+			line(name+" = "+level, func(k int) string { return fmt.Sprintf("%.3f", m.Shares[k][at+c]) })
+		}
+	}
+	_ = out.Flush() // to the terminal
+	if more := len(m.Weights) - shown; more > 0 || lines > shownLines {
+		fmt.Fprintf(w, "and more, in the file: %d components in all\n", len(m.Weights))
+	}
+}
+
 func (f *fitCommand) addInference(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.inference, "inference", inference.None, "how far each parameter may be from the truth: none, robust (standard errors by the rows, the sandwich, with draws held fixed; of gaussian, quartic, mixture)")
@@ -446,6 +491,8 @@ func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {
 	switch {
 	case f.spec.Inference.Asked():
 		return nil
+	case f.spec.Inference.Kind == inference.Auto:
+		return usageError{errors.New("--inference auto is of networks: take robust, or none")}
 	case cmd.Flags().Changed("level"):
 		return usageError{errors.New("--level is of the intervals of --inference robust: add that, or leave --level out")}
 	}

@@ -153,7 +153,7 @@ func goldenRun(t *testing.T, dir, command string) (o goldenOutput) {
 	args := strings.Fields(command)
 	interrupt := args[0] == "interrupt"
 	if interrupt {
-		args = args[1:]
+		args = append(args[1:], "--verbose") // else there is no line before 10 seconds
 	}
 	var stdout, stderr bytes.Buffer
 	c := exec.CommandContext(t.Context(), "missingscore", args...)

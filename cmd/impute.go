@@ -25,6 +25,7 @@ import (
 	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/printable"
 	"missingscore/internal/shell"
 	"missingscore/internal/spelling"
 	"missingscore/losses"
@@ -132,22 +133,23 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	if err := f.placed(args); err != nil {
 		return err
 	}
-	alone, err := f.fromTable(cmd, len(args))
+	alone, err := f.fromTable(cmd, args)
 	if err != nil {
 		return err
 	}
 	complete := f.draws
-	if alone {
+	switch {
+	case alone:
 		complete, err = f.drawsAlone, f.readAlone(cmd, path)
-	} else {
+	case f.point:
+		complete = f.expectations
+		fallthrough
+	default:
 		defer f.fit.discard()
 		err = f.readModel(cmd, args)
 	}
 	if err != nil {
 		return err
-	}
-	if f.point {
-		complete = f.expectations
 	}
 	t := f.cells.Table
 	f.known["rows"], f.known["cells"] = t.N, t.Missing()
@@ -300,24 +302,39 @@ func pointErrors(t *data.Table, r *fitted.Points) (worst float64, byColumn map[s
 	return worst, byColumn
 }
 
-// compare sets what was imputed beside what was observed.
+// compare sets what was imputed beside what was observed: moments of numbers, shares of the most
+// frequent levels.
 func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
-	columns := fitted.Summarise(f.cells.Table, values, draws)
-	if len(columns) == 0 {
-		return
-	}
-	w := tabwriter.NewWriter(stderr, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "column\tmissing\tmean\timputed\tsd\timputed\trange\timputed\toutside\t")
 	listed := []map[string]any{}
-	for _, c := range columns {
+	numbers, levels := tabwriter.NewWriter(stderr, 0, 0, 2, ' ', tabwriter.AlignRight), tabwriter.NewWriter(stderr, 0, 0, 2, ' ', tabwriter.AlignRight)
+	numbersTitle, levelsTitle := "column\tmissing\tmean\timputed\tsd\timputed\trange\timputed\toutside\t\n", "column\tmissing\tlevel\tobserved\timputed\t\n"
+	for _, c := range fitted.Summarise(f.cells.Table, values, draws) {
 		o, i := c.Observed, c.Imputed
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s to %s\t%s to %s\t%.0f %%\t\n", c.Name, i.N/draws, short(o.Mean), short(i.Mean), short(o.SD), short(i.SD),
-			short(o.Low), short(o.High), short(i.Low), short(i.High), 100*c.Outside)
-		listed = append(listed, map[string]any{"column": c.Name, "missing": i.N / draws, "outside": c.Outside, "observed": momentsJSON(o), "imputed": momentsJSON(i)})
+		missing := i.N / draws
+		if c.Levels == nil {
+			fmt.Fprintf(numbers, "%s%s\t%d\t%s\t%s\t%s\t%s\t%s to %s\t%s to %s\t%.0f %%\t\n", numbersTitle, c.Name, missing, short(o.Mean), short(i.Mean), short(o.SD), short(i.SD),
+				short(o.Low), short(o.High), short(i.Low), short(i.High), 100*c.Outside)
+			listed = append(listed, map[string]any{"column": c.Name, "missing": missing, "outside": c.Outside, "observed": momentsJSON(o), "imputed": momentsJSON(i)})
+			numbersTitle = ""
+			continue
+		}
+		name, gaps, shares := c.Name, strconv.Itoa(missing), []map[string]any{}
+		for k, l := range c.Levels {
+			shares = append(shares, map[string]any{"level": l.Name, "observed": l.Observed, "imputed": l.Imputed})
+			if k < shownLevels {
+				fmt.Fprintf(levels, "%s%s\t%s\t%s\t%.0f %%\t%.0f %%\t\n", levelsTitle, name, gaps, printable.Cell(l.Name), 100*l.Observed, 100*l.Imputed)
+				name, gaps, levelsTitle = "", "", ""
+			}
+		}
+		listed = append(listed, map[string]any{"column": c.Name, "missing": missing, "levels": shares})
 	}
-	_ = w.Flush() // to the terminal
-	f.known["columns"] = listed
+	_, _ = numbers.Flush(), levels.Flush() // to the terminal
+	if len(listed) > 0 {
+		f.known["columns"] = listed
+	}
 }
+
+const shownLevels = 3 // of a column
 
 // short is v with four digits, or a dash where there is no number.
 func short(v float64) string {
@@ -332,30 +349,42 @@ func momentsJSON(m fitted.Moments) map[string]any {
 }
 
 // fromTable tells whether draws come from the table alone, without a fitted model: by
-// --sampler posterior, or where nothing asks for a model.
-func (f *imputeCommand) fromTable(cmd *cobra.Command, tables int) (bool, error) {
+// --sampler posterior, or where nothing asks for a model. --point and --pmm ask for one only if all
+// columns are of numbers.
+func (f *imputeCommand) fromTable(cmd *cobra.Command, args []string) (bool, error) {
 	words := f.fit.modelFlags()
-	model := tables != 1 || f.config.Sampler != "auto" || f.point || f.values.donors > 0 || len(words) > 0
-	if f.config.Sampler != fitted.FromPosterior {
-		if cmd.Flags().Changed("components") && model {
-			return false, usageError{errors.New("--components: it is of draws from a table alone (--sampler posterior), and these are from a model; leave it out")}
+	alone := len(args) == 1 && len(words) == 0
+	if f.config.Sampler == fitted.FromPosterior {
+		switch {
+		case len(args) != 1:
+			return false, usageError{errors.New("--sampler posterior: it draws from a table alone; leave the model out")}
+		case len(words) > 0:
+			return false, usageError{fmt.Errorf("%s: --sampler posterior draws from the table alone, and this is of a model; leave one of them out", words[0])}
 		}
-		return !model, nil
+		return true, nil
 	}
-	refused := func(flag, why string) error {
-		return usageError{fmt.Errorf("%s: --sampler posterior draws from the table alone, and %s; leave one of them out", flag, why)}
+	if alone = alone && f.config.Sampler == "auto"; alone && (f.point || f.values.donors > 0) {
+		var err error
+		if alone, err = f.withLevels(args[0]); err != nil {
+			return false, err
+		}
 	}
-	switch {
-	case tables != 1:
-		return false, usageError{errors.New("--sampler posterior: it draws from a table alone; leave the model out")}
-	case f.point:
-		return false, refused("--point", "expectations are a model's")
-	case f.values.donors > 0:
-		return false, refused("--pmm", "the matching is by a model's predictions")
-	case len(words) > 0:
-		return false, refused(words[0], "this is of a model")
+	if !alone && cmd.Flags().Changed("components") {
+		return false, usageError{errors.New("--components: it is of draws from a table alone (--sampler posterior), and these are from a model; leave it out")}
 	}
-	return true, nil
+	return alone, nil
+}
+
+// withLevels says whether a column of the table holds levels.
+func (f *imputeCommand) withLevels(path string) (bool, error) {
+	fit := &f.fit.fit
+	fit.tableFlags.formatFlags = f.table.formatFlags
+	o, err := fit.tableFlags.options()
+	if err != nil {
+		return false, err
+	}
+	t, err := data.ReadFile(path, o)
+	return err == nil && slices.ContainsFunc(t.Levels, func(levels []string) bool { return levels != nil }), nil // an error is told of by who reads next
 }
 
 // readAlone reads and judges the table.
@@ -429,7 +458,13 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	if f.kept.resume {
 		fmt.Fprintln(cmd.ErrOrStderr(), "draws from a table alone are not kept where they are cut: starting anew")
 	}
+	if f.point && !cmd.Flags().Changed("draws") {
+		f.config.Draws = posteriorPointDraws
+	}
 	if t.Missing() == 0 {
+		if f.point {
+			f.config.Draws = 1
+		}
 		f.known["sampler"], f.known["draws"] = "posterior", f.config.Draws
 		for row := range slices.Chunk(t.Values, t.D) { // draw k of row i in row i·Draws+k
 			values = append(values, slices.Repeat(row, f.config.Draws)...)
@@ -439,7 +474,7 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	bar := newProgress(cmd.ErrOrStderr(), false)
 	r, err := fitted.Posterior(cmd.Context(), t, f.ready.Transform, posterior.Config{
 		Draws: f.config.Draws, Components: f.components, WarmUp: f.chains.WarmUp, Iterations: f.chains.Draws,
-		Seed: f.seed, Workers: f.config.Workers,
+		Seed: f.seed, Workers: f.config.Workers, Donors: f.values.donors,
 		Observe: func(done, total int) { bar.count("impute", "chains", done, total) },
 	})
 	bar.finish()
@@ -447,9 +482,19 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 		return nil, false, "", refused(err, path)
 	}
 	f.ready.Transform = r.Transform
-	how, err := f.values.apply(cmd, f, &r.Imputed)
-	if err != nil {
-		return nil, false, "", err
+	values, draws, how := r.Values, r.Draws, ""
+	switch {
+	case f.point:
+		points := r.Point(t)
+		_, f.known["monte_carlo_error"] = pointErrors(t, points)
+		f.known["point"], values, draws = true, points.Values, 1
+		how = "\nof these the means, of levels the most frequent one"
+	case f.values.donors > 0:
+		f.known["donors"] = f.values.donors
+		how = fmt.Sprintf("\nnumbers are replaced by observed ones of the %d nearest rows; levels are as drawn", f.values.donors)
+	}
+	if f.values.donors == 0 {
+		how += f.values.held(f.known, f.values.hold.Apply(f.ready, t, values, draws))
 	}
 	f.outcome.doubts = append(r.Beyond(t), r.Extrapolated(t)...)
 	if m := r.Law.Mixture; m != nil {
@@ -463,8 +508,10 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 		f.known["r_hat"], f.known["worst_r_hat"], f.known["worst_column"] = plain(m.RHat), plain(m.Worst), t.Names[m.Row]
 		summary += fmt.Sprintf("\nR-hat %.3f over columns, at most %.3f (%s)", m.RHat, m.Worst, t.Names[m.Row])
 	}
-	return r.Values, r.Converged(), summary, nil
+	return values, r.Converged(), summary, nil
 }
+
+const posteriorPointDraws = 100 // for --point
 
 // tellUnmet says of which column the chains have met least, and what helps.
 func (f *imputeCommand) tellUnmet(m *mcmc.Mixing, names []string) string {
@@ -716,6 +763,9 @@ func end(text string, none float64) (float64, error) {
 
 func column(t *data.Table, name string) (int, error) {
 	if j := slices.Index(t.Names, name); j >= 0 {
+		if data.Coded(t, j) != nil {
+			return 0, fmt.Errorf("column %q holds levels, which are as observed ones; leave it out", name)
+		}
 		return j, nil
 	}
 	return 0, fmt.Errorf("the model has no column %q%s; its columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))

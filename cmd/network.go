@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -84,7 +85,7 @@ Methods:
 	f.trainingFlags.add(cmd)
 	f.tableFlags.addWeights(cmd)
 	f.addPath(cmd, regpath.UsualPenalty())
-	f.addInference(cmd, "adds columns to edges.csv, and pairs.csv", "of --inference")
+	f.addInference(cmd, inference.Auto, "adds columns to edges.csv, and pairs.csv", "of --inference")
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "folder for the results")
 	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
@@ -130,7 +131,7 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 	if err := f.resampling.parse(cmd, f.spec.Inference, f.resume); err != nil {
 		return err
 	}
-	if !f.spec.Inference.Asked() && cmd.Flags().Changed("level") {
+	if f.spec.Inference.Kind == inference.None && cmd.Flags().Changed("level") {
 		return usageError{errors.New("--level is of --inference, which is none; leave it out, or ask for model, robust or bootstrap=N")}
 	}
 	f.config.Covariates = trimmed(f.config.Covariates)
@@ -295,11 +296,15 @@ type networkJSON struct {
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) error {
 	n := r.Network
 	pairs := len(n.Names) * (len(n.Names) - 1) / 2
-	at := fmt.Sprintf(" at λ = %.4g", n.Lambda)
+	at, verdict := fmt.Sprintf(" at λ = %.4g", n.Lambda), "Converged."
 	if n.Choice != "" { // edges of no single λ
 		at = ""
 	}
-	fmt.Fprintf(w, "%s: %d of %d edges%s\n%s\n", r.Estimator.Title, len(n.Edges()), pairs, at, r.Verdict)
+	if !r.Converged { // why is the last line
+		verdict, _, _ = strings.Cut(r.Verdict, ":")
+		verdict += "."
+	}
+	fmt.Fprintf(w, "%s %s: %d of %d edges%s\n", verdict, r.Estimator.Title, len(n.Edges()), pairs, at)
 	if n.Moments != "" {
 		fmt.Fprintln(w, n.Moments)
 	}
@@ -310,15 +315,28 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		fmt.Fprintf(w, "AUC over the path: %.4f\n", *auc)
 	}
 	const shown = 10
-	for i, edge := range n.Edges() {
+	edges := slices.SortedStableFunc(slices.Values(n.Edges()), func(a, b network.Edge) int {
+		return cmp.Compare(math.Abs(shownSize(b)), math.Abs(shownSize(a)))
+	})
+	if len(edges) > 0 {
+		with := ""
+		if n.Inference != nil {
+			with = fmt.Sprintf(", with %.3g %% intervals", 100*r.Spec.Inference.Level)
+		}
+		fmt.Fprintf(w, "partial correlations%s:\n", with)
+	}
+	for i, edge := range edges {
 		if i == shown {
-			fmt.Fprintf(w, "  … and %d more\n", len(n.Edges())-shown)
+			fmt.Fprintf(w, "  … and %d more\n", len(edges)-shown)
 			break
 		}
-		fmt.Fprintf(w, "  %s — %s  partial correlation %s\n", edge.From, edge.To, sizeText(edge))
+		fmt.Fprintf(w, "  %s — %s  %s\n", edge.From, edge.To, sizeText(edge))
 	}
 	if n.Inference != nil && n.Inference.Rests != "" {
-		fmt.Fprintf(w, "%s\n", n.Inference.Rests)
+		fmt.Fprintf(w, "intervals rest on %s\n", n.Inference.Rests)
+	}
+	if why := f.prepared.NoIntervals; why != "" {
+		fmt.Fprintf(w, "no intervals: %s\n", why)
 	}
 	if n.Stability != nil {
 		fmt.Fprintf(w, "%s\n", n.Stability.Sentence())
@@ -375,14 +393,25 @@ func known(x float64) *float64 {
 	return &x
 }
 
-// sizeText is an edge's partial correlation on the screen; with an interval, the estimate that this
+// shownSize is the estimate that an edge's interval belongs to, or without one its partial correlation.
+func shownSize(e network.Edge) float64 {
+	if u := e.Uncertainty; u != nil && !math.IsNaN(u.Low) && !math.IsNaN(u.High) {
+		return u.Estimate
+	}
+	return e.PartialCorrelation
+}
+
+// sizeText is an edge's partial correlation or strength on the screen; with an interval, the estimate that this
 // belongs to.
 func sizeText(e network.Edge) string {
-	u := e.Uncertainty
-	if u == nil || math.IsNaN(u.Low) || math.IsNaN(u.High) {
-		return fmt.Sprintf("%+.3f", e.PartialCorrelation)
+	u, words, signed := e.Uncertainty, "", "%+.3f"
+	if e.Unsigned {
+		words, signed = "strength ", "%.3f"
 	}
-	text := fmt.Sprintf("%+.3f  [%+.3f, %+.3f]", u.Estimate, u.Low, u.High)
+	if u == nil || math.IsNaN(u.Low) || math.IsNaN(u.High) {
+		return words + fmt.Sprintf(signed, e.PartialCorrelation)
+	}
+	text := words + fmt.Sprintf(signed+"  ["+signed+", "+signed+"]", u.Estimate, u.Low, u.High)
 	if !math.IsNaN(u.Q) {
 		text += "  q " + mcar.FormatP(u.Q)
 	}

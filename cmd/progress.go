@@ -13,23 +13,24 @@ import (
 	"missingscore/trainers/engine"
 )
 
-// progress shows how far a fit is: a bar on a terminal that can draw one, a line for
-// each tenth of a stage elsewhere. Nothing is coloured (NO_COLOR).
+// progress shows how far a fit is: a bar on a terminal that can draw one, elsewhere a line every
+// 10 seconds. With --verbose there is also a line for each hundredth of a stage. Nothing is
+// coloured (NO_COLOR).
 type progress struct {
-	w       io.Writer
-	bar     *progressbar.ProgressBar
-	live    bool
-	verbose bool
-	stage   string
-	tenth   int
-	start   time.Time // of the stage
-	shown   time.Time // the last line of the stage
-	before  int       // units of it that an earlier run had done
+	w         io.Writer
+	bar       *progressbar.ProgressBar
+	live      bool
+	verbose   bool
+	stage     string
+	hundredth int
+	start     time.Time // of the stage
+	shown     time.Time // the last line, or the beginning
+	before    int       // units of the stage that an earlier run had done
 }
 
 func newProgress(w io.Writer, verbose bool) *progress {
 	f, ok := beneath(w).(*os.File)
-	return &progress{w: w, live: ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb", verbose: verbose}
+	return &progress{w: w, live: ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb", verbose: verbose, shown: time.Now()}
 }
 
 func (p *progress) observe(s engine.Progress) {
@@ -37,8 +38,8 @@ func (p *progress) observe(s engine.Progress) {
 		p.count(s.Stage, s.Unit+"s", s.Iteration, s.Total)
 		return
 	}
-	if s.Stage == "standard errors" || s.Stage == "reading" {
-		p.ifLong(s)
+	if s.Stage == "standard errors" || s.Stage == "reading" { // no steps of a fit
+		p.count(s.Stage, s.Unit+"s", s.Iteration, s.Total)
 		return
 	}
 	stage := s.Stage
@@ -54,13 +55,8 @@ func (p *progress) observe(s engine.Progress) {
 		_ = p.bar.Set(s.Iteration) // a bar that cannot be drawn is no reason to stop a fit
 		return
 	}
-	if due := p.due(s.Iteration, s.Total); due || s.Streamed != nil && time.Since(p.shown) > longPause {
-		left := ""
-		if s.Streamed != nil {
-			left = ", " + p.left(s.Iteration, s.Total)
-		}
-		p.shown = time.Now()
-		fmt.Fprintf(p.w, "%s: %s %d of %d, %s%s\n", stage, s.Unit, s.Iteration, s.Total, standing(s), left)
+	if p.due(s.Iteration, s.Total) {
+		fmt.Fprintf(p.w, "%s: %s %d of %d, %s, %s\n", stage, s.Unit, s.Iteration, s.Total, standing(s), p.left(s.Iteration, s.Total))
 	}
 }
 
@@ -86,24 +82,8 @@ func (p *progress) count(stage, units string, done, total int) {
 	}
 }
 
-// ifLong shows what is no step of a fit: an equation's derivatives, and rows that are read before the
-// first step. There is a line for those that take long only.
-func (p *progress) ifLong(s engine.Progress) {
-	p.enter(s.Stage, s.Total)
-	if p.live {
-		p.bar.Describe(s.Stage)
-		_ = p.bar.Set(s.Iteration)
-		return
-	}
-	if p.due(s.Iteration, s.Total) && (p.verbose || time.Since(p.start) > slow) {
-		fmt.Fprintf(p.w, "%s: %s %d of %d, %s\n", s.Stage, s.Unit, s.Iteration, s.Total, p.left(s.Iteration, s.Total))
-	}
-}
-
-const (
-	slow      = 10 * time.Second
-	longPause = time.Minute // between lines of a fit to a streamed file
-)
+// sayEach is how often progress off a terminal has a line; tests that wait for one have it sooner.
+var sayEach = 10 * time.Second
 
 // enter begins a stage, if it is a new one.
 func (p *progress) enter(stage string, total int) {
@@ -111,24 +91,20 @@ func (p *progress) enter(stage string, total int) {
 		return
 	}
 	p.finish()
-	p.stage, p.tenth, p.before, p.start, p.shown = stage, 0, 0, time.Now(), time.Now()
+	p.stage, p.hundredth, p.before, p.start = stage, 0, 0, time.Now()
 	if p.live {
 		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(beneath(p.w)), progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100e6))
 	}
 }
 
-// due says whether another part of the stage is done.
+// due says whether it is time for another line.
 func (p *progress) due(done, total int) bool {
-	parts := 10
-	if p.verbose {
-		parts = 100
-	}
-	tenth := done * parts / total
-	if tenth <= p.tenth {
+	next := done * 100 / total
+	if time.Since(p.shown) < sayEach && !(p.verbose && next > p.hundredth) {
 		return false
 	}
-	p.tenth = tenth
+	p.hundredth, p.shown = next, time.Now()
 	return true
 }
 
@@ -204,7 +180,7 @@ func (r *reading) observe(read, size int64) {
 			r.bar.start = r.start
 		}
 		r.bar.count("reading", "MB", int(read/megabyte), int(size/megabyte)+1)
-	case time.Since(r.shown) > slow:
+	case time.Since(r.shown) > sayEach:
 		r.shown = time.Now()
 		r.bar.note(fmt.Sprintf("reading: %d MB", read/megabyte))
 	}

@@ -20,7 +20,7 @@ func newSampleCommand() *cobra.Command {
 		Long: `Draw complete rows from a fitted model, in the table's units and inside the
 model's domain, by --sampler
 
-  exact     independent draws of a Gaussian, or of a mixture
+  exact     independent draws of a Gaussian, or of a mixture, with its levels as text
   hmc       Hamiltonian Monte Carlo, up to 1000 chains, with R-hat and effective size
   mala      the same with one step a proposal
   langevin  annealed Langevin steps along the levels of noise a model was fitted at
@@ -81,7 +81,9 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 		known["accept"], known["r_hat"], known["effective_size"] = h.Accept, plain(h.WorstRHat()), plain(h.LeastSize())
 		summary += fmt.Sprintf("\n%.0f %% accepted, R-hat at most %.3f, effective sample size of the chains at least %.0f", 100*h.Accept, h.WorstRHat(), h.LeastSize())
 	}
-	if err := f.save(cmd, known, r.Converged(), func(put data.Put) error { return data.WriteNumbers(put, f.out, ready.Names, r.Values) }); err != nil {
+	if err := f.save(cmd, known, r.Converged(), func(put data.Put) error {
+		return data.WriteLevels(put, f.out, ready.Names, ready.Drawn(), r.Values)
+	}); err != nil {
 		return err
 	}
 	return f.finish(cmd, known, r.Converged(), summary)

@@ -21,7 +21,9 @@ density up to a constant (rows without missing cells); score_X, the derivative o
 log density by column X; for rows with missing cells that of the density of the
 observed ones, the mean of the score over --draws of the others, with its standard
 error error_X and effective_draws. What there is no number for is empty. If the model was fitted with --missingness, all of
-it is of the density of row and pattern, q φ.
+it is of the density of row and pattern, q φ. Of a mixture with levels the density is that of
+the numbers times the probability of the levels, levels have no derivative, and scores of rows
+with missing cells are in closed form, without draws.
 
 ` + samplersText,
 		Example: `  missingscore simulate quartic --d 3 --n 50 --missing 0.3 --out q
@@ -54,9 +56,19 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	}
 	header := []string{".id", "log_density"}
 	for _, prefix := range []string{"score_", "error_"} {
-		for _, name := range ready.Names {
-			header = append(header, prefix+name)
+		for j, name := range ready.Names {
+			if ready.Drawn()[j] == nil {
+				header = append(header, prefix+name)
+			}
 		}
+	}
+	numbers := func(row []float64) (out []float64) {
+		for j, v := range row {
+			if ready.Drawn()[j] == nil {
+				out = append(out, v)
+			}
+		}
+		return out
 	}
 	var values []float64
 	d := cells.Table.D
@@ -64,7 +76,7 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 		if size == 0 {
 			size = math.NaN()
 		}
-		values = append(values, slices.Concat([]float64{float64(i + 1), r.LogDensity[i]}, r.Score[i*d:(i+1)*d], r.Error[i*d:(i+1)*d], []float64{size})...)
+		values = append(values, slices.Concat([]float64{float64(i + 1), r.LogDensity[i]}, numbers(r.Score[i*d:(i+1)*d]), numbers(r.Error[i*d:(i+1)*d]), []float64{size})...)
 	}
 	known := map[string]any{"model": m.Kind, "sampler": r.Sampler, "draws": f.config.Draws, "rows": cells.Table.N}
 	converged, mixing := mixed(known, r.Mixing)
@@ -73,5 +85,9 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	}); err != nil {
 		return err
 	}
-	return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, missing cells drawn %d times by %s%s", cells.Table.N, f.config.Draws, r.Sampler, mixing))
+	how := fmt.Sprintf("missing cells drawn %d times by %s%s", f.config.Draws, r.Sampler, mixing)
+	if r.Sampler == fitted.ClosedForm {
+		how = "in " + r.Sampler
+	}
+	return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, %s", cells.Table.N, how))
 }

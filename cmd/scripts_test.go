@@ -22,10 +22,13 @@ import (
 const saveEachVariable = "MISSINGSCORE_TEST_SAVE_EACH"
 
 func TestMain(m *testing.M) {
+	later := sayEach
+	sayEach = time.Millisecond // of tests within this process
 	testscript.Main(m, map[string]func(){"missingscore": func() {
 		if each, err := time.ParseDuration(os.Getenv(saveEachVariable)); err == nil {
 			saveEach = each
 		}
+		sayEach = later
 		Main()
 	}})
 }

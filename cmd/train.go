@@ -185,6 +185,9 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 		return nil, err
 	}
 	f.known.announce(cmd.ErrOrStderr(), p)
+	if levels := p.LevelsText(); levels != "" && p.Estimator.NeedsOrdinal() {
+		fmt.Fprintf(cmd.ErrOrStderr(), "method em-latent, because columns have levels (%s): each is taken for a hidden normal number; --method em-exact takes binary and ordered columns for numbers\n", levels)
+	}
 	if a := p.Assumption(); a != losses.NoGaps {
 		fmt.Fprintf(cmd.ErrOrStderr(), "method %s takes missing cells to be %v\n", p.Estimator.Name, a)
 	}
@@ -346,7 +349,7 @@ type networkFlags struct {
 func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	c, steps := &f.config, &f.spec.Steps
 	fl := cmd.Flags()
-	fl.StringVar(&steps.Method, "method", "auto", "auto (em-exact; with logistic --missingness variw, with thresholds exact; full if nothing is missing) or one of the methods above")
+	fl.StringVar(&steps.Method, "method", "auto", "auto (em-exact; em-latent if a column is binary, ordered or nominal; with logistic --missingness variw, with thresholds exact; full if nothing is missing) or one of the methods above")
 	fl.StringVar(&f.penalty, "penalty", "", "by what pairs come into the network: "+regpath.PenaltyForms()+"; by default "+penalty)
 	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
 	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200; --penalty adaptive 1000, ridge 100)")
@@ -360,11 +363,11 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
 }
 
-// addInference adds the flags of how uncertain a network is; does is what comes of it, of
-// whose intervals the level is.
-func (f *networkFlags) addInference(cmd *cobra.Command, does, of string) {
+// addInference adds the flags of how uncertain a network is: kind is the default, does is what comes
+// of it, of is whose intervals the level is.
+func (f *networkFlags) addInference(cmd *cobra.Command, kind, does, of string) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.inference, "inference", inference.None, "how far each partial correlation may be from the truth: none, "+inference.Listed()+"; "+does)
+	fl.StringVar(&f.inference, "inference", kind, "how far each partial correlation may be from the truth: auto (robust up to 100 columns, if there are rows enough), none, "+inference.Listed()+"; "+does)
 	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of the confidence intervals "+of)
 }
 

@@ -213,3 +213,34 @@ func TestKeptNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Levels are written as the table names them, in files of every format, and numbers that stand for levels
+// stay numbers. Observed cells stay as they were read, and .imp = 0 has NA.
+func TestWriteLevels(t *testing.T) {
+	dir := t.TempDir()
+	from := filepath.Join(dir, "t.csv")
+	require.NoError(t, os.WriteFile(from, []byte("x,sex,smokes,city\n1.5,f,0,\"Paris, TX\"\n,,NA,\n3,m,1,Rome\n2,f,,Rome\n"), 0o600))
+	c, err := ReadCells(from, ReadOptions{Columns: []string{"x"}})
+	require.NoError(t, err)
+	c.Columns, c.used = []int{0, 1, 2, 3}, []bool{true, true, true, true}
+	c.Table = &Table{Names: c.Header, N: 4, D: 4, Observed: []bool{true, true, true, true, false, false, false, false, true, true, true, true, true, true, false, true},
+		Values: []float64{1.5, 0, 0, 0, 0, 0, 0, 0, 3, 1, 1, 1, 2, 0, 0, 1},
+		Kinds:  []Kind{Number, Binary, Binary, Nominal}, Levels: [][]string{nil, {"f", "m"}, {"0", "1"}, {"Paris, TX", "Rome"}}}
+	values := []float64{9, 9, 9, 9, 4.5, 1, 1, 0, 9, 9, 9, 9, 9, 9, 1, 9}
+	for _, ending := range carriedTo {
+		to := filepath.Join(dir, "o"+ending)
+		require.NoError(t, c.WriteCompleted(atomicfile.Write, to, values, 1))
+		s, err := openSheet(to, ReadOptions{})
+		require.NoError(t, err)
+		require.Equal(t, [][]string{{"1.5", "f", "0", "Paris, TX"}, {"4.5", "m", "1", "Paris, TX"}, {"3", "m", "1", "Rome"}, {"2", "f", "1", "Rome"}}, s.rows, ending)
+		if s.kinds != nil && ending != ".xlsx" {
+			require.Equal(t, []format.Kind{format.Numbers, format.Text, format.Whole, format.Text}, kindsOf(s), ending)
+		}
+	}
+	to := filepath.Join(dir, "long.csv")
+	require.NoError(t, c.WriteCompleted(atomicfile.Write, to, slices.Concat(values[:4], values[:4], values[4:8], values[4:8], values[8:12], values[8:12], values[12:], values[12:]), 2))
+	text, err := os.ReadFile(to)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "0,2,NA,NA,NA,NA\n")
+	require.Contains(t, string(text), "2,2,4.5,m,1,\"Paris, TX\"\n")
+}

@@ -111,7 +111,8 @@ func (c *Cells) CheckLong() error {
 // WriteCompleted writes, by put, the cells with the table's gaps filled from values, which hold
 // draws of each row (n·draws, d): one draw as the same table, several one after the other
 // below two more columns, .imp for the draw and .id from 1 for the row. .imp = 0 are the
-// rows as they were, NA in each gap, as as.mids of R's mice wants its long format. What
+// rows as they were, NA in each gap, as as.mids of R's mice wants its long format. A level is
+// written as the table names it. What
 // was there stays as it was read; other columns keep their type, too, where all their cells can be
 // had again from it, and are text otherwise. A missing text is written as the mark of missing
 // cells that the table has most, NA if it has none, and as null or an empty cell where the file has
@@ -188,6 +189,11 @@ func (w cellsWriter) row(i int, values []float64) []string {
 			row[j] = "NA"
 		case values == nil:
 			row[j] = ""
+		case Coded(w.Table, a) != nil:
+			row[j] = w.Table.Levels[a][int(values[a])]
+			if w.typed && w.columns[j].Kind.Numeric() && w.sheet.decimal == ',' {
+				row[j] = strings.Replace(row[j], ",", ".", 1)
+			}
 		case w.typed:
 			row[j] = format.Number(values[a] + 0) // no -0
 		default:
@@ -240,6 +246,9 @@ func (c *Cells) kinds(values []float64, draws int) ([]format.Column, error) {
 		}
 	}
 	for a, j := range c.Columns {
+		if Coded(c.Table, a) != nil {
+			continue
+		}
 		for i := range c.Rows {
 			for k := i * draws; k < (i+1)*draws && !c.Table.Observed[i*c.Table.D+a]; k++ {
 				if !columns[j].Kind.Keeps(format.Number(values[k*c.Table.D+a] + 0)) {
@@ -251,8 +260,11 @@ func (c *Cells) kinds(values []float64, draws int) ([]format.Column, error) {
 	return columns, nil
 }
 
-// kindOf column j: that of its file, or the first by which all its cells can be had again.
+// kindOf column j: that of its file, or the first by which all its cells can be had again. A column
+// of levels, all of which its cells have, is as one that is only carried.
 func (c *Cells) kindOf(j int) format.Kind {
+	a := slices.Index(c.Columns, j)
+	numbers := a >= 0 && Coded(c.Table, a) == nil
 	own := format.Mixed
 	if c.sheet.kinds != nil {
 		own = c.sheet.kinds[j].Kind
@@ -261,9 +273,9 @@ func (c *Cells) kindOf(j int) format.Kind {
 	switch {
 	case own == format.Nothing:
 		return own
-	case c.used[j] && !own.Numeric():
+	case numbers && !own.Numeric():
 		kinds, otherwise = []format.Kind{format.Whole}, format.Numbers
-	case c.used[j]:
+	case numbers:
 		otherwise = format.Numbers
 	case own == format.Mixed:
 		kinds = []format.Kind{format.Whole, format.Unsigned, format.Numbers}
@@ -309,16 +321,29 @@ func (c *Cells) keep(j int, k format.Kind, codes bool) (some, all bool) {
 // WriteNumbers writes, by put, numbers (n, columns) below a header, NaN as missing cells, to a file of the
 // format that its name says.
 func WriteNumbers(put Put, path string, header []string, values []float64) error {
+	return WriteLevels(put, path, header, make([][]string, len(header)), values)
+}
+
+// WriteLevels is WriteNumbers of columns some of which are levels: levels are by column the texts that
+// their numbers stand for, from 0, and nil of columns of numbers.
+func WriteLevels(put Put, path string, header []string, levels [][]string, values []float64) error {
 	columns := make([]format.Column, len(header))
 	for j, name := range header {
 		columns[j] = format.Column{Name: name, Kind: format.Numbers}
+		if levels[j] != nil {
+			columns[j].Kind = format.Text
+		}
 	}
 	return writeRows(put, path, nil, columns, func(write func([]string) error) error {
 		row := make([]string, len(header))
 		for part := range slices.Chunk(values, len(header)) {
 			for j, x := range part {
-				row[j] = ""
-				if x == x {
+				switch {
+				case x != x:
+					row[j] = ""
+				case levels[j] != nil:
+					row[j] = levels[j][int(x)]
+				default:
 					row[j] = format.Number(x)
 				}
 			}

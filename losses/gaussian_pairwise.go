@@ -99,9 +99,10 @@ func (GaussianLatent) Add(b *graph.Builder, m model.Model, o Objective, r Rows, 
 	return GaussianPairwise{}.Add(b, m, o, r, w)
 }
 
-// Matrix implements OfMatrix. A P that other rows gave is judged by moments of pairs.
+// Matrix implements OfMatrix. A P that other rows gave is judged by moments of pairs, with nominal
+// columns, which have none, by moments of the latent numbers of its own rows.
 func (GaussianLatent) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
-	if !fit {
+	if !fit && t.Blocks == nil {
 		return pairmoments.Of(ctx, t, rows, counts, workers)
 	}
 	return latent.Of(ctx, t, rows, counts, workers)

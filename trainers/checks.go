@@ -60,6 +60,9 @@ func checkEstimator(p *Prepared, e estimator.Estimator) error {
 
 // Allows reports whether an estimator can make this estimate.
 func (p *Prepared) Allows(e estimator.Estimator) bool {
+	if p.mixed() != nil {
+		return e.Name == p.Estimator.Name
+	}
 	return checkKindOfTable(p, e) == nil && byMoments(e, p.original.Counted) && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
 }
 
@@ -67,6 +70,9 @@ func (p *Prepared) Allows(e estimator.Estimator) bool {
 // round, and one of networks for a fit of parameters.
 func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
 	switch {
+	case p.wide && !e.NeedsOrdinal():
+		return setting.Errorf("method", e.Name, "it takes cells for numbers, and columns have levels without an order; take em-latent")
+	case p.wide:
 	case p.Table.Cuts != nil && !e.TakesOrdinal():
 		return setting.Errorf("method", e.Name, "it takes cells for numbers, and of ordered categories (%s) only intervals are known; take em-latent, or pairwise, or leave --ordinal out", p.Transform.Describe(p.Table.Names))
 	case p.Table.Cuts == nil && e.NeedsOrdinal():
@@ -273,6 +279,9 @@ func checkWeights(p *Prepared) error {
 // not go with the estimator, the support or a known law.
 func checkInference(p *Prepared) (err error) {
 	c, byTests := &p.Spec.Inference, p.Spec.Network.Select.ByTests()
+	if c.Kind == inference.Auto {
+		c.Kind, p.NoIntervals = automatic(p)
+	}
 	if byTests && !c.Asked() {
 		c.Kind = testKind(p)
 	}
@@ -293,6 +302,26 @@ func checkInference(p *Prepared) (err error) {
 		}
 	}
 	return nil
+}
+
+// automaticColumns is the largest number of columns for which inference "auto" gives intervals.
+const automaticColumns = 100
+
+// automatic is the kind of inference that "auto" stands for, and if it is none, why.
+func automatic(p *Prepared) (kind, why string) {
+	kind = debias.Robust
+	if p.original.Counted != nil {
+		kind = debias.Model
+	}
+	switch t := p.Table; {
+	case t.D > automaticColumns:
+		return inference.None, fmt.Sprintf("they take long for more than %d columns: --inference %s", automaticColumns, kind)
+	case p.missingness != nil || inference.Kinds[kind].Check(p.Estimator, p.Support) != nil:
+		return inference.None, fmt.Sprintf("for method %s they come from resamples: --inference bootstrap=500", p.Estimator.Name)
+	case !debias.Enough(t):
+		return inference.None, fmt.Sprintf("the table has too few rows for %d columns: --inference %s gives rough ones", t.D, kind)
+	}
+	return kind, ""
 }
 
 // testKind is the kind of inference whose tests choose edges: the kind that is asked for if it has

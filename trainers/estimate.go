@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"missingscore/data"
 	"missingscore/data/mcar"
@@ -127,6 +128,9 @@ func estimate(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 
 // fit standardises the columns and makes the estimate of them, without a judgement of it.
 func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
+	if p.mixed() != nil {
+		return fitMixed(ctx, p, run)
+	}
 	t := p.Table
 	scale, changes := p.scale()
 	switch {
@@ -317,13 +321,29 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 	}
 	s := &fitted.Saved{
 		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain,
-		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
+		Levels: numberedLevels(p), Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
 	}
 	if n, ok := p.objective.(losses.Noising); ok {
 		schedule := n.Schedule()
 		s.Noise = &schedule
 	}
 	return s, nil
+}
+
+// numberedLevels are the names of levels that a model of numbers has numbered from 0, by column; nil if
+// there are none, or if nominal columns stand as several.
+func numberedLevels(p *Prepared) [][]string {
+	t := p.original
+	levels, any := make([][]string, t.D), false
+	for j := range t.D {
+		if names := data.Coded(t, j); names != nil && !slices.Equal(names, []string{"0", "1"}) {
+			levels[j], any = names, true
+		}
+	}
+	if !any || t.D != p.Table.D {
+		return nil
+	}
+	return levels
 }
 
 // settings are what a model file records of a Spec beside the model itself.

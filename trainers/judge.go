@@ -38,6 +38,11 @@ func findings(p *Prepared) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.mixed() != nil { // levels are none of numbers, and there are no partial correlations
+		found = slices.DeleteFunc(found, func(f diagnose.Finding) bool {
+			return slices.Contains([]string{"apart", "dependent", "few-values", "categories"}, f.Kind)
+		})
+	}
 	if released := p.Transform.Released(s.Domain, p.Table.Names); released != nil {
 		found = append(found, note("released", diagnose.Note, released,
 			"after %s the model needs no bounds of %s: what it draws keeps to them by itself", p.Transform.Describe(p.Table.Names), strings.Join(released, ", ")))
@@ -175,26 +180,30 @@ func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string
 	}
 	columns, mean := observedColumns(t, workers), g.Mean()
 	var deviation []float64
-	if !deviationsNear(t, columns, g) {
+	if m.Blocks != nil || !deviationsNear(t, columns, g) {
 		deviation = deviations(g)
 	}
 	law := m.Missingness
 	for j, name := range t.Names {
-		if t.Ordinal(j) { // a latent number has no units to be wrong in
+		k := j // of the model's columns
+		if m.Blocks != nil {
+			k = m.Blocks[j].First
+		}
+		if t.Ordinal(j) || m.Blocks != nil && m.Blocks[j].Width > 1 { // a latent number has no units to be wrong in
 			continue
 		}
 		if law != nil && !law.Estimated && (law.Logistic != nil && law.Logistic.Concerns(j) || law.Censored != nil && law.Censored.Concerns(j)) {
 			continue
 		}
 		c := columns[j]
-		if away := math.Abs(mean[j]-c.mean) / c.sd; away > farMean && (mean[j] < c.low || mean[j] > c.high) {
-			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, and it was observed between %.4g and %.4g, with mean %.4g", name, mean[j], c.low, c.high, c.mean))
+		if away := math.Abs(mean[k]-c.mean) / c.sd; away > farMean && (mean[k] < c.low || mean[k] > c.high) {
+			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, and it was observed between %.4g and %.4g, with mean %.4g", name, mean[k], c.low, c.high, c.mean))
 		}
 		if deviation == nil {
 			continue
 		}
-		if ratio := deviation[j] / c.sd; ratio > farDeviation || ratio < 1/farDeviation {
-			problems = append(problems, fmt.Sprintf("the fitted standard deviation of %s is %.4g, the observed one %.4g", name, deviation[j], c.sd))
+		if ratio := deviation[k] / c.sd; ratio > farDeviation || ratio < 1/farDeviation {
+			problems = append(problems, fmt.Sprintf("the fitted standard deviation of %s is %.4g, the observed one %.4g", name, deviation[k], c.sd))
 		}
 	}
 	return problems

@@ -16,6 +16,7 @@ import (
 	"missingscore/data/diagnose"
 	"missingscore/data/mcar"
 	"missingscore/data/network"
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/trainers/engine"
@@ -37,11 +38,13 @@ type NetworkResult struct {
 	Penalty    regpath.Penalty // by which pairs were put in order, with the pilot's shrinkage
 	Ordering   string          // in words: by what the path put pairs in order
 	Threshold  float64         // |P_jk| above it is an edge, columns standardised
-	Precision  mat.Symmetric   // of the nodes given the covariates: the block of the whole precision
+	Precision  mat.Symmetric   // of the nodes given the covariates: the block of the whole precision; of nominal columns see Blocks
 	Mean       []float64
-	Covariates []string // columns that are held constant and are no nodes
-	Moments    string   // in words: the second moments that are all that the estimate knows of the table; "" where it knows rows
-	Choice     string   // in words: what there is to say of the chosen edges; "" for nothing
+	Blocks     []data.Block  // of each node its columns, K − 1 utilities of a nominal one; nil: one each. Precision has then strengths in place of a nominal column's elements (regpath.Run.NodePrecision)
+	Whole      mat.Symmetric // with Blocks: the precision of their columns
+	Covariates []string      // columns that are held constant and are no nodes
+	Moments    string        // in words: the second moments that are all that the estimate knows of the table; "" where it knows rows
+	Choice     string        // in words: what there is to say of the chosen edges; "" for nothing
 	Adjacency  network.Adjacency
 	Network    *network.Network
 	Inference  *inference.Result    // nil without
@@ -72,24 +75,51 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 		return nil, err
 	}
 	r.Warnings = slices.Concat(n.Warnings(), n.LeftOut(), engine.MixingWarnings(r.Mixing), run.State.mixed())
-	precision := precisionOf(n, scale)
-	if r.Network, err = newNetworkResult(p.Table.Names, n, scores, scale, precision); err != nil {
+	columns := scale
+	if p.wide {
+		columns = wideScale(scale, p.blocks)
+	}
+	precision := precisionOf(n, columns)
+	if r.Network, err = newNetworkResult(n, scores, columns, precision); err != nil {
 		return nil, err
+	}
+	if p.latent {
+		if err := showLevels(r.Network.Network, p.original, precision, p.blocks); err != nil {
+			return nil, err
+		}
 	}
 	if err := run.ended(ctx, n.Engine, infer(ctx, p, n, r, run)); err != nil {
 		return nil, err
 	}
-	m, err := modelOf(n, precision, scale)
+	m, err := modelOf(n, precision, columns)
 	if err != nil {
 		return nil, err
 	}
-	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(n.Thresholds()), Domain: p.Domain, Scale: scale, Missingness: p.missingness}
+	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(thresholds(p, n)), Domain: p.Domain, Scale: scale, Missingness: p.missingness,
+		Blocks: savedBlocks(p.original, p.blocks)}
 	return r, nil
 }
 
-// precisionOf is the precision of a path's result in the table's units. Methods of one matrix are
-// for many columns: theirs is stored without its zeros.
+// thresholds are those of the table's ordinal columns that come with the moments, nil if none do.
+func thresholds(p *Prepared, n *regpath.Run) (cuts [][]float64) {
+	all := n.Thresholds()
+	if !p.wide || all == nil {
+		return all
+	}
+	for _, b := range p.blocks {
+		cuts = append(cuts, all[b.First])
+	}
+	return cuts
+}
+
+// precisionOf is the precision of a path's result in the table's units, of nominal columns that of
+// their utilities. Methods of one matrix are for many columns: theirs is stored without its zeros.
 func precisionOf(n *regpath.Run, scale data.Scale) mat.Symmetric {
+	if n.Blocks() != nil {
+		p := unwhitened(graph.Unpack(n.Table.D, n.Model().Packed.Value), n.Moments(), n.Table.Blocks)
+		scale.PrecisionInPlace(p)
+		return p
+	}
 	if !n.Estimator.OfMatrix() {
 		p := n.Model().Precision()
 		scale.PrecisionInPlace(p)
@@ -122,19 +152,25 @@ func modelOf(n *regpath.Run, precision mat.Symmetric, scale data.Scale) (*model.
 	return m, nil
 }
 
-func newNetworkResult(names []string, n *regpath.Run, scores []float64, scale data.Scale, whole mat.Symmetric) (*NetworkResult, error) {
+func newNetworkResult(n *regpath.Run, scores []float64, scale data.Scale, whole mat.Symmetric) (*NetworkResult, error) {
 	m, chosen := n.Model(), n.State.Refine.Index
 	mean := scale.Location(m.Mean())
 	r := &NetworkResult{
 		Scores: scores, Chosen: chosen, Lambda: n.State.Points[chosen].Lambda, Threshold: n.Config.Threshold, Penalty: n.Penalty(), Ordering: n.Ordering(), Choice: n.Choice(), Moments: n.MatrixWords(),
 		Cut: n.CutByChoice(), Adjacency: n.Network(m.Packed.Value), Covariates: n.Config.Covariates,
 	}
-	r.Names, r.Mean, r.Precision = names, mean, whole
-	if r.Covariates != nil {
-		r.Names, r.Mean, r.Precision = nil, nil, sparse.BlockOf(whole, n.Nodes())
+	r.Names, r.Mean, r.Precision = n.NodeNames(), mean, whole
+	if r.Covariates != nil || n.Blocks() != nil {
+		r.Mean = nil
 		for _, j := range n.Nodes() {
-			r.Names, r.Mean = append(r.Names, names[j]), append(r.Mean, mean[j])
+			r.Mean = append(r.Mean, mean[j])
 		}
+	}
+	switch {
+	case n.Blocks() != nil:
+		r.Precision, r.Whole, r.Blocks = nodePrecision(n, scale), sparse.BlockOf(whole, columnsOf(n.Blocks())), n.Blocks()
+	case r.Covariates != nil:
+		r.Precision = sparse.BlockOf(whole, n.Nodes())
 	}
 	for _, p := range n.State.Points {
 		r.Points = append(r.Points, n.Point(p))

@@ -33,12 +33,19 @@ type Prepared struct {
 	Domain    *domain.Domain      // the support, of Table; nil: all of R^d
 	Support   *domain.Domain      // Domain as Spec.Missingness censors it
 
+	// NoIntervals says why inference "auto" gives none; "" if it does, or is not asked for.
+	NoIntervals string
+
+	components  int                // of a mixture with levels; 0: chosen by held-out rows
 	original    *data.Table        // before Transform
 	missingness *missingness.Model // of Table
 	objective   losses.Objective   // in Table's units
 	findings    func() ([]diagnose.Finding, error)
 	gapTests    func() []mcar.Column // whether Table's gaps depend on other columns
 	file        *streamed            // the rows to fit, Table being a sample of them; nil: the rows are Table's
+	latent      bool                 // binary, ordered and nominal columns are taken for latent numbers
+	blocks      []data.Block         // of the columns that are fitted, by columns of Table
+	wide        bool                 // a block has several columns
 }
 
 // Prepare fills in the defaults of a Spec and checks that its parts go together and with the
@@ -60,10 +67,16 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if err := checkCounted(t, s); err != nil {
 		return nil, err
 	}
-	p := &Prepared{Spec: s, original: t, file: file}
+	p := &Prepared{Spec: s, original: t, file: file, latent: takesLevels(t, s)}
 	p.findings = sync.OnceValues(func() ([]diagnose.Finding, error) { return findings(p) })
 	p.gapTests = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
 	if err := p.transform(); err != nil {
+		return nil, err
+	}
+	if levels, names := levelsOf(p.Table); names != nil && s.Network == nil && s.Model.New == nil && s.Model.Kind == MixtureModel {
+		return p, prepareMixed(p, levels, names)
+	}
+	if err := checkNominal(s, t); err != nil {
 		return nil, err
 	}
 	if err := p.parts(); err != nil {
@@ -104,8 +117,15 @@ func (p *Prepared) transform() (err error) {
 	if err := p.original.Inside(s.Missingness.Support(s.Domain)); err != nil { // in the table's units, which the message shows
 		return err
 	}
-	if p.Transform, err = s.Transform.Fit(p.original, s.Domain); err != nil {
+	functions := s.Transform
+	if p.latent {
+		functions = cutColumns(p.original, functions)
+	}
+	if p.Transform, err = functions.Fit(p.original, s.Domain); err != nil {
 		return err
+	}
+	if p.latent {
+		p.blocks, p.wide = blocksOf(p.original, p.Transform)
 	}
 	if p.Table, err = p.Transform.Table(p.original); err != nil {
 		return err
@@ -232,10 +252,13 @@ const latentColumns = 500
 // plane is a number of columns: energies of more were nearer to the truth without weights.
 const plane = 2
 
-// method resolves auto. With ordered categories it is em-latent, or pairwise for networks of many
-// columns, also in place of methods that auto is for numbers; with moments of pairs, pairwise.
+// method resolves auto. With ordered categories, binary and nominal columns it is em-latent, or pairwise
+// for networks of many columns without nominal ones, also in place of methods that auto is for numbers; with moments of pairs, pairwise.
 func (p *Prepared) method() (string, error) {
 	asked, counted := p.Spec.Steps.Method, p.original.Counted
+	if p.wide && asked == "auto" {
+		return "em-latent", nil
+	}
 	if p.Transform.Ordinal() != nil {
 		switch asked {
 		case "auto", "em-exact", "full", "exact":
@@ -328,7 +351,13 @@ func (p *Prepared) scale() (scale data.Scale, changes bool) {
 	case p.file == nil && by == toRootMeanSquare:
 		return data.RootMeanSquareScale(p.Table, size), true
 	case p.file == nil:
-		return data.StandardScale(p.Table), true
+		scale = data.StandardScale(p.Table)
+		for j, b := range p.blocks {
+			if b.Width > 1 { // numbers of levels have no unit
+				scale.Mean[j], scale.Deviation[j] = 0, 1
+			}
+		}
+		return scale, true
 	}
 	scale = data.UnitScale(p.Table.D)
 	for j, c := range p.file.columns {
@@ -356,6 +385,10 @@ func (p *Prepared) Problem(rows int) (engine.Problem, error) {
 
 // problem is what is fitted to the scaled table t.
 func (p *Prepared) problem(t *data.Table, scale data.Scale) (q engine.Problem, err error) {
+	if p.wide {
+		q.Table = utilities(t, p.blocks)
+		return q, nil
+	}
 	q = engine.Problem{
 		Table: t, Domain: p.Support.Standardised(scale.Mean, scale.Deviation), Weight: p.Spec.Weight,
 		Missingness: model.MissingnessOf(p.missingness.Standardised(scale.Mean, scale.Deviation)),

@@ -5,6 +5,7 @@
 //	source     where missing values come from
 //	engine     the two kinds of step that every fit alternates
 //	descent    fits of parameters: optimisers, when they stop
+//	mixed      mixtures of numbers and levels, by EM of the likelihood
 //	path       networks: the L1 path, the choice of λ, refinement
 //	inference  how uncertain a network's partial correlations are, and a fit's parameters
 //	optim      optimisers as plain values

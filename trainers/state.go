@@ -137,19 +137,31 @@ func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 	if err != nil {
 		return err
 	}
-	identified, err := Fingerprint([]any{settings, fmt.Sprintf("%T %T", e.Model, e.Objective), e.Objective, e.Missingness, options, shapes}, t)
-	switch {
-	case err != nil:
+	fresh := s.Version == 0
+	if err := s.claimSettings(t, []any{settings, fmt.Sprintf("%T %T", e.Model, e.Objective), e.Objective, e.Missingness, options, shapes}); err != nil {
 		return err
-	case s.Version == 0:
-		s.Version, s.Fingerprint, s.Engine = stateVersion, identified, e.Capture()
-	case s.Fingerprint != identified:
-		return ErrOtherRun
-	default:
+	}
+	if fresh {
+		s.Engine = e.Capture()
+	} else {
 		e.Restore(s.Engine)
 	}
 	if !slices.Contains(s.Libraries, library) {
 		s.Libraries = append(s.Libraries, library)
+	}
+	return nil
+}
+
+// claimSettings is claim of a run that has no engine.
+func (s *State) claimSettings(t *data.Table, settings any) error {
+	identified, err := Fingerprint(settings, t)
+	switch {
+	case err != nil:
+		return err
+	case s.Version == 0:
+		s.Version, s.Fingerprint = stateVersion, identified
+	case s.Fingerprint != identified:
+		return ErrOtherRun
 	}
 	return nil
 }

@@ -25,6 +25,8 @@ type Curve struct {
 	X, Y   []float64
 	Chosen bool    // the pair is an edge of the result
 	Size   float64 // its partial correlation there
+
+	Unsigned bool // which has no sign
 }
 
 // labelled is how many curves of the chosen network are named.
@@ -88,12 +90,12 @@ func lambdas(curves []Curve) (lambda []float64, err error) {
 func addCurves(p *plot.Plot, drawn []Curve) (key row) {
 	const width = 1.4
 	var names endLabels
-	var positive, negative, other bool
+	var positive, negative, without, other bool
 	for i, c := range drawn {
 		style := draw.LineStyle{Color: grey, Width: 0.5}
 		if c.Chosen {
-			style = signed(c.size(), width)
-			positive, negative = positive || c.size() >= 0, negative || c.size() < 0
+			style = link{pcor: c.size(), unsigned: c.Unsigned}.style(width)
+			positive, negative, without = positive || !c.Unsigned && c.size() >= 0, negative || c.size() < 0, without || c.Unsigned
 			if len(drawn)-i <= labelled {
 				names = append(names, endLabel{c.Name, c.end(), style})
 			}
@@ -111,6 +113,7 @@ func addCurves(p *plot.Plot, drawn []Curve) (key row) {
 	}{
 		{positive, entry{line: signed(1, width), text: "chosen, positive"}},
 		{negative, entry{line: signed(-1, width), text: "chosen, negative"}},
+		{without, entry{line: unsigned(width), text: "chosen, no sign"}},
 		{other, entry{line: draw.LineStyle{Color: grey, Width: 0.5}, text: "not chosen"}},
 	} {
 		if e.drawn {

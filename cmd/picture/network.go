@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/graph"
 	"gonum.org/v1/gonum/graph/community"
@@ -23,7 +24,7 @@ import (
 )
 
 // Network draws the nodes at their places in the scene and a line for each of the 1500
-// strongest edges: width ∝ |partial correlation|, positive solid blue, negative dashed red, weak
+// strongest edges: width ∝ |partial correlation|, positive solid blue, negative dashed red, without a sign grey, weak
 // ones paler. Names stand inside the circles if all fit, else beside them; of more than 100
 // nodes those that have an edge are drawn, and the strongest named.
 // It fails without nodes, if an edge joins unknown nodes or is not finite, or if the scene is of
@@ -54,6 +55,7 @@ type chart struct {
 	strength  []float64 // of each node, the sum of its drawn edges' sizes
 	strongest float64
 	of        string // what a link's size is; empty: the partial correlation's
+	levels    string // of which levels signs are; empty for none
 }
 
 func newChart(n *network.Network, s *Scene) (*chart, error) {
@@ -64,7 +66,7 @@ func newChart(n *network.Network, s *Scene) (*chart, error) {
 	if len(s.Places) != len(n.Nodes) {
 		return nil, errors.New("picture: the places are not those of this network's nodes")
 	}
-	c := &chart{Scene: s, links: links, all: len(n.Edges), strength: make([]float64, len(n.Nodes))}
+	c := &chart{Scene: s, links: links, all: len(n.Edges), strength: make([]float64, len(n.Nodes)), levels: levels(n)}
 	for _, l := range links {
 		size := math.Abs(l.pcor)
 		c.strength[l.ends[0]] += size
@@ -97,7 +99,7 @@ func (c *chart) nodesAndLinks(paper draw.Canvas) {
 	for _, l := range c.links {
 		// Edges of exactly 0 have no strongest to be compared with.
 		share := math.Abs(l.pcor) / max(c.strongest, math.SmallestNonzeroFloat64)
-		style := signed(l.pcor, max(0.3, g.widest*vg.Length(share)))
+		style := l.style(max(0.3, g.widest*vg.Length(share)))
 		style.Color = pale(style.Color, share)
 		stroke(l.ends, style)
 	}
@@ -339,8 +341,16 @@ func named(nodes []string, groups map[string]string) (of []int, out []Group) {
 }
 
 type link struct {
-	ends [2]int
-	pcor float64
+	ends     [2]int
+	pcor     float64
+	unsigned bool // pcor has no sign
+}
+
+func (l link) style(width vg.Length) draw.LineStyle {
+	if l.unsigned {
+		return unsigned(width)
+	}
+	return signed(l.pcor, width)
 }
 
 // strongest are the MostLinks strongest edges, the strongest last, to be drawn on top.
@@ -358,7 +368,7 @@ func strongest(n *network.Network) ([]link, error) {
 		if math.IsNaN(r) || math.IsInf(r, 0) {
 			return nil, fmt.Errorf("picture: the partial correlation of %q – %q is %v", e.From, e.To, r)
 		}
-		links = append(links, link{ends[i], r})
+		links = append(links, link{ends[i], r, e.Unsigned})
 	}
 	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(math.Abs(a.pcor), math.Abs(b.pcor)) })
 	return links[max(0, len(links)-MostLinks):], nil
@@ -543,6 +553,26 @@ func overlap(a, b vg.Rectangle) vg.Length {
 	return max(0, min(a.Max.X, b.Max.X)-max(a.Min.X, b.Min.X)) * max(0, min(a.Max.Y, b.Max.Y)-max(a.Min.Y, b.Min.Y))
 }
 
+// levels says which level a binary node has more of where an edge is positive, of at most six nodes.
+func levels(n *network.Network) string {
+	const most = 6
+	var words []string
+	for i, name := range n.Nodes {
+		if n.Levels == nil || len(n.Levels[i]) != 2 || slices.Equal(n.Levels[i], []string{"0", "1"}) {
+			continue
+		}
+		if len(words) == most {
+			words = append(words, "…")
+			break
+		}
+		words = append(words, short(n.Label(name), 24)+" = "+short(n.Levels[i][1], 16))
+	}
+	if words == nil {
+		return ""
+	}
+	return "positive is more of " + strings.Join(words, ", ")
+}
+
 // entry of a legend: a line, a circle of a colour, or words alone.
 type entry struct {
 	line   draw.LineStyle // of no width: none
@@ -563,7 +593,14 @@ const (
 func (c *chart) rows(paper draw.Canvas) (rows []row) {
 	if len(c.links) > 0 {
 		of := cmp.Or(c.of, "|partial correlation|")
-		rows = append(rows, row{{line: signed(1, 2), text: "positive"}, {line: signed(-1, 2), text: "negative"}, {text: fmt.Sprintf("widest line: %s = %.2g", of, c.strongest)}})
+		key := row{{line: signed(1, 2), text: "positive"}, {line: signed(-1, 2), text: "negative"}}
+		if slices.ContainsFunc(c.links, func(l link) bool { return l.unsigned }) {
+			key = append(key, entry{line: unsigned(2), text: "strength, no sign"})
+		}
+		rows = append(rows, append(key, entry{text: fmt.Sprintf("widest line: %s = %.2g", of, c.strongest)}))
+	}
+	if c.levels != "" {
+		rows = append(rows, row{{text: c.levels}})
 	}
 	if !c.Found {
 		var groups row

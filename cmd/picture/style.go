@@ -29,11 +29,12 @@ import (
 // Blue and red of ColorBrewer's RdBu, which is safe for colour blindness
 // (https://colorbrewer2.org).
 var (
-	blue = color.NRGBA{R: 0x21, G: 0x66, B: 0xAC, A: 0xFF}
-	red  = color.NRGBA{R: 0xB2, G: 0x18, B: 0x2B, A: 0xFF}
-	grey = color.NRGBA{R: 0xB0, G: 0xB0, B: 0xB0, A: 0xFF}
-	halo = color.NRGBA{R: 0xFD, G: 0xDB, B: 0x8A, A: 0xFF} // behind what is marked
-	ink  = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xFF}
+	blue  = color.NRGBA{R: 0x21, G: 0x66, B: 0xAC, A: 0xFF}
+	red   = color.NRGBA{R: 0xB2, G: 0x18, B: 0x2B, A: 0xFF}
+	grey  = color.NRGBA{R: 0xB0, G: 0xB0, B: 0xB0, A: 0xFF}
+	halo  = color.NRGBA{R: 0xFD, G: 0xDB, B: 0x8A, A: 0xFF} // behind what is marked
+	slate = color.NRGBA{R: 0x55, G: 0x55, B: 0x55, A: 0xFF} // of what has no sign
+	ink   = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xFF}
 )
 
 func sans(size vg.Length) text.Style {
@@ -47,6 +48,9 @@ func sans(size vg.Length) text.Style {
 // middle puts capitals and digits of the font astride a point; draw.YCenter, which
 // counts room for accents and descenders, would set them too low.
 const middle text.YAlignment = -0.39
+
+// unsigned is the line of a strength without a sign.
+func unsigned(width vg.Length) draw.LineStyle { return draw.LineStyle{Color: slate, Width: width} }
 
 // signed is the line of a positive or negative partial correlation.
 func signed(r float64, width vg.Length) draw.LineStyle {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/spatial/r2"
 
@@ -39,7 +40,9 @@ type explorer struct {
 	P         column   `json:"p,omitempty"`
 	Q         column   `json:"q,omitempty"`
 	Inclusion column   `json:"inclusion,omitempty"`
-	Level     float64  `json:"level"` // of the intervals, in percent
+	Level     float64  `json:"level"`              // of the intervals, in percent
+	Unsigned  []bool   `json:"unsigned,omitempty"` // values have no sign
+	Levels    []string `json:"levels,omitempty"`   // which levels go together, in words; "" for none
 
 	Lambdas column  `json:"lambdas"`
 	Chosen  int     `json:"chosen"` // of Lambdas
@@ -200,8 +203,40 @@ func explore(r *trainers.NetworkResult, s *picture.Scene, file string, level flo
 		x.add(pair[0], pair[1], known[[2]string{r.Names[pair[0]], r.Names[pair[1]]}], 0)
 	}
 	x.takePath(r)
+	x.takeLevels(r.Network)
 	x.finish()
 	return x, nil
+}
+
+// mostLevels is how many pairs of levels an edge tells of.
+const mostLevels = 6
+
+// takeLevels says of pairs with a nominal node that they have no sign, and of edges which levels go
+// together, the strongest first.
+func (x *explorer) takeLevels(n *network.Network) {
+	if n.Levels == nil {
+		return
+	}
+	x.Unsigned, x.Levels = make([]bool, len(x.From)), make([]string, len(x.From))
+	for i, from := range x.From {
+		x.Unsigned[i] = len(n.Levels[from]) > 2 || len(n.Levels[x.To[i]]) > 2
+	}
+	for _, e := range n.Edges {
+		i, there := x.at[[2]int{x.names[e.From], x.names[e.To]}]
+		if !there || e.Together == nil {
+			continue
+		}
+		pairs := slices.Clone(e.Together)
+		slices.SortStableFunc(pairs, func(a, b network.LevelPair) int {
+			return cmp.Compare(math.Abs(b.Association), math.Abs(a.Association))
+		})
+		var words []string
+		for _, p := range pairs[:min(len(pairs), mostLevels)] {
+			ends := printable.Text(cmp.Or(p.From, "more "+e.From)) + " with " + printable.Text(cmp.Or(p.To, "more "+e.To))
+			words = append(words, ends+" "+strings.ReplaceAll(fmt.Sprintf("%+.2f", p.Association), "-", "−"))
+		}
+		x.Levels[i] = strings.Join(words, ", ")
+	}
 }
 
 // alongPath are the pairs that are an edge somewhere on the path, the largest first.

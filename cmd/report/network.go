@@ -34,7 +34,7 @@ const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
 var NetworkFiles = []string{
-	"edges.csv", "pairs.csv", "centrality.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
+	"edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
 	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
 	"intervals.svg", "intervals.png", "pvalues.svg", "pvalues.png", "inclusion.svg", "inclusion.png",
 }
@@ -80,6 +80,9 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 	}
 	if len(r.Names) <= mostInMatrix {
 		files = append(files, file{"precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) }})
+	}
+	if r.Network.HasLevels() {
+		files = append(files, file{"levels.csv", r.Network.WriteLevels})
 	}
 	if r.Inference != nil {
 		files = append(files, file{"pairs.csv", r.Network.WritePairs})
@@ -173,7 +176,7 @@ func drawNetwork(r *trainers.NetworkResult, s *picture.Scene, refitted bool, rat
 		along += fmt.Sprintf(" Of the pairs that are edges somewhere on the path the %d strongest are drawn, those of the chosen network first; %d more are not.", len(drawn), left)
 	}
 	out := []drawing{
-		{"network", shown + " Blue and solid: positive partial correlation; red and dashed: negative; the wider, the stronger.", n, side, side},
+		{"network", shown + " Blue and solid: positive partial correlation; red and dashed: negative;" + withoutSign(r.Network) + " the wider, the stronger.", n, side, side},
 		{"path", along, paths, 18 * vg.Centimeter, 12 * vg.Centimeter},
 	}
 	if rates != nil {
@@ -186,6 +189,14 @@ func drawNetwork(r *trainers.NetworkResult, s *picture.Scene, refitted bool, rat
 	}
 	uncertain, err := drawUncertainty(r)
 	return append(out, uncertain...), err
+}
+
+// withoutSign says how edges without a sign are drawn, "" where there are none.
+func withoutSign(n *network.Network) string {
+	if !slices.ContainsFunc(n.Edges, func(e network.Edge) bool { return e.Unsigned }) {
+		return ""
+	}
+	return " grey: strength of an edge with a nominal column, which has no sign;"
 }
 
 // mostCurves is how many pairs a picture of the path has, so that it can be seen and its
@@ -208,13 +219,15 @@ func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
 	} else {
 		slices.SortFunc(pairs, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	}
-	sizes := map[[2]string]float64{}
+	edges := map[[2]string]network.Edge{}
 	for _, e := range r.Network.Edges {
-		sizes[[2]string{e.From, e.To}] = e.PartialCorrelation
+		edges[[2]string{e.From, e.To}] = e
 	}
 	for _, pair := range pairs {
 		j, k := pair[0], pair[1]
-		c := picture.Curve{Name: picture.PairName(r.Network.Label(r.Names[j]), r.Network.Label(r.Names[k])), Chosen: r.Adjacency.Has(j, k), Size: sizes[[2]string{r.Names[j], r.Names[k]}]}
+		c := picture.Curve{Name: picture.PairName(r.Network.Label(r.Names[j]), r.Network.Label(r.Names[k])), Chosen: r.Adjacency.Has(j, k)}
+		edge := edges[[2]string{r.Names[j], r.Names[k]}]
+		c.Size, c.Unsigned = edge.PartialCorrelation, edge.Unsigned
 		for _, p := range r.Points {
 			c.X = append(c.X, p.Lambda)
 			c.Y = append(c.Y, p.PartialCorrelation(d, j, k))
@@ -476,12 +489,26 @@ func centralities(result *trainers.Result) ([]network.Centrality, error) {
 	if err != nil || result.Model.Domain.Bounded() || len(r.Names) > mostInMatrix {
 		return out, err
 	}
-	shares, err := network.Predictability(r.Precision)
+	whole := r.Precision
+	if r.Blocks != nil {
+		whole = r.Whole
+	}
+	shares, err := network.Predictability(whole)
 	if err != nil {
 		return out, nil // a fit that stopped short may have no inverse: R² is then not known
 	}
-	for j, share := range shares {
-		out[j].Predictability = share
+	if r.Blocks == nil {
+		for j, share := range shares {
+			out[j].Predictability = share
+		}
+		return out, nil
+	}
+	at := 0 // first column of a node
+	for j, b := range r.Blocks {
+		if b.Width == 1 { // the share of a nominal column's variance is not defined
+			out[j].Predictability = shares[at]
+		}
+		at += b.Width
 	}
 	return out, nil
 }

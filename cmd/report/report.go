@@ -48,6 +48,11 @@ func (r Report) Resampled() bool {
 	return slices.ContainsFunc(r.Edges, func(e network.Edge) bool { return e.Uncertainty != nil && !math.IsNaN(e.Uncertainty.Inclusion) })
 }
 
+// Unsigned tells whether there is an edge without a sign.
+func (r Report) Unsigned() bool {
+	return slices.ContainsFunc(r.Edges, func(e network.Edge) bool { return e.Unsigned })
+}
+
 // Tested tells whether pairs have p values.
 func (r Report) Tested() bool {
 	return slices.ContainsFunc(r.Edges, func(e network.Edge) bool { return e.Uncertainty != nil && !math.IsNaN(e.Uncertainty.P) })

@@ -36,8 +36,11 @@ type dotEdge struct {
 
 func (e dotEdge) Attributes() []encoding.Attribute {
 	colour, line := "#2166AC", "solid"
-	if e.edge.Sign() == "-" {
+	switch e.edge.Sign() {
+	case "-":
 		colour, line = "#B2182B", "dashed"
+	case "":
+		colour = "#555555"
 	}
 	out := []encoding.Attribute{
 		{Key: "penwidth", Value: strconv.FormatFloat(widest*math.Abs(e.edge.PartialCorrelation), 'f', 3, 64)},
@@ -54,7 +57,7 @@ func (e dotEdge) Attributes() []encoding.Attribute {
 }
 
 // WriteDOT writes an undirected graph for Graphviz: pen width proportional to
-// |partial correlation|, positive edges solid blue, negative ones dashed red. What is known of
+// |partial correlation|, positive edges solid blue, negative ones dashed red, those without a sign grey. What is known of
 // their uncertainty is among their attributes, named as WriteEdges names it.
 // It fails if the network names a node twice or an unknown one.
 func (n *Network) WriteDOT(w io.Writer) error {

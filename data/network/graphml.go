@@ -40,7 +40,7 @@ type graphMLData struct {
 
 // WriteGraphML writes an undirected graph for igraph, Gephi, Cytoscape and
 // networkx: nodes n0, n1, … in column order with their name or Labels as label, edges e0,
-// e1, … strongest first with weight, partial_correlation, precision, sign ("+" or "-")
+// e1, … strongest first with weight, partial_correlation, precision, sign ("+", "-" or "")
 // and their known uncertainty, named as WriteEdges names it.
 // Source: http://graphml.graphdrawing.org/specification.html.
 // It fails if the network names a node twice or an unknown one.

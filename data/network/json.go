@@ -15,7 +15,16 @@ type jsonEdge struct {
 	PartialCorrelation float64 `json:"partial_correlation"`
 	Precision          float64 `json:"precision"`
 	Sign               string  `json:"sign"`
+
+	Levels []jsonLevels `json:"levels,omitempty"`
 	*jsonUncertainty
+}
+
+// jsonLevels is LevelPair.
+type jsonLevels struct {
+	From        string  `json:"from,omitempty"`
+	To          string  `json:"to,omitempty"`
+	Association float64 `json:"association"`
 }
 
 // jsonUncertainty has what is known of an edge.
@@ -46,7 +55,8 @@ func newJSONUncertainty(u *Uncertainty) *jsonUncertainty {
 
 // WriteJSON writes {"nodes": […], "edges": [{"from", "to", "weight",
 // "partial_correlation", "precision", "sign"}]}, and what is known of an edge's uncertainty,
-// named as WriteEdges names it; where nodes have labels, "labels" gives them by name. It fails if
+// named as WriteEdges names it; of an edge with a binary or nominal end "levels" has what WriteLevels
+// writes of it; where nodes have labels, "labels" gives them by name. It fails if
 // a number is not finite.
 func (n *Network) WriteJSON(w io.Writer) error {
 	file := struct {
@@ -55,7 +65,11 @@ func (n *Network) WriteJSON(w io.Writer) error {
 		Edges  []jsonEdge        `json:"edges"`
 	}{Nodes: append([]string{}, n.Nodes...), Labels: n.Labels, Edges: []jsonEdge{}}
 	for _, e := range n.Edges {
-		file.Edges = append(file.Edges, jsonEdge{e.From, e.To, e.Weight(), e.PartialCorrelation, e.Precision, e.Sign(), newJSONUncertainty(e.Uncertainty)})
+		var levels []jsonLevels
+		for _, l := range e.Together {
+			levels = append(levels, jsonLevels(l))
+		}
+		file.Edges = append(file.Edges, jsonEdge{e.From, e.To, e.Weight(), e.PartialCorrelation, e.Precision, e.Sign(), levels, newJSONUncertainty(e.Uncertainty)})
 	}
 	enc := json.NewEncoder(printable.Writer{W: w})
 	enc.SetEscapeHTML(false)

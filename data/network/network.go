@@ -18,15 +18,24 @@ type Edge struct {
 	From, To                      string
 	Precision, PartialCorrelation float64
 	Uncertainty                   *Uncertainty // nil without inference
+
+	// Unsigned says that an end has levels without an order: PartialCorrelation is then the strength
+	// of the edge, the largest partial canonical correlation, which has no sign, and Precision what
+	// has this partial correlation.
+	Unsigned bool
+	Together []LevelPair // of an edge with a binary or nominal end: which levels go together
 }
 
 // Weight is |PartialCorrelation|, a strength as programs for graphs expect it: positive,
 // without units.
 func (e Edge) Weight() float64 { return math.Abs(e.PartialCorrelation) }
 
-// Sign is "-" for a negative partial correlation, else "+".
+// Sign is "-" for a negative partial correlation, "" for one that has no sign, else "+".
 func (e Edge) Sign() string {
-	if e.PartialCorrelation < 0 {
+	switch {
+	case e.Unsigned:
+		return ""
+	case e.PartialCorrelation < 0:
 		return "-"
 	}
 	return "+"
@@ -40,6 +49,7 @@ type Network struct {
 	Edges  []Edge
 	Pairs  []Edge
 	Labels map[string]string // what nodes are called where people read, of those that have a label
+	Levels [][]string        // of each binary or nominal node the names of its levels, nil of others; nil where all are numbers
 }
 
 // Label is what a node is called where people read: its label or, without one, its name.

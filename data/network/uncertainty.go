@@ -28,13 +28,21 @@ func Unknown(rows int) Uncertainty {
 	return Uncertainty{n, n, n, n, n, n, n, n, rows}
 }
 
+// nominal says whether a node has levels without an order.
+func (n *Network) nominal(j int) bool { return n.Levels != nil && len(n.Levels[j]) > 2 }
+
 // SetUncertainty tells of every pair what is known of it: pairs j < k in column order,
-// (0,1), (0,2), …, as Adjacency has them. p is the precision that New had.
+// (0,1), (0,2), …, as Adjacency has them. p is the precision that New had. Pairs with a nominal node
+// have no sign.
 func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 	n.Pairs = make([]Edge, 0, len(pairs))
 	for j, from := range n.Nodes {
 		for k := j + 1; k < len(n.Nodes); k++ {
-			n.Pairs = append(n.Pairs, Edge{From: from, To: n.Nodes[k], Precision: p.At(j, k), PartialCorrelation: PartialCorrelation(p, j, k), Uncertainty: &pairs[len(n.Pairs)]})
+			u, unsigned := &pairs[len(n.Pairs)], n.nominal(j) || n.nominal(k)
+			if unsigned {
+				u.SameSign = math.NaN()
+			}
+			n.Pairs = append(n.Pairs, Edge{From: from, To: n.Nodes[k], Precision: p.At(j, k), PartialCorrelation: PartialCorrelation(p, j, k), Uncertainty: u, Unsigned: unsigned})
 		}
 	}
 	for i, at := range n.pairsOfEdges() {

@@ -57,7 +57,7 @@ func ExampleNew() {
 	// log weights 2 1
 	// means 2 3
 	// log sds 2 3
-	// model mixture: options {"component": 2}: unknown field "component"; it should look like {"components": …}
+	// model mixture: options {"component": 2}: unknown field "component"; it should look like {"components": …, "levels": …}
 }
 
 // What a model has decides which methods and objectives can be used with it.

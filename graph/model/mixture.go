@@ -32,9 +32,10 @@ type Mixture struct {
 	LogSDs     *graph.Param // (K, d): log σ_kj
 }
 
-// MixtureOptions are those of the registered model "mixture".
+// MixtureOptions configure the registered model "mixture". With Levels it is a Mixed.
 type MixtureOptions struct {
-	Components int `json:"components"` // 10
+	Components int   `json:"components"`       // 10; of tables with levels chosen by held-out rows
+	Levels     []int `json:"levels,omitempty"` // by column, 0 of one of numbers
 }
 
 // newMixture starts from equal weights, N(0, 1) means and unit deviations.
@@ -46,6 +47,12 @@ func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 	if most := 1_000_000 / d; o.Components < 1 || o.Components > most {
 		return nil, fmt.Errorf("%d components of %d columns: 1 to %d are possible", o.Components, d, most)
 	}
+	if o.Levels != nil {
+		if err := checkLevels(o.Levels, d); err != nil {
+			return nil, err
+		}
+		return NewMixed(o.Components, o.Levels), nil
+	}
 	m := &Mixture{o.Components, d, graph.NewParam("log weights", o.Components, 1), graph.NewParam("means", o.Components, d), graph.NewParam("log sds", o.Components, d)}
 	for i := range m.Means.Value {
 		m.Means.Value[i] = rng.NormFloat64()
@@ -54,7 +61,7 @@ func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 }
 
 // Options implements Configured.
-func (m *Mixture) Options() any { return MixtureOptions{m.components} }
+func (m *Mixture) Options() any { return MixtureOptions{Components: m.components} }
 
 // TrainingDefaults implements Trainable: the loss has no minimum, for it falls without end
 // as a component shrinks onto a row.

@@ -30,6 +30,9 @@ var cellSamplers = []cellSampler{
 	{
 		name: "exact", refuses: refusesExactCells, chains: func(f *Model) bool { return f.gaps().Bounded() },
 		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
+			if f.mixed() != nil {
+				return f.byComponents(z, c.Draws), nil
+			}
 			return bySource(f, z, c.Draws, source.NewExact)
 		},
 	},
@@ -81,6 +84,8 @@ func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
 		return s, err
 	case f.ordinal() && s.name != "latent":
 		return s, errLatent
+	case f.mixed() != nil && s.name != "exact":
+		return s, errLevels
 	}
 	return s, s.refuses(f)
 }
@@ -94,6 +99,8 @@ func (f *Model) regressed() bool { return f.Missingness != nil && f.Missingness.
 func refusesExactCells(f *Model) error {
 	_, gaussian := model.AsNormal(f.Model)
 	switch {
+	case f.mixed() != nil:
+		return nil
 	case !gaussian:
 		return errors.New("the exact conditional is known for Gaussian models, this is another: use mcmc")
 	case f.regressed():

@@ -36,6 +36,9 @@ type Saved struct {
 	// standardised ones (see InUnits).
 	Model model.Model
 	Names []string
+	// Levels are by column the names of the levels that a table's texts are, which the model numbers from
+	// 0; nil of columns of numbers, and nil if there are none.
+	Levels [][]string
 	// Transform are functions of the table's columns, nil if there are none: model, domain,
 	// scale, imputer and missingness are of the columns after them.
 	Transform transform.Columns
@@ -47,6 +50,11 @@ type Saved struct {
 	Noise       *noise.Schedule // of a model.NoiseConditional, or the level that was added to standardised columns; else nil
 
 	Missingness *missingness.Model // what was known of it, in the table's units; nil for completely at random
+
+	// Blocks are the columns of Model that stand for each of the table's columns, K − 1 utilities for a
+	// nominal one, with the names of levels; nil: one each, of numbers. Such a model is a network's, and
+	// is not drawn from.
+	Blocks []data.Block
 
 	Outcome     *Outcome     // how the fit ended; nil of a true model, and of files that do not say
 	Uncertainty *Uncertainty // of its parameters, if it was asked for
@@ -61,8 +69,13 @@ type Outcome struct {
 	LeftOut    []string          // in words: columns of the table that the model is without, and why
 }
 
-// modelVersion is of files with a transform; files without are written as version 2.
-const modelVersion = 3
+// Versions of files: with levels or blocks, with a transform, and without any of these. A program reads
+// those that it knows.
+const (
+	modelVersion     = 4
+	transformVersion = 3
+	plainVersion     = 2
+)
 
 // InUnits is the model of the table's columns, after Transform.
 func (s *Saved) InUnits() model.Model {
@@ -99,16 +112,18 @@ func (s *Saved) Standardised() (model.Model, error) {
 
 // file is what every model file holds.
 type file struct {
-	Version    int               `json:"version"`
-	Model      string            `json:"model"`
-	Options    json.RawMessage   `json:"options,omitempty"`
-	Names      []string          `json:"names"`
-	Transform  json.RawMessage   `json:"transform,omitempty"`
-	Domain     json.RawMessage   `json:"domain,omitempty"`
-	Scale      *scaleFile        `json:"standardised_by,omitempty"`
-	Parameters map[string]packed `json:"parameters,omitempty"`
-	Imputer    *imputerFile      `json:"imputer,omitempty"`
-	Noise      *noise.Schedule   `json:"noise,omitempty"`
+	Version    int                 `json:"version"`
+	Model      string              `json:"model"`
+	Options    json.RawMessage     `json:"options,omitempty"`
+	Names      []string            `json:"names"`
+	Blocks     []blockFile         `json:"blocks,omitempty"`
+	Levels     map[string][]string `json:"levels,omitempty"` // by column
+	Transform  json.RawMessage     `json:"transform,omitempty"`
+	Domain     json.RawMessage     `json:"domain,omitempty"`
+	Scale      *scaleFile          `json:"standardised_by,omitempty"`
+	Parameters map[string]packed   `json:"parameters,omitempty"`
+	Imputer    *imputerFile        `json:"imputer,omitempty"`
+	Noise      *noise.Schedule     `json:"noise,omitempty"`
 
 	Missingness json.RawMessage `json:"missingness,omitempty"`
 
@@ -118,6 +133,12 @@ type file struct {
 	Inference  *Uncertainty      `json:"inference,omitempty"`
 	Moments    string            `json:"moments,omitempty"`
 	LeftOut    []string          `json:"left_out,omitempty"`
+}
+
+// blockFile is a column of the table in the model.
+type blockFile struct {
+	Columns int      `json:"columns"` // of the model, that stand for it
+	Levels  []string `json:"levels,omitempty"`
 }
 
 type scaleFile struct {
@@ -195,7 +216,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := file{Version: 2, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Inference: s.Uncertainty}
+	f := file{Version: plainVersion, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Inference: s.Uncertainty}
 	if s.Scale.Mean != nil {
 		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
 	}
@@ -203,7 +224,18 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	if f.Transform != nil {
-		f.Version = modelVersion
+		f.Version = transformVersion
+	}
+	for _, b := range s.Blocks {
+		f.Version, f.Blocks = modelVersion, append(f.Blocks, blockFile{b.Width, b.Levels})
+	}
+	for j, names := range s.Levels {
+		if names != nil {
+			if f.Levels == nil {
+				f.Version, f.Levels = modelVersion, map[string][]string{}
+			}
+			f.Levels[s.Names[j]] = names
+		}
 	}
 	if f.Imputer, err = s.imputerFile(); err != nil {
 		return nil, err
@@ -285,7 +317,14 @@ func decodeModel(text []byte) (*Saved, error) {
 		return nil, err
 	}
 	s := &Saved{Kind: f.Model, Names: f.Names, Noise: f.Noise}
+	first := 0
+	for j, b := range f.Blocks {
+		s.Blocks, first = append(s.Blocks, data.Block{Name: f.Names[j], First: first, Width: b.Columns, Levels: b.Levels}), first+b.Columns
+	}
 	if s.Model, err = f.model(text); err != nil {
+		return nil, err
+	}
+	if s.Levels, err = f.levels(s.Model); err != nil {
 		return nil, err
 	}
 	if f.Converged != nil {
@@ -349,12 +388,24 @@ func decodeFile(text []byte) (*file, error) {
 	if twice := slices.Clone(f.Names); len(slices.Compact(slices.Sorted(slices.Values(twice)))) < len(f.Names) {
 		return nil, fmt.Errorf("two of its columns have one name: %s", strings.Join(f.Names, ", "))
 	}
+	if f.Blocks != nil && len(f.Blocks) != len(f.Names) {
+		return nil, fmt.Errorf("it has blocks of %d columns and %d names", len(f.Blocks), len(f.Names))
+	}
+	for _, b := range f.Blocks {
+		if b.Columns < 1 || b.Columns > data.MostLevels || b.Columns > 1 && len(b.Levels) != b.Columns+1 {
+			return nil, fmt.Errorf("a block has %d columns for %d levels", b.Columns, len(b.Levels))
+		}
+	}
 	return &f, nil
 }
 
 // model is the file's model with its parameters, or its quantities in text.
 func (f *file) model(text []byte) (model.Model, error) {
-	m, err := model.New(f.Model, len(f.Names), f.Options, stream.New(0))
+	d := len(f.Names)
+	for _, b := range f.Blocks {
+		d += b.Columns - 1
+	}
+	m, err := model.New(f.Model, d, f.Options, stream.New(0))
 	if err != nil {
 		return nil, err
 	}
@@ -362,6 +413,49 @@ func (f *file) model(text []byte) (model.Model, error) {
 		return m, readQuantities(text, parametric)
 	}
 	return m, readParams(m.Params(), f.Parameters)
+}
+
+// levels are the file's by column. It fails if they are not those of the model.
+func (f *file) levels(m model.Model) (levels [][]string, err error) {
+	known := 0
+	if f.Levels != nil {
+		levels = make([][]string, len(f.Names))
+	}
+	mixed, _ := m.(*model.Mixed)
+	for j, name := range f.Names {
+		names, coded := f.Levels[name]
+		if coded {
+			levels[j] = names
+			known++
+		}
+		if len(names) == 0 && coded || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
+			return nil, fmt.Errorf("levels of %q: at least one is needed, each of another name", name)
+		}
+		if mixed != nil && mixed.Levels(j) != len(names) {
+			return nil, fmt.Errorf("levels of %q: there are %d names, and the model has %d", name, len(names), mixed.Levels(j))
+		}
+	}
+	if known < len(f.Levels) {
+		return nil, errors.New("levels: a column that the model does not have is named")
+	}
+	return levels, nil
+}
+
+// Kinds say how the columns of a table are read for the model: numbers as numbers, and texts as its
+// levels.
+func (s *Saved) Kinds() map[string]data.Column {
+	kinds := map[string]data.Column{}
+	for j, name := range s.Names {
+		c := data.Column{Name: name, Kind: data.Number}
+		if s.Levels != nil && s.Levels[j] != nil {
+			c.Levels, c.Kind = s.Levels[j], data.Nominal
+			if len(c.Levels) <= 2 {
+				c.Kind = data.Binary
+			}
+		}
+		kinds[name] = c
+	}
+	return kinds
 }
 
 // imputer is the file's imputer with its parameters.

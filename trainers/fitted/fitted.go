@@ -10,6 +10,7 @@
 package fitted
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -27,6 +28,7 @@ import (
 // Model is a model with all that drawing from it and scoring rows by it need.
 type Model struct {
 	Names     []string
+	Levels    [][]string        // names of levels by column, which x numbers from 0; nil of numbers, and nil if there are none
 	Transform transform.Columns // functions of the table's columns; below x is what they give, nil if it is the table
 	Model     model.Model       // of rows z, x_j = Mean_j + Deviation_j z_j
 	Scale     data.Scale        // Mean and Deviation
@@ -39,13 +41,19 @@ type Model struct {
 	Missingness *missingness.Model
 }
 
-// Fitted is the model of a file, ready for use.
+// errNetworkLevels refuses what a network of columns with levels is not for.
+var errNetworkLevels = errors.New("it is a network of columns with levels, from which no rows are drawn, filled or scored: fill the gaps of a table by impute TABLE, or fit a model by fit --model mixture")
+
+// Fitted is the model of a file, ready for use. That of a network of columns with levels is refused.
 func (s *Saved) Fitted() (*Model, error) {
+	if s.Blocks != nil {
+		return nil, errNetworkLevels
+	}
 	model, err := s.Standardised()
 	if err != nil {
 		return nil, err
 	}
-	f := &Model{Names: s.Names, Transform: s.Transform, Model: model, Scale: s.Scale, Domain: s.Domain, Imputer: s.Imputer, Noise: s.Noise, Missingness: s.Missingness}
+	f := &Model{Names: s.Names, Levels: s.Levels, Transform: s.Transform, Model: model, Scale: s.Scale, Domain: s.Domain, Imputer: s.Imputer, Noise: s.Noise, Missingness: s.Missingness}
 	if s.Scale.Mean == nil {
 		for range s.Names {
 			f.Scale.Mean, f.Scale.Deviation = append(f.Scale.Mean, 0), append(f.Scale.Deviation, 1)
@@ -82,6 +90,9 @@ func (f *Model) gaps() *domain.Domain {
 
 // scoreOnly says that the model gives no log density.
 func (f *Model) scoreOnly() (bool, error) {
+	if f.mixed() != nil {
+		return false, nil
+	}
 	e, err := model.NewEvaluator(f.density(), 1, true)
 	return err == nil && e.ScoreOnly(), err
 }

@@ -1,6 +1,7 @@
 package fitted
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -23,12 +24,12 @@ type Hold struct {
 
 // Apply moves the missing cells of completed rows (n·draws, d) into the ends, then rounds
 // them to the nearest multiple that is neither beyond these nor outside the model's domain.
-// Where the domain leaves none a value stays as it was. It gives how many it changed.
+// Where the domain leaves none a value stays as it was; levels stay. It gives how many it changed.
 func (h Hold) Apply(f *Model, t *data.Table, values []float64, draws int) (changed int) {
 	inside := f.allowed(t)
 	for at := range values {
 		i, j := at/t.D/draws, at%t.D
-		if t.Observed[i*t.D+j] {
+		if t.Observed[i*t.D+j] || data.Coded(t, j) != nil {
 			continue
 		}
 		row, was := values[at-j:at-j+t.D], values[at]
@@ -165,7 +166,7 @@ const (
 func (r *Imputed) Beyond(t *data.Table) (problems []string) {
 	for j, name := range t.Names {
 		x := t.Column(j)
-		if len(x) < judgedCells {
+		if len(x) < judgedCells || data.Coded(t, j) != nil {
 			continue
 		}
 		low, high := slices.Min(x), slices.Max(x)
@@ -224,6 +225,14 @@ type ColumnSummary struct {
 	Name              string
 	Observed, Imputed Moments
 	Outside           float64 // the share of imputed values below the least or above the largest observed one
+
+	Levels []LevelShare // of a column of levels, the most frequent observed one first; else nil
+}
+
+// LevelShare is how often a level was observed and imputed, of all cells of the column.
+type LevelShare struct {
+	Name              string
+	Observed, Imputed float64
 }
 
 // Summarise compares, for the columns with missing cells, completed rows (n·draws, d)
@@ -248,9 +257,26 @@ func Summarise(t *data.Table, values []float64, draws int) (columns []ColumnSumm
 		}
 		c.Outside /= float64(len(imputed))
 		c.Imputed = momentsOf(imputed)
+		if names := data.Coded(t, j); names != nil {
+			c.Levels = levelShares(names, observed, imputed)
+		}
 		columns = append(columns, c)
 	}
 	return columns
+}
+
+func levelShares(names []string, observed, imputed []float64) (shares []LevelShare) {
+	for _, name := range names {
+		shares = append(shares, LevelShare{Name: name})
+	}
+	for _, v := range observed {
+		shares[int(v)].Observed += 1 / float64(len(observed))
+	}
+	for _, v := range imputed {
+		shares[int(v)].Imputed += 1 / float64(len(imputed))
+	}
+	slices.SortStableFunc(shares, func(a, b LevelShare) int { return cmp.Compare(b.Observed, a.Observed) })
+	return shares
 }
 
 func momentsOf(x []float64) Moments {

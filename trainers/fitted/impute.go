@@ -83,7 +83,8 @@ func (m *Mixing) Converged() bool { return m.RHat <= MaxRHat && m.Worst <= 1.2 }
 
 // Impute draws the missing cells of a table given its observed ones, in its units.
 // Rows without any value are drawn whole. It fails if the model does not allow
-// c.Sampler, or by a *data.RowError if a row lies outside the domain.
+// c.Sampler, or by a *data.RowError if a row lies outside the domain. Levels that a model of numbers
+// takes for numbers are rounded to the nearest one.
 func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Imputed, error) {
 	c, err := c.For(f)
 	if err != nil {
@@ -97,6 +98,7 @@ func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Impu
 	}
 	r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error {
 		f.restore(b.x)
+		f.toLevels(b.x)
 		if err := f.checkDraws(b.x); err != nil {
 			return err
 		}
@@ -113,6 +115,18 @@ func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Impu
 		return nil
 	})
 	return r, err
+}
+
+// toLevels makes numbers of columns with levels the nearest level.
+func (f *Model) toLevels(values []float64) {
+	if f.Levels == nil {
+		return
+	}
+	for at, v := range values {
+		if last := len(f.Levels[at%len(f.Levels)]) - 1; last >= 0 {
+			values[at] = min(max(math.Round(v), 0), float64(last))
+		}
+	}
 }
 
 // For is c with its defaults for a model; it fails where the model does not allow c.Sampler.

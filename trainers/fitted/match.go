@@ -57,6 +57,9 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	if f.ordinal() {
 		return 0, errLatentMatch
 	}
+	if f.mixed() != nil {
+		return 0, errLevelsMatch
+	}
 	if _, err := f.predictor(t.N); err != nil {
 		return 0, err
 	}

@@ -30,8 +30,8 @@ type Points struct {
 // PointDraws are those that Point takes the means of, where the caller does not say.
 const PointDraws = 400
 
-// closedForm is the Sampler of Points without draws.
-const closedForm = "closed form"
+// ClosedForm is the Sampler of Points and Scores without draws.
+const ClosedForm = "closed form"
 
 // Point gives the conditional mean E[x_mis | x_obs] of a table's missing cells, in its
 // units (docs/theory/sampling.md#eq-conditional-mean). For a normal model on all of R^d it
@@ -46,6 +46,9 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 	}
 	if normal, ok := f.normalMeans(); ok && c.Sampler == "exact" {
 		return expectations(f, t, normal)
+	}
+	if f.mixed() != nil {
+		return f.expectMixed(t)
 	}
 	r := &Points{Sampler: c.Sampler, Draws: c.Draws, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	categories := f.Transform.Ordinal()
@@ -69,6 +72,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 				mean, sd := stat.MeanStdDev(draws, nil)
 				r.Values[row*t.D+j], r.Error[row*t.D+j] = mean, sd/math.Sqrt(n)
 			}
+			f.toLevels(r.Values[row*t.D : (row+1)*t.D])
 		}
 		return nil
 	})
@@ -88,7 +92,7 @@ func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
 	}
-	r := &Points{Sampler: closedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
+	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	z := f.standardised(t)
 	given := source.Conditional{Mean: m.Mean(), Precision: m.Precision()}
 	for i := range t.N {
@@ -98,6 +102,7 @@ func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {
 		}
 		given.Expect(row)
 		f.restore(row)
+		f.toLevels(row)
 		for j, o := range mask {
 			if o == 0 {
 				r.Values[i*t.D+j] = row[j]

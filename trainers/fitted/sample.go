@@ -157,6 +157,9 @@ func refusesExactRows(f *Model) error {
 }
 
 func refusesChains(f *Model) error {
+	if f.mixed() != nil {
+		return errLevels
+	}
 	scoreOnly, err := f.scoreOnly()
 	if scoreOnly {
 		return errors.New("the model gives a score but no log density, which Monte Carlo needs: use langevin, sde or ode")
@@ -166,6 +169,8 @@ func refusesChains(f *Model) error {
 
 func refusesNoise(f *Model) error {
 	switch {
+	case f.mixed() != nil:
+		return errLevels
 	case f.noiseConditional() == nil:
 		return errors.New("the model was not fitted along levels of noise: use hmc")
 	case f.Domain.Bounded():

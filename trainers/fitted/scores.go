@@ -41,6 +41,9 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 	if err != nil {
 		return nil, err
 	}
+	if f.mixed() != nil {
+		return f.scoreMixed(t)
+	}
 	nan := func(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
 	r := &Scores{Sampler: c.Sampler, LogDensity: nan(t.N), Score: nan(t.N * t.D), Error: nan(t.N * t.D), Size: make([]float64, t.N)}
 	if r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error { return f.marginal(r, b, c.Draws) }); err != nil {

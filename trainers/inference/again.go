@@ -13,7 +13,7 @@ import (
 type Again func(ctx context.Context, rows []int, seed uint64) (Fit, error)
 
 // Fit is a network: its edges as places among the pairs of nodes (0,1), (0,2), … in column order,
-// and their partial correlations.
+// and their partial correlations, with a nominal column strengths.
 type Fit struct {
 	Done    bool
 	Failed  string // why there is none
@@ -23,11 +23,11 @@ type Fit struct {
 
 // FitOf is the network that a path has ended with.
 func FitOf(r *regpath.Run) Fit {
-	f, d, packed := Fit{Done: true}, r.Table.D, r.Model().Packed.Value
-	point, nodes, i := regpath.Point{Packed: packed}, r.Nodes(), 0
-	edges := r.Network(packed).Edge
-	for a, j := range nodes {
-		for _, k := range nodes[a+1:] {
+	f, d, i := Fit{Done: true}, len(r.Nodes()), 0
+	point := regpath.Point{Packed: r.NodePrecision(r.Model().Packed.Value)}
+	edges := point.Adjacency(d, r.Config.Threshold).Edge
+	for j := range d {
+		for k := j + 1; k < d; k++ {
 			if edges[i] {
 				f.Edges, f.Partial = append(f.Edges, i), append(f.Partial, point.PartialCorrelation(d, j, k))
 			}

@@ -13,28 +13,32 @@ import (
 // Config says whether and how the uncertainty of a network is found. The zero value asks
 // for none.
 type Config struct {
-	Kind      string  `json:"kind"`                // "none" or a name of Kinds; "" is none
+	Kind      string  `json:"kind"`                // "none", "auto" or a name of Kinds; "" is none
 	Resamples int     `json:"resamples,omitempty"` // of a kind that resamples
 	Level     float64 `json:"level"`               // of confidence intervals; 0.95
 	Stability int     `json:"stability,omitempty"` // subsamples for the correlation-stability coefficients, whatever Kind is; 0: none
 }
 
-// None is the kind that tells nothing.
-const None = "none"
+// None is the kind that tells nothing. Auto is robust intervals where they are cheap and cover as they
+// say, else none; trainers.Prepare resolves it.
+const (
+	None = "none"
+	Auto = "auto"
+)
 
 // DefaultLevel is that of confidence intervals.
 const DefaultLevel = 0.95
 
-// Parse reads none, a kind's name, or that of a kind that resamples with a number, as
+// Parse reads none, auto, a kind's name, or that of a kind that resamples with a number, as
 // bootstrap=500.
 func Parse(text string) (Config, error) {
 	name, value, numbered := strings.Cut(text, "=")
-	if name == None && !numbered {
-		return Config{Kind: None}, nil
+	if (name == None || name == Auto) && !numbered {
+		return Config{Kind: name}, nil
 	}
 	kind, known := Kinds[name]
 	if !known {
-		return Config{}, setting.Errorf("inference", text, "it is none, %s", strings.Join(forms(), ", "))
+		return Config{}, setting.Errorf("inference", text, "it is auto, none, %s", strings.Join(forms(), ", "))
 	}
 	c := Config{Kind: name}
 	if kind.Resamples != numbered {
@@ -59,7 +63,7 @@ func forms() (out []string) {
 
 // Beginnings are what Parse reads, up to a number.
 func Beginnings() []string {
-	all := []string{None}
+	all := []string{Auto, None}
 	for _, name := range slices.Sorted(maps.Keys(Kinds)) {
 		if Kinds[name].Resamples {
 			name += "="
@@ -79,7 +83,7 @@ func Listed() string {
 }
 
 // Asked tells whether anything is to be inferred.
-func (c Config) Asked() bool { return c.Kind != "" && c.Kind != None }
+func (c Config) Asked() bool { return c.Kind != "" && c.Kind != None && c.Kind != Auto }
 
 // LeastStability is how many subsamples there must be for every share of rows that is
 // dropped to have one.
@@ -101,7 +105,7 @@ func (c Config) Resolve() (Config, error) {
 	kind, known := Kinds[c.Kind]
 	switch {
 	case !known:
-		return c, setting.Errorf("inference", c.Kind, "it is none, %s", strings.Join(forms(), ", "))
+		return c, setting.Errorf("inference", c.Kind, "it is auto, none, %s", strings.Join(forms(), ", "))
 	case kind.Resamples && c.Resamples < 2:
 		return c, setting.Errorf("inference", c.Kind, "the number of resamples must be 2 or more, as %s=500", c.Kind)
 	}

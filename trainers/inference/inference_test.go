@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, c.Asked())
 	_, err = Parse("nothing")
-	require.ErrorContains(t, err, "it is none")
+	require.ErrorContains(t, err, "it is auto, none")
 }
 
 func TestAsked(t *testing.T) {

@@ -1,12 +1,14 @@
 package posterior
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
 	"slices"
 	"sort"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
@@ -23,19 +25,20 @@ import (
 //
 // with the anchor N(μ̂, Σ̂). One normal (K = 1) has none:
 //
-//	μ uniform,   Ψ diagonal, Ψ_jj ~ Gamma(½, rate ½) above 0.001
+//	μ uniform,   Ψ diagonal, equal within a column, Ψ_jj ~ Gamma(½, rate ½) above 0.001
+//
+// A row z_i has one number for each column and L − 1 for a nominal one of L levels (column).
 type chain struct {
-	n, d     int
+	n, d     int // rows; numbers of a row
 	rng      *stream.Stream
-	observed []bool
+	columns  []column // of the table
+	observed []bool   // (n, columns)
+	level    []int    // (n, columns): of an observed cell of few values its interval, of a nominal one its level
+	donors   int      // Config.Donors
 	patterns []pattern
 	z        []float64 // (n, d)
 	of       []int     // (n): the component of each row
-	every    []int     // column
-
-	incomplete []bool      // (d): columns with gaps
-	cuts       [][]float64 // (d): Config.Cuts, nil for columns of continuous values
-	level      []int       // (n, d): the interval of a cut column's observed cell
+	every    []int     // number of a row
 
 	anchor     *Anchor // nil: one normal
 	nu         float64
@@ -44,7 +47,47 @@ type chain struct {
 	components []component
 
 	weighted   []float64 // of a row, by component
-	deviations []float64 // of a row's cells
+	deviations []float64 // of a row's numbers
+	products   []float64 // of a row's missing numbers
+	scores     []float64 // of a row's levels
+}
+
+// column is a column of the table: its place among the numbers of a row, and how these make the value.
+type column struct {
+	first, width int
+	incomplete   bool
+	cuts         []float64 // Config.Cuts: the value is the interval of the number; nil for others
+
+	// vertices (levels, width) of a nominal column are the corners c of a regular simplex around 0.
+	// The level is the one with the largest utility cᵀz. Another order of levels turns z, which
+	// changes nothing.
+	vertices []float64
+}
+
+// simplex has the corners c_0, …, c_(levels−1), one a row: c_kᵀc_l = [k = l] − 1/levels.
+func simplex(levels int) (vertices []float64) {
+	for k := range levels {
+		for j := 1; j < levels; j++ {
+			v := 1 / math.Sqrt(float64(j*(j+1)))
+			switch {
+			case k == j:
+				v *= -float64(j)
+			case k > j:
+				v = 0
+			}
+			vertices = append(vertices, v)
+		}
+	}
+	return vertices
+}
+
+// utilities puts cᵀz of each level into s.scores.
+func (s *chain) utilities(c *column, z []float64) []float64 {
+	s.scores = s.scores[:0]
+	for vertex := range slices.Chunk(c.vertices, c.width) {
+		s.scores = append(s.scores, floats.Dot(vertex, z[c.first:c.first+c.width]))
+	}
+	return s.scores
 }
 
 // component is one normal of the mixture.
@@ -54,12 +97,11 @@ type component struct {
 	precision  []float64 // (d, d)
 	covariance []float64 // (d, d)
 
-	given   factor // of the covariance of the cells that a pattern observes
-	gaps    factor // of the precision of those that it misses
-	drawing bool   // gaps is of the present pattern
+	root float64 // ½ log det P
+	gaps factor  // of the precision of the numbers that a pattern misses
 }
 
-// pattern are the rows that miss the same cells.
+// pattern are the rows that miss the same cells, by numbers of a row.
 type pattern struct{ rows, observed, missing []int }
 
 // grid of ν − d − 1.
@@ -78,41 +120,27 @@ const (
 // newChain starts with observed cells of the same columns, drawn at random, in the gaps, and
 // rows at the nearest of as many of them, drawn at random, as there are components.
 func newChain(t *data.Table, c Config, a *Anchor, k int) *chain {
-	if c.Cuts == nil {
-		c.Cuts = make([][]float64, t.D)
+	d := c.width(t)
+	s := &chain{n: t.N, d: d, rng: new(stream.Stream).At(c.Seed, stream.Sample, 2, uint64(k)), observed: t.Observed, donors: c.Donors,
+		level: make([]int, len(t.Values)), z: make([]float64, t.N*d), of: make([]int, t.N), anchor: a, nu: float64(d) + 2, psi: make([]float64, d*d), delta: 1, tau: 1,
+		components: make([]component, c.Components), weighted: make([]float64, c.Components), deviations: make([]float64, d), products: make([]float64, d)}
+	for j := range t.D {
+		s.columns = append(s.columns, s.start(t, c, j))
 	}
-	s := &chain{n: t.N, d: t.D, rng: new(stream.Stream).At(c.Seed, stream.Sample, 2, uint64(k)), observed: t.Observed,
-		z: slices.Clone(t.Values), of: make([]int, t.N), anchor: a, nu: float64(t.D) + 2, psi: make([]float64, t.D*t.D), delta: 1, tau: 1,
-		components: make([]component, c.Components),
-		incomplete: make([]bool, t.D), cuts: c.Cuts, level: make([]int, len(t.Values)), weighted: make([]float64, c.Components), deviations: make([]float64, t.D)}
 	for _, rows := range t.Patterns(t.AllRows()) {
 		p := pattern{rows: rows}
-		for j, seen := range t.Observed[rows[0]*t.D : (rows[0]+1)*t.D] {
-			if seen {
-				p.observed = append(p.observed, j)
+		for j, of := range s.columns {
+			if numbers := s.every[of.first : of.first+of.width]; t.Observed[rows[0]*t.D+j] {
+				p.observed = append(p.observed, numbers...)
 			} else {
-				p.missing = append(p.missing, j)
+				p.missing = append(p.missing, numbers...)
 			}
 		}
 		s.patterns = append(s.patterns, p)
 	}
-	for j := range t.D {
-		s.every = append(s.every, j)
-		seen := t.Column(j)
-		for i := j; i < len(s.z); i += t.D {
-			if !t.Observed[i] {
-				s.z[i], s.incomplete[j] = seen[s.rng.IntN(len(seen))], true
-			}
-		}
-	}
 	for k := range s.components {
 		c := &s.components[k]
-		c.mean, c.precision, c.covariance = make([]float64, t.D), make([]float64, t.D*t.D), make([]float64, t.D*t.D)
-	}
-	for at, v := range t.Values {
-		if cuts := s.cuts[at%t.D]; t.Observed[at] && cuts != nil {
-			s.level[at] = sort.SearchFloat64s(cuts, v)
-		}
+		c.mean, c.precision, c.covariance = make([]float64, d), make([]float64, d*d), make([]float64, d*d)
 	}
 	s.scatter()
 	for k, m := range s.moments() {
@@ -126,6 +154,39 @@ func newChain(t *data.Table, c Config, a *Anchor, k int) *chain {
 		}
 	}
 	return s
+}
+
+// start fills column j of the table, whose numbers stand behind those of the columns before.
+func (s *chain) start(t *data.Table, c Config, j int) column {
+	of := column{first: len(s.every), width: 1}
+	if c.Cuts != nil {
+		of.cuts = c.Cuts[j]
+	}
+	if c.Levels != nil && c.Levels[j] > 0 {
+		of.vertices, of.width = simplex(c.Levels[j]), c.Levels[j]-1
+	}
+	for range of.width {
+		s.every = append(s.every, len(s.every))
+	}
+	seen := t.Column(j)
+	for i := range t.N {
+		at := i*t.D + j
+		v := t.Values[at]
+		if !t.Observed[at] {
+			v, of.incomplete = seen[s.rng.IntN(len(seen))], true
+		}
+		into := s.z[i*s.d+of.first:]
+		switch {
+		case of.vertices != nil:
+			s.level[at] = int(v)
+			copy(into, of.vertices[int(v)*of.width:(int(v)+1)*of.width])
+			continue
+		case of.cuts != nil:
+			s.level[at] = sort.SearchFloat64s(of.cuts, v)
+		}
+		into[0] = v
+	}
+	return of
 }
 
 // scatter puts rows to the nearest of some.
@@ -162,18 +223,35 @@ func (s *chain) steps(ctx context.Context, iterations int, after func(i int)) er
 	return nil
 }
 
-// means are the columns' of completed cells, of a column of few values those of the numbers
-// 0, 1, … of its values.
-func (s *chain) means() []float64 {
-	m := make([]float64, s.d)
-	for at, v := range s.z {
-		j := at % s.d
-		if cuts := s.cuts[j]; cuts != nil {
-			v = float64(sort.SearchFloat64s(cuts, v))
-		}
-		m[j] += v / float64(s.n)
+// means are the columns' of completed cells: of a column of few values those of the numbers
+// 0, 1, … of its values, of a nominal one the share of each level, one after the other.
+func (s *chain) means() (out []float64) {
+	m := make([][]float64, len(s.columns))
+	for j, c := range s.columns {
+		m[j] = make([]float64, max(1, len(c.vertices)/c.width))
 	}
-	return m
+	for i := range s.n {
+		for j := range s.columns {
+			c := &s.columns[j]
+			switch v := s.z[i*s.d+c.first]; {
+			case c.vertices != nil:
+				m[j][s.levelOf(i, j)] += 1 / float64(s.n)
+			case c.cuts != nil:
+				m[j][0] += float64(sort.SearchFloat64s(c.cuts, v)) / float64(s.n)
+			default:
+				m[j][0] += v / float64(s.n)
+			}
+		}
+	}
+	return slices.Concat(m...)
+}
+
+// levelOf is that of row i in nominal column j.
+func (s *chain) levelOf(i, j int) int {
+	if at := i*len(s.columns) + j; s.observed[at] {
+		return s.level[at]
+	}
+	return floats.MaxIdx(s.utilities(&s.columns[j], s.z[i*s.d:i*s.d+s.d]))
 }
 
 // inUse is the number of components that have rows.
@@ -183,14 +261,59 @@ func (s *chain) inUse() int {
 	return len(slices.Compact(of))
 }
 
-// gaps are the missing cells, row by row.
+// gaps are the missing cells, row by row: of a nominal column its level.
 func (s *chain) gaps() (out []float64) {
-	for i, seen := range s.observed {
-		if !seen {
-			out = append(out, s.z[i])
+	matched := s.match()
+	for at, seen := range s.observed {
+		if seen {
+			continue
+		}
+		i, j := at/len(s.columns), at%len(s.columns)
+		c := &s.columns[j]
+		switch {
+		case c.vertices != nil:
+			out = append(out, float64(s.levelOf(i, j)))
+		case matched[j] != nil:
+			out = append(out, matched[j](i))
+		default:
+			out = append(out, s.z[i*s.d+c.first])
 		}
 	}
 	return out
+}
+
+// match gives, by column of continuous values, a draw for row i from the observed cells of the
+// s.donors rows whose mean given the rest of the row, in its component, is nearest to row i's; nil
+// for other columns, and without donors.
+func (s *chain) match() []func(i int) float64 {
+	matched := make([]func(int) float64, len(s.columns))
+	for j, c := range s.columns {
+		if s.donors == 0 || !c.incomplete || c.cuts != nil || c.vertices != nil {
+			continue
+		}
+		var rows []int
+		means := make([]float64, s.n)
+		for i := range s.n {
+			means[i], _ = s.given(i, c.first)
+			if s.observed[i*len(s.columns)+j] {
+				rows = append(rows, i)
+			}
+		}
+		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(means[a], means[b]) })
+		matched[j] = func(i int) float64 {
+			from := sort.Search(len(rows), func(k int) bool { return means[rows[k]] >= means[i] })
+			to := from // rows[from:to] are the nearest
+			for to-from < min(s.donors, len(rows)) {
+				if to == len(rows) || from > 0 && means[i]-means[rows[from-1]] < means[rows[to]]-means[i] {
+					from--
+				} else {
+					to++
+				}
+			}
+			return s.z[rows[from+s.rng.IntN(to-from)]*s.d+c.first]
+		}
+	}
+	return matched
 }
 
 // dense is a square matrix as gonum has it.
@@ -200,16 +323,21 @@ func dense(a []float64, d int) *mat.SymDense { return mat.NewSymDense(d, a) }
 // integrated out, and the missing cells given component and observed ones, for given
 // parameters:
 //
-//	p(k | z_o) ∝ w_k N(z_o; μ_k,o, Σ_k,oo),   Σ_k = P_k⁻¹
+//	p(k | z_o) ∝ w_k N(z_o; μ_k,o, (P_k⁻¹)_oo)
 //	z_m | z_o, k ~ N(μ_m − P_mm⁻¹P_mo(z_o − μ_o), P_mm⁻¹)
 //
 // It is not ok where a matrix is not positive definite in float64.
 func (s *chain) cells() (ok bool) {
+	for k := range s.components {
+		c := &s.components[k]
+		if !c.gaps.of(c.precision, s.d, s.every) {
+			return false
+		}
+		c.root = c.gaps.logDet
+	}
 	for _, p := range s.patterns {
 		for k := range s.components {
-			c := &s.components[k]
-			c.drawing = false
-			if len(s.components) > 1 && !c.given.of(c.covariance, s.d, p.observed) {
+			if c := &s.components[k]; !c.gaps.of(c.precision, s.d, p.missing) {
 				return false
 			}
 		}
@@ -217,40 +345,38 @@ func (s *chain) cells() (ok bool) {
 			if len(s.components) > 1 {
 				s.of[i] = s.component(p, i)
 			}
-			if len(p.missing) > 0 && !s.complete(p, i, &s.components[s.of[i]]) {
-				return false
-			}
+			s.complete(p, i, &s.components[s.of[i]])
 		}
 	}
 	return true
 }
 
-// component draws that of row i.
+// component draws that of row i, with (P⁻¹)_oo⁻¹ = P_oo − P_om P_mm⁻¹ P_mo and v = z − μ, 0 in gaps:
+//
+//	log N(z_o; μ_o, (P⁻¹)_oo) = ½ log(det P/det P_mm) − ½ (vᵀPv − |L⁻¹P_mo v_o|²) + constant,   P_mm = LLᵀ
 func (s *chain) component(p pattern, i int) int {
+	row, v, of := s.z[i*s.d:i*s.d+s.d], s.deviations, s.products[:len(p.missing)]
 	for k := range s.components {
 		c := &s.components[k]
-		v := s.deviations[:len(p.observed)]
-		for a, j := range p.observed {
-			v[a] = s.z[i*s.d+j] - c.mean[j]
+		floats.SubTo(v, row, c.mean)
+		for _, j := range p.missing {
+			v[j] = 0
 		}
-		c.given.forward(v)
 		square := 0.0
-		for _, x := range v {
-			square += x * x
+		for _, j := range p.observed {
+			square += v[j] * floats.Dot(c.precision[j*s.d:j*s.d+s.d], v)
 		}
-		s.weighted[k] = c.log - square/2 - c.given.logDet
+		for a, j := range p.missing {
+			of[a] = floats.Dot(c.precision[j*s.d:j*s.d+s.d], v)
+		}
+		c.gaps.forward(of)
+		s.weighted[k] = c.log + c.root - c.gaps.logDet - (square-floats.Dot(of, of))/2
 	}
 	return s.pick(s.weighted)
 }
 
 // complete draws the missing cells of row i, of component c.
-func (s *chain) complete(p pattern, i int, c *component) (ok bool) {
-	if !c.drawing {
-		if !c.gaps.of(c.precision, s.d, p.missing) {
-			return false
-		}
-		c.drawing = true
-	}
+func (s *chain) complete(p pattern, i int, c *component) {
 	row, v := s.z[i*s.d:i*s.d+s.d], s.deviations[:len(p.missing)]
 	for a, j := range p.missing {
 		v[a] = 0
@@ -266,47 +392,90 @@ func (s *chain) complete(p pattern, i int, c *component) (ok bool) {
 	for a, j := range p.missing {
 		row[j] = c.mean[j] + v[a]
 	}
-	return true
 }
 
-// latent draws the numbers behind the observed cells of columns of few values, cell by cell,
-// each given the rest of its row and within the interval that its value stands for: the
-// normal of mean μ_j − Σ_l≠j P_jl (z_l − μ_l)/P_jj and variance 1/P_jj of the row's component,
-// truncated (Albert & Chib 1993, "Bayesian analysis of binary and polychotomous response
-// data").
+// latent draws the numbers behind the observed cells of columns of few values and of nominal ones,
+// one by one, each given the rest of its row and within the interval that the value stands for
+// (Albert & Chib 1993, "Bayesian analysis of binary and polychotomous response data"). Of level k of
+// a nominal column the numbers have c_kᵀz ≥ c_lᵀz for all l, which is an interval for each of
+// them given the others (McCulloch & Rossi 1994, "An exact likelihood analysis of the multinomial
+// probit model").
 func (s *chain) latent() (ok bool) {
-	for j := range s.d {
-		cuts := s.cuts[j]
-		if cuts == nil {
+	for j := range s.columns {
+		c := &s.columns[j]
+		if c.cuts == nil && c.vertices == nil {
 			continue
 		}
 		for i := range s.n {
-			at := i*s.d + j
+			at := i*len(s.columns) + j
 			if !s.observed[at] {
 				continue
 			}
-			c, row := &s.components[s.of[i]], s.z[i*s.d:i*s.d+s.d]
-			own, mean := c.precision[j*s.d+j], c.mean[j]
-			for l, v := range row {
-				if l != j {
-					mean -= c.precision[j*s.d+l] / own * (v - c.mean[l])
+			if level := s.level[at]; c.vertices == nil {
+				low, high := math.Inf(-1), math.Inf(1)
+				if level > 0 {
+					low = c.cuts[level-1]
 				}
+				if level < len(c.cuts) {
+					high = c.cuts[level]
+				}
+				ok = s.within(i, c.first, low, high)
+			} else {
+				ok = s.cone(i, c, level)
 			}
-			low, high := math.Inf(-1), math.Inf(1)
-			if k := s.level[at]; k > 0 {
-				low = cuts[k-1]
-			}
-			if k := s.level[at]; k < len(cuts) {
-				high = cuts[k]
-			}
-			root := math.Sqrt(own)
-			row[j] = mean + truncnorm.Transport(s.rng.NormFloat64(), (low-mean)*root, (high-mean)*root)/root
-			if math.IsNaN(row[j]) {
+			if !ok {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// cone draws the numbers of nominal column c of row i within the cone of a level.
+func (s *chain) cone(i int, c *column, level int) (ok bool) {
+	row := s.z[i*s.d : i*s.d+s.d]
+	scores := s.utilities(c, row)
+	for k := range c.width {
+		was := row[c.first+k]
+		low, high := math.Inf(-1), math.Inf(1)
+		own := c.vertices[level*c.width+k]
+		for l, score := range scores {
+			switch slope := own - c.vertices[l*c.width+k]; {
+			case slope > 0:
+				low = max(low, was-(scores[level]-score)/slope)
+			case slope < 0:
+				high = min(high, was-(scores[level]-score)/slope)
+			}
+		}
+		if low = min(low, was); !s.within(i, c.first+k, low, max(high, was)) { // rounding
+			return false
+		}
+		for l := range k + 2 { // corners with this number
+			scores[l] += c.vertices[l*c.width+k] * (row[c.first+k] - was)
+		}
+	}
+	return true
+}
+
+// given has mean and 1/standard deviation of number j of row i given the others, in its component:
+// μ_j − Σ_l≠j P_jl (z_l − μ_l)/P_jj and √P_jj.
+func (s *chain) given(i, j int) (mean, root float64) {
+	c, row := &s.components[s.of[i]], s.z[i*s.d:i*s.d+s.d]
+	own, mean := c.precision[j*s.d+j], c.mean[j]
+	for l, v := range row {
+		if l != j {
+			mean -= c.precision[j*s.d+l] / own * (v - c.mean[l])
+		}
+	}
+	return mean, math.Sqrt(own)
+}
+
+// within draws number j of row i given the others from an interval.
+func (s *chain) within(i, j int, low, high float64) (ok bool) {
+	mean, root := s.given(i, j)
+	v := mean + truncnorm.Transport(s.rng.NormFloat64(), (low-mean)*root, (high-mean)*root)/root
+	s.z[i*s.d+j] = v
+	return !math.IsNaN(v)
 }
 
 // factor is L of a symmetric positive definite matrix A = LLᵀ, lower triangular. It is used

@@ -32,7 +32,7 @@ type moments struct {
 //
 // One normal has no anchor: μ ~ N(z̄, (nP)⁻¹), and Ψ is diagonal,
 //
-//	Ψ_jj     Gamma(½ + ν/2, rate ½ + νP_jj/2), above 0.001
+//	Ψ_jj     Gamma(½ + bν/2, rate ½ + ν Σ P_jj/2), above 0.001, equal and summed over a column's b numbers
 //
 // Components without rows are integrated out before the weights, so that K counts the others
 // there, and are then drawn from the prior. law is not ok where a matrix is not positive
@@ -154,8 +154,15 @@ func (s *chain) drawPsi(occupied []int) (ok bool) {
 		floats.AddScaled(scale, s.nu, s.components[k].precision)
 	}
 	if s.anchor == nil {
-		for j := range d {
-			s.psi[j*d+j] = s.gammaAbove(leastPsi, 0.5+k*s.nu/2, 0.5+scale[j*d+j]/2)
+		for _, c := range s.columns {
+			sum := 0.0
+			for _, j := range s.every[c.first : c.first+c.width] {
+				sum += scale[j*d+j]
+			}
+			psi := s.gammaAbove(leastPsi, 0.5+float64(c.width)*k*s.nu/2, 0.5+sum/2)
+			for _, j := range s.every[c.first : c.first+c.width] {
+				s.psi[j*d+j] = psi
+			}
 		}
 		return true
 	}

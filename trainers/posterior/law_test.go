@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -81,7 +83,8 @@ func (p *priorOf) wishart(freedom float64, m symmetric) symmetric {
 	return symmetric{a * a, a * b, b*b + c*c}
 }
 
-func (p *priorOf) draw(components int) {
+// draw has equal variances in Ψ of one normal if tied.
+func (p *priorOf) draw(components int, tied bool) {
 	p.nu = 3 + math.Ldexp(0.5, p.rng.IntN(12))
 	p.weight, p.delta, p.tau = 1, 1, 1
 	if components == 1 {
@@ -92,6 +95,9 @@ func (p *priorOf) draw(components int) {
 			return v
 		}
 		p.psi = symmetric{above(), 0, above()}
+		if tied {
+			p.psi.c = p.psi.a
+		}
 		p.means[0] = [2]float64{}
 	} else {
 		for inside := false; !inside; {
@@ -123,6 +129,9 @@ func (p *priorOf) state(s *chain) {
 		}
 		x, y := p.normal(p.p[k].inverse())
 		s.of[i], s.z[2*i], s.z[2*i+1] = k, p.means[k][0]+x, p.means[k][1]+y
+		if s.columns[0].vertices != nil {
+			s.level[i] = levelOf(s.z[2*i], s.z[2*i+1])
+		}
 	}
 	for k := range s.components {
 		c := &s.components[k]
@@ -131,6 +140,17 @@ func (p *priorOf) state(s *chain) {
 		copy(c.precision, p.p[k].slice())
 		copy(c.covariance, p.p[k].inverse().slice())
 	}
+}
+
+// levelOf is the level of three that numbers x and y behind a nominal column stand for.
+func levelOf(x, y float64) int {
+	switch {
+	case math.Sqrt(3)*y < -math.Abs(x): // of corners (1, 1/√3), (−1, 1/√3) and (0, −2/√3)
+		return 2
+	case x < 0:
+		return 1
+	}
+	return 0
 }
 
 // numbersOf a state, by name: those of a component are of the first row's.
@@ -184,45 +204,153 @@ func numbersOf(p *priorOf, s *chain) (names []string, values []float64) {
 // are drawn from the documented prior, by other code, no number has another mean after three
 // iterations (Geweke 2004, "Getting it right"; here with independent starts, so that differences
 // are independent). A conditional that loses a factor 2 or a sign is off by 5 standard errors or more.
+// The rows have two numbers, or one nominal column of three levels, whose level is known in four rows
+// of five; of one normal, whose μ has no proper prior, in none.
 func TestIterationsKeepTheJointDistribution(t *testing.T) {
 	const starts, rows = 4000, 8
-	for _, components := range []int{1, 2} {
-		p := &priorOf{rng: new(stream.Stream).At(6, stream.Simulate), mean: [2]float64{1, -0.5}, sigma: symmetric{1, 0.6, 2}}
-		var a *Anchor
-		if components > 1 {
-			a = &Anchor{p.mean[:], p.sigma.slice(), p.sigma.inverse().slice()}
-		}
-		values, observed := make([]float64, 2*rows), make([]bool, 2*rows)
-		for at := range observed {
-			values[at], observed[at] = float64(at), at%5 > 0
-		}
-		gaps, err := data.NewTable([]string{"x", "y"}, values, observed)
-		require.NoError(t, err)
-		s := newChain(gaps, Config{Components: components, Seed: 1}, a, 0)
-		var names []string
-		var changes [][]float64
-		for range starts {
-			p.draw(components)
-			p.state(s)
-			var before, after []float64
-			names, before = numbersOf(p, s)
-			require.NoError(t, s.steps(t.Context(), 3, func(int) {}))
-			_, after = numbersOf(p, s)
-			changes = append(changes, after)
-			for j, v := range before {
-				changes[len(changes)-1][j] -= v
+	for _, nominal := range []bool{false, true} {
+		for _, components := range []int{1, 2} {
+			p := &priorOf{rng: new(stream.Stream).At(6, stream.Simulate), mean: [2]float64{1, -0.5}, sigma: symmetric{1, 0.6, 2}}
+			var a *Anchor
+			if components > 1 {
+				a = &Anchor{p.mean[:], p.sigma.slice(), p.sigma.inverse().slice()}
 			}
-		}
-		for j, name := range names {
-			var change []float64
-			for _, c := range changes {
-				change = append(change, c[j])
+			c, names := Config{Components: components, Seed: 1}, []string{"x", "y"}
+			if nominal {
+				c.Levels, names = []int{3}, names[:1]
 			}
-			mean, deviation := stat.MeanStdDev(change, nil)
-			z := mean / deviation * math.Sqrt(starts)
-			require.Less(t, math.Abs(z), 4., name)
+			values, observed := make([]float64, len(names)*rows), make([]bool, len(names)*rows)
+			for at := range observed {
+				values[at], observed[at] = float64(at%3), at%5 > 0
+			}
+			gaps, err := data.NewTable(names, values, observed)
+			require.NoError(t, err)
+			s := newChain(gaps, c, a, 0)
+			if nominal && components == 1 {
+				s.observed = make([]bool, rows)
+			}
+			var changes [][]float64
+			for range starts {
+				p.draw(components, nominal)
+				p.state(s)
+				var before, after []float64
+				names, before = numbersOf(p, s)
+				require.NoError(t, s.steps(t.Context(), 3, func(int) {}))
+				_, after = numbersOf(p, s)
+				changes = append(changes, after)
+				for j, v := range before {
+					changes[len(changes)-1][j] -= v
+				}
+			}
+			for j, name := range names {
+				var change []float64
+				for _, c := range changes {
+					change = append(change, c[j])
+				}
+				mean, deviation := stat.MeanStdDev(change, nil)
+				if deviation == 0 { // a cell that is not drawn
+					continue
+				}
+				z := mean / deviation * math.Sqrt(starts)
+				require.Less(t, math.Abs(z), 4., "%s, components %d, nominal %v", name, components, nominal)
+			}
 		}
 	}
+}
+
+// With the parameters of two normals held, rows of a number and a nominal column of three levels
+// are completed by the conditionals of the joint distribution: levels given the number, the
+// number given the level, and rows without either are theirs by a sum over a grid of the plane behind
+// the column.
+func TestNominalConditionals(t *testing.T) {
+	const n, rounds, warm = 2000, 24, 4
+	var values []float64
+	var observed []bool
+	for i := range 3 * n { // level 1 known, number −0.5 known, neither
+		values, observed = append(values, -0.5, 1), append(observed, i/n == 1, i/n == 0)
+	}
+	gaps := &data.Table{Names: []string{"x", "g"}, N: 3 * n, D: 2, Values: values, Observed: observed}
+	s := newChain(gaps, Config{Components: 2, Levels: []int{0, 3}, Seed: 3}, nil, 0)
+	covariances := [][]float64{{1, 0.5, -0.3, 0.5, 1, 0.2, -0.3, 0.2, 0.8}, {0.6, -0.2, 0.4, -0.2, 0.7, 0.3, 0.4, 0.3, 1.2}}
+	weights, means := []float64{0.7, 0.3}, [][]float64{{0.3, 0.2, -0.4}, {-1, -0.5, 0.6}}
+	for k := range s.components {
+		c := &s.components[k]
+		c.log = math.Log(weights[k])
+		copy(c.mean, means[k])
+		var f mat.Cholesky
+		require.True(t, f.Factorize(dense(covariances[k], 3)))
+		require.NoError(t, f.InverseTo(dense(c.precision, 3)))
+		mirror(c.precision, 3)
+	}
+	level, x1, xx1, xAll, rounded := [2][3]float64{}, 0., 0., 0., 0.
+	for round := range rounds {
+		require.True(t, s.cells())
+		require.True(t, s.latent())
+		if round < warm {
+			continue
+		}
+		rounded++
+		for i := range 3 * n {
+			x := s.z[3*i]
+			switch group := i / n; {
+			case group == 0:
+				x1 += x
+				xx1 += x * x
+			default:
+				level[group-1][s.levelOf(i, 1)]++
+			}
+			if i/n == 2 {
+				xAll += x
+			}
+		}
+	}
+
+	// The grid: density of (v, w), alone and with x = −0.5, and the mean of x given them.
+	var alone, with [3]float64
+	var first, second, mean float64
+	const step = 0.04
+	for k, w := range weights {
+		a, m := covariances[k], means[k]
+		joint := func(x, v, u float64) float64 {
+			c := &s.components[k]
+			z, square := [3]float64{x - m[0], v - m[1], u - m[2]}, 0.
+			for i := range z {
+				for j := range z {
+					square += z[i] * c.precision[3*i+j] * z[j]
+				}
+			}
+			return math.Exp(-square/2) / math.Sqrt(mat.Det(dense(a, 3))) / math.Pow(2*math.Pi, 1.5)
+		}
+		plane := symmetric{a[4], a[5], a[8]}
+		inverse := plane.inverse()
+		for v := -6.; v < 6; v += step {
+			for u := -6.; u < 6; u += step {
+				dv, du := v-m[1], u-m[2]
+				p := w * step * step * math.Exp(-inverse.square(dv, du)/2) / math.Sqrt(plane.det()) / (2 * math.Pi)
+				l := levelOf(v, u)
+				alone[l] += p
+				with[l] += w * step * step * joint(-0.5, v, u)
+				bv, bu := a[1]*inverse.a+a[2]*inverse.b, a[1]*inverse.b+a[2]*inverse.c
+				e := m[0] + bv*dv + bu*du
+				mean += p * e
+				if l == 1 {
+					first += p * e
+					second += p * (e*e + a[0] - bv*a[1] - bu*a[2])
+				}
+			}
+		}
+	}
+	require.InDelta(t, 1, floats.Sum(alone[:]), 1e-4)
+	first, second = first/alone[1], second/alone[1]
+	draws := rounded * n
+	for l := range 3 {
+		for group, want := range []float64{with[l] / floats.Sum(with[:]), alone[l]} {
+			require.InDelta(t, want, level[group][l]/draws, 0.003+4*math.Sqrt(want*(1-want)/draws), "level %d, group %d", l, group)
+		}
+	}
+	require.InDelta(t, mean, xAll/draws, 0.03)
+	require.InDelta(t, first, x1/draws, 0.03) // rounds of a row go together: half of the rows' error
+	require.InDelta(t, second, xx1/draws, 0.05)
 }
 
 // The anchor of a normal table is near the distribution that its rows are drawn from.

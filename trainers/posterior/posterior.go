@@ -12,6 +12,8 @@ package posterior
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -25,15 +27,24 @@ import (
 // Config says how missing cells are drawn. Zero values mean the defaults named here.
 type Config struct {
 	Draws      int // completed tables; 1
-	Components int // of the mixture at most; 10, or one for 5d rows; 1 with fewer than 20d rows
+	Components int // of the mixture at most; 10, or one for 5d rows; 1 with fewer than 20d rows, d numbers a row
 	WarmUp     int // iterations of each chain before any counts; 100
-	Iterations int // of each chain that count; 100, and again twice as many while chains have not met, up to 800
+	Iterations int // of each chain that count; 100, and again twice as many while chains have not met, up to 800, with nominal columns 3200
 	Seed       uint64
 
 	// Cuts are, for a column of few values, the increasing places at which it goes from one
 	// to the next: what is modelled is a number behind the value, of which only the interval
 	// is observed; nil for other columns, and nil if there are none.
 	Cuts [][]float64
+
+	// Levels are, for a nominal column, how many levels it has, 3 or more: its observed cells are
+	// 0, …, Levels − 1. What is modelled are the levels' utilities, of which only the largest is
+	// observed. 0 for other columns, and nil if there are none.
+	Levels []int
+
+	// Donors make draws of columns of continuous values observed ones (predictive-mean matching),
+	// of one of so many rows; 0: they are the law's.
+	Donors int
 
 	Anchor *Anchor // of the prior of a mixture; nil: estimated from the table
 
@@ -48,9 +59,10 @@ const (
 	leastRound     = 100
 	leastSpacing   = 10 // iterations of a chain from draw to draw
 	mostRounds     = 4
+	levelsRounds   = 6 // with nominal columns, whose utilities' covariances have long memories
 )
 
-// Anchor is a normal distribution of the rows, at which the prior of a mixture is anchored.
+// Anchor is a normal distribution of the rows, d numbers each (L − 1 for a nominal column of L levels), at which the prior of a mixture is anchored.
 type Anchor struct {
 	Mean       []float64 // (d)
 	Covariance []float64 // (d, d)
@@ -60,8 +72,9 @@ type Anchor struct {
 // For is c with its defaults for a table.
 func (c Config) For(t *data.Table) (Config, error) {
 	setting.Default(&c.Draws, 1)
-	components := min(mostComponents, t.N/(5*t.D))
-	if t.N < 20*t.D { // the anchor, which uses the table twice, would make draws too narrow
+	d := c.width(t)
+	components := min(mostComponents, t.N/(5*d))
+	if t.N < 20*d { // the anchor, which uses the table twice, would make draws too narrow
 		components = 1
 	}
 	setting.Default(&c.Components, components)
@@ -73,12 +86,22 @@ func (c Config) For(t *data.Table) (Config, error) {
 	return c, nil
 }
 
+// width is how many numbers a row of the table has.
+func (c Config) width(t *data.Table) int {
+	d := t.D
+	for _, levels := range c.Levels {
+		d += max(0, levels-2)
+	}
+	return d
+}
+
 // Drawn are the missing cells of a table.
 type Drawn struct {
 	Gaps [][]float64 // (draws): the missing cells, row by row
 
-	// Mixing has the split R-hat of each column's completed mean over the chains; its Row is
-	// the column, from 0. nil where nothing is missing.
+	// Mixing has the split R-hat of each column's completed mean over the chains, of a nominal
+	// column the largest of its levels' shares; its Row is the column, from 0. nil where nothing is
+	// missing.
 	Mixing     *mcmc.Mixing
 	Iterations int     // of each chain that count
 	InUse      float64 // components that have rows, on average
@@ -89,8 +112,8 @@ type Drawn struct {
 	Mixture *mcmc.Mixing
 }
 
-// Draw completes a table whose columns have mean 0 and deviation 1 or nearly so; each needs an
-// observed cell. Draw k is from chain k modulo 5. If c.Components is 0 and the chains of the
+// Draw completes a table whose columns of numbers have mean 0 and deviation 1 or nearly so; each
+// column needs an observed cell. Draw k is from chain k modulo 5. If c.Components is 0 and the chains of the
 // mixture have not met, the draws are from one normal.
 func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	free := c.Components == 0
@@ -138,6 +161,9 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	length, rounds := c.Iterations, 1
 	if length == 0 {
 		length, rounds = max(leastRound, leastSpacing*runs[0].draws), mostRounds
+		if slices.ContainsFunc(c.Levels, func(levels int) bool { return levels > 0 }) {
+			rounds = levelsRounds
+		}
 	}
 	for {
 		if err := c.each(ctx, runs, func(r *run) error { return r.round(ctx, length) }); err != nil {
@@ -155,7 +181,7 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 // anchor is c.Anchor, or else the mean of one normal's mean and covariance over a short chain.
 func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 	const first, last = 50, 150
-	d := z.D
+	d := c.width(z)
 	a := &Anchor{Mean: make([]float64, d), Covariance: make([]float64, d*d), precision: make([]float64, d*d)}
 	if c.Anchor != nil {
 		a.Mean, a.Covariance = c.Anchor.Mean, c.Anchor.Covariance
@@ -209,16 +235,20 @@ type run struct {
 	draws int // that are asked of it
 
 	gaps   [][]float64 // (draws)
-	trace  [][]float64 // of each column: its completed mean at each iteration
+	trace  [][]float64 // of each of chain.means: its value at each iteration
 	inUse  int         // sum over iterations
 	weight float64     // mean over iterations
 }
 
 // round makes iterations that count, and takes the draws at even distances, the last at the end.
 func (r *run) round(ctx context.Context, iterations int) error {
-	r.gaps, r.trace, r.inUse, r.weight = nil, make([][]float64, r.chain.d), 0, 0
+	r.gaps, r.trace, r.inUse, r.weight = nil, nil, 0, 0
 	return r.chain.steps(ctx, iterations, func(i int) {
-		for j, mean := range r.chain.means() {
+		means := r.chain.means()
+		if i == 0 {
+			r.trace = make([][]float64, len(means))
+		}
+		for j, mean := range means {
 			r.trace[j] = append(r.trace[j], mean)
 		}
 		r.inUse += r.chain.inUse()
@@ -237,16 +267,24 @@ func together(runs []*run, draws int) *Drawn {
 	}
 	var columns []int
 	var rhat []float64
-	for j := range runs[0].trace {
-		if !runs[0].chain.incomplete[j] {
-			continue
+	next := 0
+	for j, c := range runs[0].chain.columns {
+		worst := 0.0
+		for range max(1, len(c.vertices)/c.width) {
+			var traces [][]float64
+			for _, r := range runs {
+				traces = append(traces, r.trace[next])
+			}
+			one, _ := mcmc.RHat(traces)
+			if math.IsNaN(one) && (c.cuts != nil || c.vertices != nil) { // one value in all draws
+				one = 1
+			}
+			worst = max(worst, one)
+			next++
 		}
-		var traces [][]float64
-		for _, r := range runs {
-			traces = append(traces, r.trace[j])
+		if c.incomplete {
+			columns, rhat = append(columns, j), append(rhat, worst)
 		}
-		one, _ := mcmc.RHat(traces)
-		columns, rhat = append(columns, j), append(rhat, one)
 	}
 	d.Mixing = mcmc.Pool(columns, rhat)
 	for _, r := range runs {

@@ -92,7 +92,8 @@ func leastScore(points []Point, scores []float64) choice {
 //	−2 log L + |E| log n + 4 γ |E| log d
 //
 // with n the mean number of rows in which a pair of columns is observed, as bootnet
-// counts for pairwise data: only those rows tell of an edge directly. With sampling weights n
+// counts for pairwise data: only those rows tell of an edge directly. With blocks of columns an edge
+// has |A||B| parameters, which count in place of 1 before log n. With sampling weights n
 // and log L are those of the effective number of rows (docs/theory/weights.md#eq-kish). L is the largest
 // likelihood of a network with the point's edges (refitter.refit), whatever the method and
 // however much λ shrank the point; NaN where the search did not come by. On a domain,
@@ -108,10 +109,15 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 		pairs = meanPairCount(w.Problem)
 	}
 	left := t.EffectiveRows() / float64(t.RowCount())
-	edge := math.Log(left*pairs) + 4**w.Config.Select.Gamma*math.Log(float64(len(w.covariates.nodes)))
-	score := func(i int, likelihood float64) float64 {
-		return -2*left*likelihood + float64(w.State.Points[i].Edges)*edge
+	model := 4 * *w.Config.Select.Gamma * math.Log(float64(len(w.covariates.nodes)))
+	edge := math.Log(left*pairs) + model
+	cost := func(p Point) float64 {
+		if w.covariates.blocks == nil {
+			return float64(p.Edges) * edge
+		}
+		return float64(count(w.adjacency(p, false).Edge))*math.Log(left*pairs) + float64(p.Edges)*model
 	}
+	score := func(i int, likelihood float64) float64 { return -2*left*likelihood + cost(w.State.Points[i]) }
 	floor := func(int) float64 { return math.Inf(-1) }
 	if w.again && w.matrix == nil && w.Missingness == nil && !w.Domain.Bounded() {
 		most, err := saturated(ctx, w)
@@ -260,28 +266,29 @@ func chooseFDR(ctx context.Context, w *walk, test func(ctx context.Context, star
 // half without a result counts as a network without edges, for which the bound holds as well. q is
 // the largest for which the bound on falsely chosen edges (falseEdges) is the given one.
 func chooseStable(ctx context.Context, w *walk) (c choice, err error) {
-	s, f, pairs := w.Config.Select, &w.State.Resampled, w.pairs()
+	s, f, pairs := w.Config.Select, &w.State.Resampled, w.candidates()
 	if failed, told := f.failed(s.Kind); 2*halvings-failed < needed(s.Share) {
 		return c, fmt.Errorf("%s; so no edge can be in %g %% of them: leave out the column, or choose by ebic", told, 100*s.Share)
 	}
-	c.edges = make([]bool, pairs)
+	chosen := make([]bool, pairs)
 	for i, n := range f.Counts[0] {
-		c.edges[i] = n >= needed(s.Share)
+		chosen[i] = n >= needed(s.Share)
 	}
+	c.edges = w.covariates.columns(chosen)
 	if err := pathPast(ctx, w, c.edges); err != nil {
 		return choice{}, err
 	}
 	c.point = nearest(w, c.edges)
 	sharp, unimodal, any := falseEdges(pairs, f.Most, s.Share)
 	c.words = fmt.Sprintf("%d edges are in %g %% or more of the networks of %d half samples, of at most %d edges each; expected of them are at most %.2g that a half sample's network has no more often than %.2g %% of pairs at random (bound of Shah and Samworth for r-concave shares; %.2g for unimodal ones, %.2g for any)",
-		count(c.edges), 100*s.Share, 2*halvings, f.Most, sharp, 100*float64(f.Most)/float64(pairs), unimodal, any)
+		count(chosen), 100*s.Share, 2*halvings, f.Most, sharp, 100*float64(f.Most)/float64(pairs), unimodal, any)
 	return c, nil
 }
 
 // pathPast makes a path that is made as needed until it has so many edges more than some, that
 // no denser network is nearest to them.
 func pathPast(ctx context.Context, w *walk, edges []bool) error {
-	least, wanted := math.MaxInt, count(edges)
+	least, wanted := math.MaxInt, count(ofNodes(w.covariates, edges))
 	for k := 0; k < len(w.State.Points) || w.asNeeded() && !w.ended(); k++ {
 		if err := w.pathTo(ctx, k+1); err != nil {
 			return err

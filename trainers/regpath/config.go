@@ -71,7 +71,7 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if err != nil {
 		return c, steps, err
 	}
-	if p.Table.D < 2 {
+	if p.Table.D < 2 || len(p.Table.Blocks) == 1 {
 		return c, steps, errors.New("a network needs at least two columns")
 	}
 	if c, err = c.resolveSchedule(method); err != nil {
@@ -229,9 +229,10 @@ func (c Config) checkCovariates(p engine.Problem) error {
 	if len(c.Covariates) == 0 {
 		return nil
 	}
+	all := newCovariates(p.Table, nil).names
 	for i, name := range c.Covariates {
-		if !slices.Contains(p.Table.Names, name) {
-			return setting.Errorf("covariates", name, "there is no such column%s; columns are %s", spelling.DidYouMean(name, p.Table.Names), strings.Join(p.Table.Names, ", "))
+		if !slices.Contains(all, name) {
+			return setting.Errorf("covariates", name, "there is no such column%s; columns are %s", spelling.DidYouMean(name, all), strings.Join(all, ", "))
 		}
 		if slices.Contains(c.Covariates[:i], name) {
 			return setting.Errorf("covariates", name, "it is named twice")
@@ -239,7 +240,7 @@ func (c Config) checkCovariates(p engine.Problem) error {
 	}
 	refusal := ""
 	switch {
-	case p.Table.D-len(c.Covariates) < 2:
+	case len(all)-len(c.Covariates) < 2:
 		refusal = "a network needs two columns at least that are none of them"
 	case p.Domain.Bounded() || p.Missingness != nil:
 		refusal = "they are for columns without bounds whose cells are missing at random: leave the bounds or the law of missing cells out, or take the covariates as columns of the network"

@@ -5,10 +5,11 @@ import (
 	"math"
 	"slices"
 
+	"missingscore/data"
 	"missingscore/data/network"
-	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/losses/pairmoments"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/gaussian/em"
 )
@@ -278,42 +279,48 @@ func scorePath(ctx context.Context, w *walk, kind string, s *State) (score float
 // Model is the network's, of the table's columns as the path saw them.
 func (r *Run) Model() *model.Gaussian { return r.model }
 
-// Nodes are the places of the table's columns that are no covariates.
+// Nodes are the places of the table's columns that are no covariates; of a block of columns, which is
+// one node, the first.
 func (r *Run) Nodes() []int { return r.covariates.nodes }
+
+// NodeNames are the names of the nodes.
+func (r *Run) NodeNames() []string { return r.covariates.names }
+
+// Blocks are the columns of each node; nil: one each.
+func (r *Run) Blocks() []data.Block { return r.covariates.blocks }
 
 // Network has the edges of a packed P among the nodes.
 func (r *Run) Network(packed []float64) network.Adjacency {
-	edges := OfNodes(r, Adjacency(packed, r.Table.D, r.Config.Threshold).Edge)
-	return network.Adjacency{D: len(r.Nodes()), Edge: edges}
+	return Adjacency(r.NodePrecision(packed), len(r.Nodes()), r.Config.Threshold)
 }
 
-// OfNodes takes values of all pairs of columns, (0,1), (0,2), …, and gives those of pairs of nodes.
-func OfNodes[T any](r *Run, values []T) []T {
-	if r.covariates.free == nil || values == nil {
-		return values
-	}
-	out := make([]T, 0, len(r.covariates.pairs))
-	for _, at := range r.covariates.pairs {
-		out = append(out, values[at])
-	}
-	return out
+// NodePrecision is a packed P as one of the nodes, whose partial correlations are those of the
+// network: between a block of several columns and another node the strength, without a sign.
+func (r *Run) NodePrecision(packed []float64) []float64 {
+	return r.covariates.precision(packed, r.Table.D)
 }
+
+// OfNodes takes values of all pairs of columns, (0,1), (0,2), …, and gives those of pairs of nodes, of
+// blocks those of their first columns.
+func OfNodes[T any](r *Run, values []T) []T { return ofNodes(r.covariates, values) }
 
 // Point is a point of the path with the nodes alone.
 func (r *Run) Point(p Point) Point {
 	if r.covariates.free == nil {
 		return p
 	}
-	d, q := r.Table.D, len(r.Nodes())
-	packed := make([]float64, q*(q+1)/2)
-	for a, j := range r.Nodes() {
-		for b, k := range r.Nodes()[a:] {
-			packed[graph.PackedIndex(q, a, a+b)] = p.Element(d, j, k)
-		}
-	}
+	packed := r.NodePrecision(p.precision(r.Table.D))
 	p.Linear = nil
-	p.setPrecision(packed, q)
+	p.setPrecision(packed, len(r.Nodes()))
 	return p
+}
+
+// Moments are those that a method of one matrix goes by; nil of other methods.
+func (r *Run) Moments() *pairmoments.Moments {
+	if r.matrix == nil {
+		return nil
+	}
+	return r.matrix.of
 }
 
 // CutByChoice tells whether the path ended because the choice needed no smaller λ.

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/panics"
@@ -45,6 +46,9 @@ func (m *matrix) take(ctx context.Context) (err error) {
 	}
 	m.halved = m.of.Half != nil
 	m.lasso = sparse.Lasso{D: m.Table.D, S: m.of.S, Half: m.of.Half, Workers: workers, Tolerance: m.Config.StopTol, Sweeps: m.Config.MaxIter}
+	if m.covariates.blocks != nil {
+		m.lasso.Blocks = m.Table.Blocks
+	}
 	return nil
 }
 
@@ -55,9 +59,13 @@ func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
 // that to the smallest.
 func (m *matrix) span() (top, ratio float64) {
 	size := m.nullGradient()
-	for j := range m.Table.D {
-		for k := j + 1; k < m.Table.D; k++ {
-			top = max(top, size(j, k))
+	if m.covariates.blocks != nil {
+		top = m.covariates.largest(size)
+	} else {
+		for j := range m.Table.D {
+			for k := j + 1; k < m.Table.D; k++ {
+				top = max(top, size(j, k))
+			}
 		}
 	}
 	top = 1.05 * top / m.scale()
@@ -114,6 +122,11 @@ func (m *matrix) iterate(ctx context.Context, k int) error {
 
 // edgesOf counts the edges of P among the nodes.
 func (m *matrix) edgesOf(p *sparse.Matrix) (n int) {
+	if m.covariates.blocks != nil {
+		packed := make([]float64, p.D*(p.D+1)/2)
+		p.ToPacked(packed)
+		return count(m.nodeEdges(packed))
+	}
 	free := m.covariates.free
 	for i, at := range p.At {
 		if math.Abs(p.Value[i]) > m.Config.Threshold && (free == nil || !free[graph.PackedIndex(p.D, int(at[0]), int(at[1]))]) {
@@ -242,7 +255,32 @@ func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error
 	if err != nil {
 		return nil, err
 	}
-	return func() float64 { return m.at.Loss(of.Element) / m.scale() }, nil
+	element := sync.OnceValue(func() func(j, k int) float64 { // after the path's own moments
+		if m.covariates.blocks != nil {
+			return rewhitened(of, m.of, m.Table.Blocks).At
+		}
+		return of.Element
+	})
+	return func() float64 { return m.at.Loss(element()) / m.scale() }, nil
+}
+
+// rewhitened is S of moments as those of other rows have whitened its columns: W V⁻¹ S V⁻ᵀ W', block by
+// block, with W theirs and V its own.
+func rewhitened(of, by *pairmoments.Moments, blocks []data.Block) *mat.Dense {
+	change := mat.NewDense(of.D, of.D, nil)
+	for a, b := range blocks {
+		if of.Whitening[a] == nil {
+			change.Set(b.First, b.First, 1)
+			continue
+		}
+		var part mat.Dense // W V⁻¹ is the transpose of V⁻ᵀ W'
+		w, v := mat.NewDense(b.Width, b.Width, by.Whitening[a]), mat.NewDense(b.Width, b.Width, of.Whitening[a])
+		_ = part.Solve(v.T(), w.T()) // of a positive definite covariance
+		change.Slice(b.First, b.First+b.Width, b.First, b.First+b.Width).(*mat.Dense).Copy(part.T())
+	}
+	var out mat.Dense
+	out.Product(change, mat.NewDense(of.D, of.D, of.S), change.T())
+	return &out
 }
 
 // likelihoodColumns is up to how many columns networks are judged by the likelihood itself.

@@ -50,7 +50,7 @@ func newWalk(p engine.Problem, steps engine.Config, c Config, s *State, rows []i
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{problem: &problem{Engine: e, Config: c, State: s, model: m, save: func() error { return nil }, covariates: newCovariates(p.Table.Names, c.Covariates)}}
+	w := &walk{problem: &problem{Engine: e, Config: c, State: s, model: m, save: func() error { return nil }, covariates: newCovariates(p.Table, c.Covariates)}}
 	w.posdef.Floor = c.Floor
 	w.takeRows(rows)
 	if c.Schedule == Moments {

@@ -177,7 +177,7 @@ func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Co
 
 // spanAlike is span for a penalty that has all pairs alike, by the table's rows.
 func (c Config) spanAlike(p engine.Problem) (Config, error) {
-	of := newCovariates(p.Table.Names, c.Covariates)
+	of := newCovariates(p.Table, c.Covariates)
 	top := func() float64 {
 		if p.Missingness != nil {
 			return 1.3 * lambdaMax(p, nil, of) // the score of φ is left aside there

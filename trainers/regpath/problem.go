@@ -183,18 +183,24 @@ func (p *problem) packed() []float64 {
 	return of.Value
 }
 
-// adjacency has the edges of a point among all columns; withCovariates says whether pairs with a
-// covariate are edges, all of them or none.
-func (p *problem) adjacency(at Point, withCovariates bool) network.Adjacency {
+// adjacency has the edges of a point among all columns, of blocks all pairs or none; withFree says
+// whether pairs with a covariate and within a block are edges, all of them or none.
+func (p *problem) adjacency(at Point, withFree bool) network.Adjacency {
 	a := at.Adjacency(p.Table.D, p.Config.Threshold)
-	p.covariates.set(a.Edge, p.Table.D, withCovariates)
+	if p.covariates.blocks != nil {
+		a.Edge = p.covariates.columns(p.nodeEdges(at.precision(p.Table.D)))
+	}
+	p.covariates.set(a.Edge, p.Table.D, withFree)
 	return a
 }
 
-// edges is how many the model has among the nodes.
-func (p *problem) edges() int {
-	return count(p.covariates.set(Adjacency(p.packed(), p.Table.D, p.Config.Threshold).Edge, p.Table.D, false))
+// nodeEdges are the edges of a packed P among the nodes.
+func (p *problem) nodeEdges(packed []float64) []bool {
+	return Adjacency(p.covariates.precision(packed, p.Table.D), len(p.covariates.nodes), p.Config.Threshold).Edge
 }
+
+// edges is how many the model has among the nodes.
+func (p *problem) edges() int { return count(p.nodeEdges(p.packed())) }
 
 // setPoint puts the model to a point of the path.
 func (p *problem) setPoint(index int) {

@@ -16,7 +16,7 @@ import (
 type Resampled struct {
 	Done   []bool
 	Losses [][]float64 // "cv": of a fold's held-out rows, one a λ
-	Counts [][]int     // at each λ, in how many parts each pair is an edge
+	Counts [][]int     // at each λ, in how many parts each pair of nodes is an edge
 	Points []int       // how many λ a part's path has: it ends early where there is no minimum
 	Failed []string    // why a part has no result; "": it has one
 	Most   int         // "stability": the size that a part's network may have; its Counts are of the densest alone
@@ -39,9 +39,9 @@ func resample(ctx context.Context, w *walk) error {
 		return nil
 	}
 	if state.Done == nil {
-		*state = newResampled(len(parts), c.Lambdas, w.pairs())
+		*state = newResampled(len(parts), c.Lambdas, w.candidates())
 		if c.Select.Kind == byStability {
-			state.Most = halfSize(w.pairs(), c.Select)
+			state.Most = halfSize(w.candidates(), c.Select)
 		}
 	}
 	pool, ctx := panics.WithContext(ctx)
@@ -84,7 +84,7 @@ func (f *Resampled) take(k int, run *walk, heldOut []float64) {
 		points = densest(points, f.Most)
 	}
 	for l, q := range points {
-		for i, edge := range run.adjacency(q, false).Edge {
+		for i, edge := range ofNodes(run.covariates, run.adjacency(q, false).Edge) {
 			if edge {
 				f.Counts[l][i]++
 			}

@@ -14,7 +14,7 @@ func (r *Run) chosenEdges() int {
 	if r.choice.edges == nil {
 		return r.State.Points[r.State.Refine.Index].Edges
 	}
-	return count(r.choice.edges)
+	return count(ofNodes(r.covariates, r.choice.edges))
 }
 
 // MatrixWords says what is known of the table by its second moments alone; "" where rows are.

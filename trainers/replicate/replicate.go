@@ -19,6 +19,7 @@ import (
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
 	"missingscore/trainers"
+	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 
@@ -196,14 +197,8 @@ func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, err
 	if _, err := n.Estimate(ctx, func() error { return nil }); err != nil {
 		return Network{}, err
 	}
-	d := p.Table.D
-	edges := regpath.Adjacency(n.Model().Packed.Value, d, n.Config.Threshold)
-	made, err := network.New(p.Table.Names, n.Model().Precision(), edges)
-	if err != nil {
-		return Network{}, err
-	}
-	weights, err := Weights(made)
-	return Network{weights, n.State.Refine.Converged}, err
+	q := len(n.Nodes())
+	return Network{inference.FitOf(n).Weights(q * (q - 1) / 2), n.State.Refine.Converged}, nil
 }
 
 // Weights are the partial correlations of pairs j < k in column order, 0 where a network

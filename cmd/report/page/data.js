@@ -14,6 +14,12 @@ const known = (column, pair) => (column && column[pair.i] !== null ? column[pair
 const state = { lambda: null, size: 0, q: Infinity, inclusion: 0, most: Infinity, search: "", picked: null };
 let drawn = null; // the pairs among the strongest, null for all
 
+// unsigned tells whether sizes of a pair have no sign.
+const unsigned = (pair) => Boolean(data.unsigned && data.unsigned[pair.i]);
+
+// lineClass is how lines of a pair with a size are drawn.
+const lineClass = (pair, size) => (unsigned(pair) ? "unsigned" : size < 0 ? "negative" : "positive");
+
 // sizeOf is a pair's partial correlation as it is shown in a panel, 0 for no edge.
 function sizeOf(pair, panel) {
   if (state.lambda === null) return data.values[panel][pair.i] || 0;

@@ -33,7 +33,7 @@ function makePath() {
     const [start, ...values] = data.path[pair.i], value = data.values[0][pair.i] || 0;
     const before = start > 0 ? [`${scales.x(start - 1).toFixed(1)},${scales.y(0).toFixed(1)}`] : [];
     const points = values.map((v, i) => `${scales.x(start + i).toFixed(1)},${scales.y(v).toFixed(1)}`);
-    const curve = svg("polyline", { class: value === 0 ? "other" : value < 0 ? "negative" : "positive", points: [...before, ...points].join(" ") });
+    const curve = svg("polyline", { class: value === 0 ? "other" : lineClass(pair, value), points: [...before, ...points].join(" ") });
     pathCurves.set(pair, curve);
     root.append(curve);
   }

@@ -108,7 +108,7 @@ function drawEdge(p, pair) {
   if (!on && !p.lines.has("edges" + pair.i)) return;
   const line = lineOf(p, pair, "edges"), size = sizeOf(pair, p.panel), share = Math.min(1, Math.abs(size) / strongest), width = Math.max(0.8, 10 * share);
   const faded = state.picked && !touches(state.picked, pair);
-  line.setAttribute("class", `${size < 0 ? "negative" : "positive"}${on ? "" : " off"}${faded ? " faded" : ""}`);
+  line.setAttribute("class", `${lineClass(pair, size)}${on ? "" : " off"}${faded ? " faded" : ""}`);
   line.setAttribute("stroke-width", width.toFixed(2));
   line.setAttribute("stroke-opacity", (0.3 + 0.7 * share).toFixed(2));
   line.setAttribute("stroke-dasharray", size < 0 ? `${Math.max(7, 2 * width).toFixed(1)} ${Math.max(5, 1.4 * width).toFixed(1)}` : "none");

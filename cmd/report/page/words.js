@@ -22,7 +22,7 @@ function full(node) {
 
 // describeEdge is all that is known of a pair.
 function describeEdge(pair) {
-  const words = data.panels.map((title, panel) => `${title ? title + ": " : ""}partial correlation ${number(sizeOf(pair, panel))}`).join("; ");
+  const words = data.panels.map((title, panel) => `${title ? title + ": " : ""}${unsigned(pair) ? "strength" : "partial correlation"} ${number(sizeOf(pair, panel))}`).join("; ");
   const more = [];
   const estimate = known(data.estimate, pair);
   if (estimate !== null) {
@@ -33,6 +33,7 @@ function describeEdge(pair) {
   if (known(data.p, pair) !== null) more.push(`p ${small(known(data.p, pair))}`);
   if (known(data.q, pair) !== null) more.push(`q ${small(known(data.q, pair))}`);
   if (known(data.inclusion, pair) !== null) more.push(`in ${Math.round(100 * known(data.inclusion, pair))} % of resamples`);
+  if (data.levels && data.levels[pair.i] && state.lambda === null) more.push(data.levels[pair.i]);
   return [named(full(nodes[pair.ends[0]])), " – ", named(full(nodes[pair.ends[1]])), `: ${[words, ...more].join("; ")}`];
 }
 

@@ -243,6 +243,9 @@ const (
 	robustRowsForAColumn = 15
 )
 
+// Enough reports whether a table has the rows for robust intervals that cover as they say.
+func Enough(t *data.Table) bool { return together(t) >= float64(robustRowsForAColumn*t.D) }
+
 // fewRows warns of tables with too few rows for their columns.
 func fewRows(t *data.Table, robust bool) []string {
 	least, other := rowsForAColumn, ""

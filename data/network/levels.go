@@ -1,0 +1,123 @@
+package network
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/internal/printable"
+)
+
+// Side is one end of an edge: its columns in a precision, and the names of its levels, nil of a number
+// or of ordered levels. Levels of one column are two, a low and a high one; of K − 1 columns K, the
+// utilities of all but the first level less that of the first.
+type Side struct {
+	First, Width int
+	Levels       []string
+}
+
+// LevelPair is how two levels of an edge's ends go together. A name is empty where the end has a
+// number or ordered levels, which stand for themselves: more of them.
+type LevelPair struct {
+	From, To    string
+	Association float64
+}
+
+// Together are the associations of the levels of two sides a and b of a precision P: with Σ the
+// inverse of P's part of their columns, their covariance given all other columns, and c_k = u_k − ū
+// the utility of level k less the mean of those of all levels of its side,
+//
+//	association = Cov(c_k, c_l) / √(Var(c_k) Var(c_l))
+//
+// the partial correlation of the leanings to two levels. It is in [−1, 1] and depends neither on the
+// order of levels nor on which of them is the first. A number is its own c; levels of one column are
+// −z/2 and z/2 of its latent number z, so that two of them have the edge's partial correlation or its
+// opposite. It fails where P is not positive definite.
+func Together(p mat.Symmetric, a, b Side) ([]LevelPair, error) {
+	d := a.Width + b.Width
+	columns := make([]int, 0, d)
+	for _, s := range []Side{a, b} {
+		for k := range s.Width {
+			columns = append(columns, s.First+k)
+		}
+	}
+	own := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := j; k < d; k++ {
+			own.SetSym(j, k, p.At(columns[j], columns[k]))
+		}
+	}
+	var factor mat.Cholesky
+	var sigma mat.SymDense
+	if !factor.Factorize(own) || factor.InverseTo(&sigma) != nil {
+		return nil, errors.New("the precision is not positive definite")
+	}
+	first, second := a.contrasts(), b.contrasts()
+	from, _ := first.Dims()
+	to, _ := second.Dims()
+	all := mat.NewDense(from+to, d, nil)
+	all.Slice(0, from, 0, a.Width).(*mat.Dense).Copy(first)
+	all.Slice(from, from+to, a.Width, d).(*mat.Dense).Copy(second)
+	var c mat.Dense
+	c.Product(all, &sigma, all.T())
+	var out []LevelPair
+	for k := range from {
+		for l := range to {
+			out = append(out, LevelPair{a.level(k), b.level(l), c.At(k, from+l) / math.Sqrt(c.At(k, k)*c.At(from+l, from+l))})
+		}
+	}
+	return out, nil
+}
+
+// contrasts take a side's columns to c, one row each.
+func (s Side) contrasts() *mat.Dense {
+	switch {
+	case s.Levels == nil:
+		return mat.NewDense(1, 1, []float64{1})
+	case s.Width == 1:
+		return mat.NewDense(2, 1, []float64{-0.5, 0.5})
+	}
+	k := float64(s.Width + 1)
+	c := mat.NewDense(s.Width+1, s.Width, nil)
+	c.Apply(func(i, j int, _ float64) float64 {
+		if i == j+1 {
+			return 1 - 1/k
+		}
+		return -1 / k
+	}, c)
+	return c
+}
+
+func (s Side) level(k int) string {
+	if s.Levels == nil {
+		return ""
+	}
+	return s.Levels[k]
+}
+
+// HasLevels says whether an end of an edge has levels.
+func (n *Network) HasLevels() bool {
+	for _, e := range n.Edges {
+		if e.Together != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// WriteLevels writes CSV with the columns from, level_from, to, level_to and association: of each edge
+// with a binary or nominal end, in the order of Edges, all pairs of its ends' levels (LevelPair).
+func (n *Network) WriteLevels(w io.Writer) error {
+	c := csv.NewWriter(w)
+	c.Write([]string{"from", "level_from", "to", "level_to", "association"})
+	for _, e := range n.Edges {
+		for _, p := range e.Together {
+			c.Write([]string{printable.Text(e.From), printable.Text(p.From), printable.Text(e.To), printable.Text(p.To), number(p.Association)})
+		}
+	}
+	c.Flush()
+	return c.Error()
+}

@@ -1,0 +1,128 @@
+package model_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data/domain"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+)
+
+// mixedExample has the columns x (number), c (three levels), y (number) and b (two levels).
+func mixedExample() *model.Mixed {
+	m := model.NewMixed(2, []int{0, 3, 0, 2})
+	m.Weights = []float64{0.7, 0.3}
+	m.Means = [][]float64{{-1, 2}, {1.5, 0}}
+	m.Deviations = [][]float64{{0.5, 1}, {1.2, 2}}
+	m.Shares = [][]float64{{0.2, 0.5, 0.3, 0.9, 0.1}, {0.6, 0.1, 0.3, 0.25, 0.75}}
+	return m
+}
+
+func TestMixedDensity(t *testing.T) {
+	m := mixedExample()
+	normal := func(x, mean, sd float64) float64 { return distuv.Normal{Mu: mean, Sigma: sd}.Prob(x) }
+	row, joint := []float64{0.4, 1, -1, 1}, make([]float64, 2)
+	all := 0.7*normal(0.4, -1, 0.5)*0.5*normal(-1, 2, 1)*0.1 + 0.3*normal(0.4, 1.5, 1.2)*0.1*normal(-1, 0, 2)*0.75
+	require.InDelta(t, math.Log(all), m.Joint(row, []bool{true, true, true, true}, joint), 1e-12)
+	require.InDelta(t, 0.7*normal(0.4, -1, 0.5)*0.5*normal(-1, 2, 1)*0.1, math.Exp(joint[0]), 1e-12)
+
+	// cells that are missing are integrated and summed over: their factors are not there
+	some := 0.7*0.5*normal(-1, 2, 1) + 0.3*0.1*normal(-1, 0, 2)
+	require.InDelta(t, math.Log(some), m.Posterior(row, []bool{false, true, true, false}, joint), 1e-12)
+	require.InDelta(t, 0.7*0.5*normal(-1, 2, 1)/some, joint[0], 1e-12)
+
+	score, step := make([]float64, 4), 1e-5
+	m.Score(row, []bool{true, true, true, false}, score)
+	for _, j := range []int{0, 2} {
+		at := func(x float64) float64 {
+			moved := slices.Clone(row)
+			moved[j] += x
+			return m.Joint(moved, []bool{true, true, true, false}, joint)
+		}
+		require.InDelta(t, (at(step)-at(-step))/(2*step), score[j], 1e-7)
+	}
+	require.True(t, math.IsNaN(score[1]) && math.IsNaN(score[3]))
+}
+
+// The mean of x in the rows of a level is Σ w_k π_k m_k / Σ w_k π_k.
+func TestMixedDraws(t *testing.T) {
+	m, n := mixedExample(), 40000
+	values, err := m.SampleRows(n, nil, stream.New(1))
+	require.NoError(t, err)
+	for c, share := range []float64{0.7*0.2 + 0.3*0.6, 0.7*0.5 + 0.3*0.1, 0.3} {
+		var x []float64
+		for row := range slices.Chunk(values, 4) {
+			if int(row[1]) == c {
+				x = append(x, row[0])
+			}
+		}
+		require.InDelta(t, share, float64(len(x))/float64(n), 4*math.Sqrt(share*(1-share)/float64(n)))
+		first := 0.7 * m.Shares[0][c] / share
+		mean, sd := stat.MeanStdDev(x, nil)
+		require.InDelta(t, first*-1+(1-first)*1.5, mean, 4*sd/math.Sqrt(float64(len(x))))
+		require.InDelta(t, first*(0.25+1)+(1-first)*(1.44+2.25)-math.Pow(first*-1+(1-first)*1.5, 2), sd*sd, 0.1)
+	}
+	bounded := domain.All(4)
+	bounded.Lower[0] = 0
+	_, err = m.SampleRows(1, bounded, stream.New(1))
+	require.ErrorIs(t, err, model.ErrNoExactSampler)
+}
+
+// Given b = 1 and y = 0.5 the other cells are those of a component with its posterior probability.
+func TestMixedConditional(t *testing.T) {
+	m, n := mixedExample(), 20000
+	observed, r := []bool{false, false, true, true}, make([]float64, 2)
+	m.Posterior([]float64{0, 0, 0.5, 1}, observed, r)
+	levels, rng := make([]float64, 3), stream.New(2)
+	var x []float64
+	for range n {
+		row := []float64{0, 0, 0.5, 1}
+		m.Complete(row, observed, rng)
+		require.Equal(t, []float64{0.5, 1}, row[2:])
+		x = append(x, row[0])
+		levels[int(row[1])] += 1 / float64(n)
+	}
+	mean, sd := stat.MeanStdDev(x, nil)
+	require.InDelta(t, -r[0]+1.5*r[1], mean, 4*sd/math.Sqrt(float64(n)))
+	for c, share := range levels {
+		require.InDelta(t, r[0]*m.Shares[0][c]+r[1]*m.Shares[1][c], share, 4*0.5/math.Sqrt(float64(n)))
+	}
+	row := []float64{0, 0, 0.5, 1}
+	m.Expect(row, observed)
+	require.InDelta(t, -r[0]+1.5*r[1], row[0], 1e-12)
+	require.Zero(t, row[1], "the second component is likelier, and its first level")
+	require.Greater(t, r[1], 0.7)
+}
+
+func TestMixedQuantities(t *testing.T) {
+	m := mixedExample()
+	options, err := model.Options(m)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"components":2,"levels":[0,3,0,2]}`, string(options))
+	again, err := model.New("mixture", 4, options, stream.New(1))
+	require.NoError(t, err)
+	require.NoError(t, again.(model.Parametric).SetQuantities(m.Quantities()))
+	require.Equal(t, m, again)
+
+	require.NoError(t, m.Rescale([]float64{10, 99, -1, 99}, []float64{2, 99, 3, 99}))
+	require.Equal(t, [][]float64{{8, 5}, {13, -1}}, m.Means)
+	require.InDeltaSlice(t, []float64{2.4, 6}, m.Deviations[1], 1e-12)
+
+	broken := mixedExample()
+	broken.Shares[1][0] = 0.7
+	require.ErrorContains(t, again.(model.Parametric).SetQuantities(broken.Quantities()), "shares: those of component 2 in column 2 are no probabilities")
+	for options, why := range map[string]string{
+		`{"components":2,"levels":[0,3]}`:      "levels of 2 columns, 4 are needed",
+		`{"components":2,"levels":[0,0,0,0]}`:  "levels: a number of levels for each column is needed",
+		`{"components":2,"levels":[0,-3,0,1]}`: "levels: a number of levels for each column is needed",
+	} {
+		_, err := model.New("mixture", 4, []byte(options), stream.New(1))
+		require.ErrorContains(t, err, why)
+	}
+}

@@ -1,0 +1,85 @@
+package fitted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/trainers/source"
+)
+
+var (
+	errLevels      = errors.New("the model has levels, which have no derivative, and rows and cells are drawn exactly: use exact, or leave the sampler out (auto)")
+	errLevelsMatch = errors.New("the model has levels, and predictive-mean matching is by expectations of numbers: leave it out (--pmm), or take missingscore impute TABLE --pmm")
+)
+
+// mixed is the model if it is one of numbers and levels, else nil.
+func (f *Model) mixed() *model.Mixed {
+	m, _ := f.Model.(*model.Mixed)
+	return m
+}
+
+// Drawn are by column the names of the levels that drawn rows hold, nil of numbers. A model of numbers
+// draws numbers in place of levels.
+func (f *Model) Drawn() [][]string {
+	if f.mixed() != nil {
+		return f.Levels
+	}
+	return make([][]string, len(f.Names))
+}
+
+// byComponents draws cells of numbers and levels: a component given the row's observed cells, and the
+// others from it (docs/theory/models.md#eq-mixed-conditional).
+func (f *Model) byComponents(z *data.Table, draws int) completer {
+	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {
+		b := block{rows: rows}
+		for _, i := range rows {
+			b.mask = append(b.mask, marks(z, i)...)
+			for range draws {
+				row := slices.Clone(z.Values[i*z.D : (i+1)*z.D])
+				f.mixed().Complete(row, z.Observed[i*z.D:(i+1)*z.D], rng.Rand)
+				b.x = append(b.x, row...)
+			}
+		}
+		return b, nil
+	}
+}
+
+// scoreMixed is Score of numbers and levels, in closed form: a marginal score has no error.
+func (f *Model) scoreMixed(t *data.Table) (*Scores, error) {
+	x, err := f.transformed(t)
+	if err != nil {
+		return nil, err
+	}
+	n := len(t.Values)
+	r := &Scores{Sampler: ClosedForm, LogDensity: make([]float64, t.N), Score: make([]float64, n), Error: slices.Repeat([]float64{math.NaN()}, n), Size: make([]float64, t.N)}
+	m := f.mixed()
+	joint := make([]float64, len(m.Weights))
+	for i := range t.N {
+		row, observed := x.Values[i*t.D:(i+1)*t.D], x.Observed[i*t.D:(i+1)*t.D]
+		r.LogDensity[i] = math.NaN()
+		if !slices.Contains(observed, false) {
+			r.LogDensity[i] = m.Joint(row, observed, joint)
+		}
+		m.Score(row, observed, r.Score[i*t.D:(i+1)*t.D])
+	}
+	f.inTableUnits(r, t)
+	return r, nil
+}
+
+// expectMixed is Point of numbers and levels. Expectations of numbers whose columns have a function
+// are no closed form.
+func (f *Model) expectMixed(t *data.Table) (*Points, error) {
+	if f.Transform != nil {
+		return nil, fmt.Errorf("expectations of %s are not known in closed form beside levels: draw the cells (leave --point out)", f.Transform.Describe(f.Names))
+	}
+	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
+	for i := range t.N {
+		f.mixed().Expect(r.Values[i*t.D:(i+1)*t.D], t.Observed[i*t.D:(i+1)*t.D])
+	}
+	return r, nil
+}

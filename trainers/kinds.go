@@ -1,0 +1,250 @@
+package trainers
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/data/transform"
+	"missingscore/graph"
+	"missingscore/losses/pairmoments"
+	"missingscore/trainers/regpath"
+)
+
+// takesLevels says whether a network is of latent numbers because of the kinds of columns: binary and
+// ordered columns are then cut at thresholds, nominal ones stand as utilities
+// (docs/theory/ordinal.md#eq-utilities). The method is auto or em-latent, and neither a support nor a
+// law of missing cells is given.
+func takesLevels(t *data.Table, s Spec) bool {
+	if s.Network == nil || s.Domain.Bounded() || s.Missingness != nil || t.Counted != nil || s.Steps.Method != "auto" && s.Steps.Method != "em-latent" {
+		return false
+	}
+	for j := range t.D {
+		switch data.KindOf(t, j) {
+		case data.Binary, data.Ordered, data.Nominal:
+			return true
+		}
+	}
+	return false
+}
+
+// cutColumns are the functions of columns that a Spec asks for, and thresholds for columns of two levels
+// and of ordered ones. Levels that no row has count for nothing. A column that a Spec names keeps its
+// function.
+func cutColumns(t *data.Table, s transform.Spec) transform.Spec {
+	c := transform.Spec{Columns: maps.Clone(s.Columns), Others: s.Others}
+	if c.Columns == nil {
+		c.Columns = map[string]string{}
+	}
+	for j, name := range t.Names {
+		kind, seen := data.KindOf(t, j), len(levelsSeen(t, j))
+		switch _, named := c.Columns[name]; {
+		case named:
+		case kind == data.Binary, (kind == data.Ordered || kind == data.Nominal) && seen == 2, kind == data.Ordered && seen <= transform.MostCategories:
+			c.Columns[name] = transform.OrdinalKind
+		case kind == data.Nominal:
+			c.Columns[name] = "none"
+		}
+	}
+	return c
+}
+
+// levelsSeen are the levels of column j that rows have, by their numbers, in ascending order.
+func levelsSeen(t *data.Table, j int) []float64 {
+	x := t.Column(j)
+	slices.Sort(x)
+	return slices.Compact(x)
+}
+
+// blocksOf are the columns of a table as utilities: a nominal column with K ≥ 3 levels that rows have is
+// K − 1 of them, any other one. wide says whether there is such a column.
+func blocksOf(t *data.Table, functions transform.Columns) (blocks []data.Block, wide bool) {
+	first := 0
+	for j, name := range t.Names {
+		b := data.Block{Name: name, First: first, Width: 1, Levels: data.Coded(t, j)}
+		if data.KindOf(t, j) == data.Nominal {
+			seen := levelsSeen(t, j)
+			b.Levels = nil
+			for _, level := range seen {
+				b.Levels = append(b.Levels, t.Levels[j][int(level)])
+			}
+			if functions == nil || functions[j] == nil {
+				b.Width, wide = len(seen)-1, true
+			}
+		}
+		blocks, first = append(blocks, b), first+b.Width
+	}
+	return blocks, wide
+}
+
+// utilities is a table with the columns of its blocks: a cell of a nominal column says in each of its
+// columns which of the levels that rows have it is, from 0.
+func utilities(t *data.Table, blocks []data.Block) *data.Table {
+	last := blocks[len(blocks)-1]
+	d := last.First + last.Width
+	w := *t
+	w.Names, w.D, w.Blocks, w.Kinds, w.Levels = nil, d, blocks, nil, nil
+	w.Values, w.Observed, w.Cuts = make([]float64, t.N*d), make([]bool, t.N*d), make([][]float64, d)
+	for j, b := range blocks {
+		if b.Width == 1 {
+			w.Names = append(w.Names, b.Name)
+			if t.Cuts != nil {
+				w.Cuts[b.First] = t.Cuts[j]
+			}
+		}
+		var seen []float64
+		if b.Width > 1 {
+			seen = levelsSeen(t, j)
+			for _, level := range b.Levels[1:] {
+				w.Names = append(w.Names, b.Name+": "+level)
+			}
+		}
+		for i := range t.N {
+			if !t.Observed[i*t.D+j] {
+				continue
+			}
+			x := t.Values[i*t.D+j]
+			if seen != nil {
+				at, _ := slices.BinarySearch(seen, x)
+				x = float64(at)
+			}
+			for k := range b.Width {
+				w.Values[i*d+b.First+k], w.Observed[i*d+b.First+k] = x, true
+			}
+		}
+	}
+	return &w
+}
+
+// wideScale is the scale of the columns of blocks: utilities have units of their own.
+func wideScale(s data.Scale, blocks []data.Block) (w data.Scale) {
+	for j, b := range blocks {
+		for range b.Width {
+			w.Mean, w.Deviation = append(w.Mean, s.Mean[j]), append(w.Deviation, s.Deviation[j])
+		}
+	}
+	return w
+}
+
+// unwhitened is W'PW of a precision P of columns that the moments have whitened by W, block by block.
+func unwhitened(p mat.Symmetric, m *pairmoments.Moments, blocks []data.Block) *mat.SymDense {
+	d := p.SymmetricDim()
+	w := mat.NewDense(d, d, nil)
+	for a, b := range blocks {
+		for j := range b.Width {
+			for k := range b.Width {
+				if own := m.Whitening[a]; own != nil {
+					w.Set(b.First+j, b.First+k, own[j*b.Width+k])
+				} else if j == k {
+					w.Set(b.First+j, b.First+k, 1)
+				}
+			}
+		}
+	}
+	var left, whole mat.Dense
+	left.Mul(w.T(), p)
+	whole.Mul(&left, w)
+	out := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := j; k < d; k++ {
+			out.SetSym(j, k, (whole.At(j, k)+whole.At(k, j))/2)
+		}
+	}
+	return out
+}
+
+// nodePrecision is the matrix of a path's nodes in the table's units: of a nominal column, which has
+// none, strengths (regpath.Run.NodePrecision).
+func nodePrecision(n *regpath.Run, scale data.Scale) *mat.SymDense {
+	p := graph.Unpack(len(n.Nodes()), n.NodePrecision(n.Model().Packed.Value))
+	for a, j := range n.Nodes() {
+		for b := a; b < len(n.Nodes()); b++ {
+			p.SetSym(a, b, p.At(a, b)/scale.Deviation[j]/scale.Deviation[n.Nodes()[b]])
+		}
+	}
+	return p
+}
+
+// showLevels tells a network of its nodes' levels, and of each edge with a binary or nominal end which
+// levels go together. precision is of all columns, in blocks.
+func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, blocks []data.Block) error {
+	at := map[string]int{}
+	for j, b := range blocks {
+		at[b.Name] = j
+	}
+	side := func(name string) network.Side {
+		b, kind := blocks[at[name]], data.KindOf(t, at[name])
+		s := network.Side{First: b.First, Width: b.Width}
+		if kind == data.Nominal || kind == data.Binary {
+			s.Levels = b.Levels
+		}
+		return s
+	}
+	for _, name := range net.Nodes {
+		net.Levels = append(net.Levels, side(name).Levels)
+	}
+	for i := range net.Edges {
+		e := &net.Edges[i]
+		from, to := side(e.From), side(e.To)
+		e.Unsigned = from.Width > 1 || to.Width > 1
+		if from.Levels == nil && to.Levels == nil {
+			continue
+		}
+		pairs, err := network.Together(precision, from, to)
+		if err != nil {
+			return fmt.Errorf("levels of %s and %s: %w", e.From, e.To, err)
+		}
+		e.Together = pairs
+	}
+	return nil
+}
+
+// columnsOf are the columns of blocks.
+func columnsOf(blocks []data.Block) (columns []int) {
+	for _, b := range blocks {
+		for k := range b.Width {
+			columns = append(columns, b.First+k)
+		}
+	}
+	return columns
+}
+
+// savedBlocks are the blocks of a model's columns that its file has: nil where all are of numbers.
+func savedBlocks(t *data.Table, blocks []data.Block) []data.Block {
+	if t.Levels == nil || !slices.ContainsFunc(t.Levels, func(levels []string) bool { return levels != nil }) {
+		return nil
+	}
+	return blocks
+}
+
+// namedLevels is how many columns of a kind LevelsText names.
+const namedLevels = 5
+
+// LevelsText says which columns are taken for latent numbers because of their kinds, as "binary: sex;
+// nominal: home, work"; "" for none.
+func (p *Prepared) LevelsText() string {
+	if !p.latent {
+		return ""
+	}
+	var words []string
+	for _, kind := range []data.Kind{data.Binary, data.Ordered, data.Nominal} {
+		var names []string
+		for j, name := range p.original.Names {
+			if data.KindOf(p.original, j) == kind && (p.blocks[j].Width > 1 || p.Table.Ordinal(j)) {
+				names = append(names, name)
+			}
+		}
+		if more := len(names) - namedLevels; more > 1 {
+			names = append(names[:namedLevels], fmt.Sprintf("%d more", more))
+		}
+		if names != nil {
+			words = append(words, string(kind)+": "+strings.Join(names, ", "))
+		}
+	}
+	return strings.Join(words, "; ")
+}

@@ -1,0 +1,205 @@
+package trainers
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/internal/slowtest"
+	"missingscore/internal/stream"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/inference"
+	_ "missingscore/trainers/inference/bootstrap"
+	"missingscore/trainers/regpath"
+)
+
+// mixedTable are n rows of numbers x and w, a nominal column "home" of three levels, a binary "sex", and
+// ordered "grade" of four, whose latent numbers make a chain x – home – sex – w – grade; a share of the
+// cells is missing completely at random. order are the numbers that the levels of home have.
+func mixedTable(t *testing.T, n int, missing float64, order [3]int) *data.Table {
+	t.Helper()
+	p := mat.NewSymDense(6, nil) // x, home: town, home: city, sex, w, grade
+	for j := range 6 {
+		p.SetSym(j, j, 1)
+	}
+	p.SetSym(0, 1, -0.45)
+	p.SetSym(0, 2, 0.2)
+	p.SetSym(1, 2, -0.1)
+	p.SetSym(2, 3, -0.5)
+	p.SetSym(3, 4, 0.4)
+	p.SetSym(4, 5, -0.45)
+	rng := stream.New(3, 1)
+	normal, ok := distmv.NewNormalPrecision(make([]float64, 6), p, rng)
+	require.True(t, ok)
+	names := []string{"village", "town", "city"}
+	levels := make([]string, 3)
+	for k, at := range order {
+		levels[at] = names[k]
+	}
+	var values []float64
+	var observed []bool
+	for range n {
+		z := normal.Rand(nil)
+		home := 0
+		if z[1] > 0 && z[1] > z[2] {
+			home = 1
+		} else if z[2] > 0 {
+			home = 2
+		}
+		sex, grade := 0., 0.
+		if z[3] > 0.3 {
+			sex = 1
+		}
+		for _, cut := range []float64{-0.8, 0, 0.9} {
+			if z[5] > cut {
+				grade++
+			}
+		}
+		values = append(values, z[0], float64(order[home]), sex, 10+3*z[4], grade)
+		for range 5 {
+			observed = append(observed, rng.Float64() >= missing)
+		}
+	}
+	table, err := data.NewTable([]string{"x", "home", "sex", "w", "grade"}, values, observed)
+	require.NoError(t, err)
+	table.Kinds = []data.Kind{data.Number, data.Nominal, data.Binary, data.Number, data.Ordered}
+	table.Levels = [][]string{nil, levels, {"f", "m"}, nil, {"low", "some", "good", "best"}}
+	return table
+}
+
+// estimated is a network of a table, and its edges by their ends.
+func estimated(t *testing.T, table *data.Table, s Spec) (*Result, map[string]network.Edge) {
+	t.Helper()
+	if s.Network == nil {
+		s.Network = &regpath.Config{}
+	}
+	r, err := Estimate(t.Context(), table, s, Run{})
+	require.NoError(t, err)
+	require.True(t, r.Converged, r.Verdict)
+	edges := map[string]network.Edge{}
+	for _, e := range r.Network.Edges() {
+		edges[e.From+"-"+e.To] = e
+	}
+	return r, edges
+}
+
+// association is that of two levels of an edge.
+func association(t *testing.T, e network.Edge, from, to string) float64 {
+	t.Helper()
+	i := slices.IndexFunc(e.Together, func(p network.LevelPair) bool { return p.From == from && p.To == to })
+	require.GreaterOrEqual(t, i, 0, "%s, %s", from, to)
+	return e.Together[i].Association
+}
+
+// The chain is found with its strengths, those of P: of x and home √(a'P_hh⁻¹a), a = (-0.45, 0.2), 0.476.
+// Other numbers of the levels, so that another is the reference, tell the same but for draws.
+func TestNetworkOfLevels(t *testing.T) {
+	strengths := map[string]float64{"x-home": 0.476, "home-sex": 0.503, "sex-w": -0.4, "w-grade": 0.45}
+	r, edges := estimated(t, mixedTable(t, 700, 0.1, [3]int{0, 1, 2}), Spec{})
+	require.Equal(t, "em-latent", r.Spec.Steps.Method)
+	require.Equal(t, []string{"x", "home", "sex", "w", "grade"}, r.Network.Names)
+	for name, strength := range strengths {
+		require.InDelta(t, strength, edges[name].PartialCorrelation, 0.12, name)
+	}
+	require.LessOrEqual(t, len(edges), 5)
+	require.True(t, edges["x-home"].Unsigned && edges["home-sex"].Unsigned && !edges["sex-w"].Unsigned)
+	require.Greater(t, association(t, edges["x-home"], "", "town"), 0.3)
+	require.Greater(t, association(t, edges["home-sex"], "city", "m"), 0.25)
+	require.Equal(t, -edges["sex-w"].PartialCorrelation, association(t, edges["sex-w"], "f", ""))
+	require.Nil(t, edges["w-grade"].Together)
+
+	text, err := r.Encode()
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "model.json")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	saved, err := fitted.Load(path)
+	require.NoError(t, err)
+	require.Equal(t, r.Model.Blocks, saved.Blocks)
+	require.Equal(t, data.Block{Name: "home", First: 1, Width: 2, Levels: []string{"village", "town", "city"}}, saved.Blocks[1])
+	require.Equal(t, 6, saved.Model.Dim())
+	_, err = saved.Fitted()
+	require.ErrorContains(t, err, "impute TABLE")
+
+	_, other := estimated(t, mixedTable(t, 700, 0.1, [3]int{2, 0, 1}), Spec{})
+	require.Len(t, other, len(edges))
+	for name, e := range edges {
+		require.InDelta(t, e.PartialCorrelation, other[name].PartialCorrelation, 0.03, name)
+		for _, p := range e.Together {
+			require.InDelta(t, p.Association, association(t, other[name], p.From, p.To), 0.05, "%s %v", name, p)
+		}
+	}
+}
+
+// a and b are joined by a utility y of the nominal g alone, a = y + e, b = y + e', so that given g no edge
+// is left between them, and without g there is one, of 0.5. c = b/2 + e".
+func TestNominalCovariate(t *testing.T) {
+	rng := stream.New(8, 1)
+	var values []float64
+	for range 400 {
+		own, y, z := rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64() // of three levels
+		g := 0.
+		if y > max(own, z) {
+			g = 1
+		} else if z > own {
+			g = 2
+		}
+		y = (y - own) / math.Sqrt2
+		b := y + rng.NormFloat64()
+		values = append(values, g, y+rng.NormFloat64(), b, b/2+rng.NormFloat64())
+	}
+	table, err := data.NewTable([]string{"g", "a", "b", "c"}, values, nil)
+	require.NoError(t, err)
+	table.Kinds = []data.Kind{data.Nominal, data.Number, data.Number, data.Number}
+	table.Levels = [][]string{{"x", "y", "z"}, nil, nil, nil}
+	r, edges := estimated(t, table, Spec{Network: &regpath.Config{Covariates: []string{"g"}}})
+	require.Equal(t, []string{"a", "b", "c"}, r.Network.Names)
+	require.Len(t, edges, 1)
+	require.Contains(t, edges, "b-c")
+
+	without, err := table.Select([]string{"a", "b", "c"})
+	require.NoError(t, err)
+	_, edges = estimated(t, without, Spec{})
+	require.InDelta(t, 0.45, edges["a-b"].PartialCorrelation, 0.15)
+}
+
+func TestBootstrapOfLevels(t *testing.T) {
+	r, edges := estimated(t, mixedTable(t, 150, 0, [3]int{0, 1, 2}), Spec{Inference: inference.Config{Kind: "bootstrap", Resamples: 4}})
+	require.NotEmpty(t, edges)
+	pairs := r.Network.Network.Pairs
+	require.Len(t, pairs, 10)
+	for _, p := range pairs {
+		require.Equal(t, p.From == "home" || p.To == "home", p.Unsigned)
+		require.False(t, math.IsNaN(p.Uncertainty.Inclusion))
+		if p.Unsigned {
+			require.GreaterOrEqual(t, p.Uncertainty.Low, 0.)
+			require.True(t, math.IsNaN(p.Uncertainty.SameSign))
+		}
+	}
+	_, err := Prepare(mixedTable(t, 150, 0, [3]int{0, 1, 2}), Spec{Network: &regpath.Config{}, Inference: inference.Config{Kind: "robust"}})
+	require.ErrorContains(t, err, "bootstrap")
+}
+
+func TestSelectionsOfLevels(t *testing.T) {
+	slowtest.Skip(t, "10 s")
+	table := mixedTable(t, 300, 0.1, [3]int{0, 1, 2})
+	for _, s := range []regpath.Selection{{Kind: "stars"}, {Kind: "cv", Folds: 2}, {Kind: "none"}, {Kind: "density", Density: 0.4}, {Kind: "stability"}} {
+		_, edges := estimated(t, table, Spec{Network: &regpath.Config{Select: s, Lambdas: 20}})
+		require.Contains(t, edges, "sex-w", s.Kind)
+		if s.Kind == "density" {
+			require.Len(t, edges, 4)
+		}
+	}
+	for _, c := range []regpath.Config{{Select: regpath.Selection{Kind: "fdr"}}, {Penalty: regpath.Penalty{Kind: "adaptive"}}} {
+		_, err := Estimate(t.Context(), table, Spec{Network: &c}, Run{})
+		var refused *SettingError
+		require.ErrorAs(t, err, &refused)
+	}
+}

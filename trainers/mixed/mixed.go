@@ -1,0 +1,398 @@
+// Package mixed fits a mixture of normals and multinomials (model.Mixed) to tables of numbers and
+// levels with missing cells, by EM of the likelihood of the observed cells, and chooses the number
+// of its components by held-out rows.
+//
+// Formulas: docs/theory/models.md#eq-mixed.
+package mixed
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/internal/panics"
+	"missingscore/internal/setting"
+	"missingscore/internal/stream"
+)
+
+// Config says how a mixture is fitted. Zero values mean the defaults named here.
+type Config struct {
+	Components int     // chosen among Candidates by the log density of held-out rows
+	Iterations int     // of EM, at most; Iterations
+	Tolerance  float64 // EM ends when the mean log posterior of a row grows by less; Tolerance
+	Seed       uint64
+	Workers    int                                   // parallel fits; 1. Results do not depend on it.
+	Observe    func(last Try, tried, candidates int) // may be nil
+}
+
+// Candidates are the numbers of components that are tried, as long as one of the last two was better
+// than all before.
+var Candidates = []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 30, 40}
+
+// Defaults of Config.
+const (
+	Iterations = 2000
+	Tolerance  = 1e-7
+)
+
+// Fitted is a fitted mixture.
+type Fitted struct {
+	Model      *model.Mixed // in the table's units
+	Likelihood float64      // mean log density of a row's observed cells
+	Turns      []Turn       // of EM
+	Converged  bool
+	Tried      []Try // numbers of components, where one was chosen
+	// Unseen are, by column, the weight of components in which it is observed in less than one row: there
+	// it is drawn as the prior says, its levels as in all rows.
+	Unseen []float64
+}
+
+// Turn is an iteration of EM.
+type Turn struct {
+	Likelihood float64 // mean log density of a row's observed cells
+	Posterior  float64 // with the log prior, over the number of rows: it never falls
+}
+
+// Try is a number of components and the mean log density of a held-out row's observed cells.
+type Try struct {
+	Components int     `json:"components"`
+	HeldOut    float64 `json:"held_out"`
+}
+
+const (
+	folds      = 5    // of the choice of a number of components
+	chosenRows = 5000 // at most, that it goes by
+
+	starts = 4  // of which the best after so many iterations goes on; of the choice two
+	short  = 20 // iterations
+
+	chosenIterations = 60 // of a fit for the choice
+)
+
+// The prior keeps the likelihood bounded. With means m_j and deviations s_j of the observed cells,
+// their shares p_l with half a cell more for each level, and d columns of numbers:
+//
+//	w ~ Dirichlet(1 + 1/K),  π_kl ~ Dirichlet(1 + p_l),
+//	log p(m_kj, σ_kj) = −log σ_kj² − (2 s_j² K^(−2/d) + 0.01 (m_kj − m_j)²) / (2σ_kj²)
+//
+// A deviation is at least half the median distance of neighbouring values of its column.
+const (
+	priorMean = 0.01 // rows that m_j counts for
+	priorRows = 2.   // that the deviation s_j K^(−1/d) counts for
+	priorSize = 1.   // rows that p_l counts for
+)
+
+// problem is a table whose numbers are standardised.
+type problem struct {
+	*data.Table
+	rows    []cells      // the table's, without missing cells
+	start   *model.Mixed // of one component at the table's own means, deviations and shares
+	least   []float64    // by place of a number: least deviation, half the step of its values
+	numbers int
+}
+
+// cells are a row's observed cells: the place and value of each number, and the place of each level's
+// share.
+type cells struct {
+	weight          float64
+	numbers, levels []int
+	values          []float64
+}
+
+// fitOn iterates from a mixture until a turn adds less than c.Tolerance; the last of the path is of m.
+func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mixed, iterations int) (m *model.Mixed, path []Turn, converged bool) {
+	e := newStep(p, len(from.Weights))
+	for next := from; len(path) < iterations && ctx.Err() == nil; {
+		var turn Turn
+		m = next
+		next, turn = e.turn(m, rows)
+		path = append(path, turn)
+		if n := len(path); n > 1 && turn.Posterior-path[n-2].Posterior < c.Tolerance {
+			return m, path, true
+		}
+	}
+	return m, path, false
+}
+
+// Fit fits a mixture to a table, whose Levels say which columns are levels. It fails if ctx ends.
+func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
+	setting.Default(&c.Iterations, Iterations)
+	setting.Default(&c.Tolerance, Tolerance)
+	p, scale := newProblem(t)
+	f := &Fitted{}
+	if c.Components == 0 {
+		if err := f.choose(ctx, p, &c); err != nil {
+			return nil, err
+		}
+	}
+	rows := t.AllRows()
+	best, path := p.best(ctx, rows, c.Components, starts, c, 0)
+	if best == nil {
+		return nil, ctx.Err()
+	}
+	f.Model, f.Turns, f.Converged = fitOn(ctx, p, rows, c, best, c.Iterations)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f.Turns = append(path[:len(path)-1], f.Turns...) // of which the first is at the last of path
+	sortByWeight(f.Model)
+	f.Unseen = unseen(p, f.Model, rows)
+	units := -MeanLogDensity(f.Model, p.Table, rows)
+	if err := f.Model.Rescale(scale.Mean, scale.Deviation); err != nil {
+		return nil, err
+	}
+	f.Likelihood = MeanLogDensity(f.Model, t, rows)
+	units += f.Likelihood
+	for i := range f.Turns {
+		f.Turns[i].Likelihood += units
+		f.Turns[i].Posterior += units
+	}
+	return f, nil
+}
+
+func unseen(p *problem, m *model.Mixed, rows []int) []float64 {
+	e := newStep(p, len(m.Weights))
+	e.turn(m, rows)
+	share := make([]float64, p.D)
+	for k, w := range m.Weights {
+		for j := range share {
+			at, cells := p.start.Place(j), 0.0
+			if n := p.start.Levels(j); n > 0 {
+				cells = floats.Sum(e.levels[k][at : at+n])
+			} else {
+				cells = e.count[k][at]
+			}
+			if cells < 1 {
+				share[j] += w
+			}
+		}
+	}
+	return share
+}
+
+// MeanLogDensity is the mean log density of the observed cells of some rows.
+func MeanLogDensity(m *model.Mixed, t *data.Table, rows []int) float64 {
+	joint, sum, weight := make([]float64, len(m.Weights)), 0.0, 0.0
+	for _, i := range rows {
+		w := weightOf(t, i)
+		sum += w * m.Joint(t.Values[i*t.D:(i+1)*t.D], t.Observed[i*t.D:(i+1)*t.D], joint)
+		weight += w
+	}
+	return sum / weight
+}
+
+func weightOf(t *data.Table, i int) float64 {
+	if t.Weights != nil {
+		return t.Weights[i]
+	}
+	return 1
+}
+
+// choose sets c.Components to the number with the greatest held-out log density.
+func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
+	order := stream.New(c.Seed, stream.Validate).Perm(p.N)
+	order = order[:min(p.N, chosenRows)]
+	best := math.Inf(-1)
+	since := 0
+	for tried, k := range Candidates {
+		if k > len(order)/(2*folds) {
+			break
+		}
+		held := make([]float64, folds)
+		err := panics.Each(ctx, max(1, c.Workers), folds, func() (func(context.Context, int) error, error) {
+			return func(ctx context.Context, fold int) error {
+				var train, test []int
+				for at, i := range order {
+					if at%folds == fold {
+						test = append(test, i)
+					} else {
+						train = append(train, i)
+					}
+				}
+				slices.Sort(train)
+				m, _ := p.best(ctx, train, k, 2, *c, uint64(fold)+1)
+				if m != nil {
+					m, _, _ = fitOn(ctx, p, train, *c, m, chosenIterations)
+				}
+				if m == nil {
+					return ctx.Err()
+				}
+				held[fold] = MeanLogDensity(m, p.Table, test)
+				return nil
+			}, nil
+		}, func(int) error { return nil })
+		if err != nil {
+			return err
+		}
+		f.Tried = append(f.Tried, Try{k, floats.Sum(held) / folds})
+		if c.Observe != nil {
+			c.Observe(f.Tried[tried], tried+1, len(Candidates))
+		}
+		since++
+		if v := f.Tried[tried].HeldOut; v > best {
+			best, c.Components, since = v, k, 0
+		}
+		if since == 2 {
+			break
+		}
+	}
+	return nil
+}
+
+// newProblem standardises the numbers of a table, and finds the start of its components.
+func newProblem(t *data.Table) (*problem, data.Scale) {
+	levels := make([]int, t.D)
+	scale := data.UnitScale(t.D)
+	all := data.StandardScale(t)
+	for j := range t.D {
+		if levels[j] = len(data.Coded(t, j)); levels[j] == 0 {
+			scale.Mean[j], scale.Deviation[j] = all.Mean[j], all.Deviation[j]
+		}
+	}
+	p := &problem{Table: scale.Standardised(t), start: model.NewMixed(1, levels)}
+	p.numbers = len(p.start.Means[0])
+	p.least = make([]float64, p.numbers)
+	for j, n := range levels {
+		at := p.start.Place(j)
+		if n == 0 {
+			p.least[at] = step(p.Column(j)) / 2
+			continue
+		}
+		share := p.start.Shares[0][at : at+n]
+		for c := range share { // so that a level which no cell has is possible
+			share[c] = 0.5
+		}
+		for i := range p.N {
+			if p.Observed[i*p.D+j] {
+				share[int(p.Values[i*p.D+j])] += weightOf(t, i)
+			}
+		}
+		floats.Scale(1/floats.Sum(share), share)
+	}
+	for i := range p.N {
+		row := cells{weight: weightOf(t, i)}
+		for j, n := range levels {
+			switch x, at := p.Values[i*p.D+j], p.start.Place(j); {
+			case !p.Observed[i*p.D+j]:
+			case n > 0:
+				row.levels = append(row.levels, at+int(x))
+			default:
+				row.numbers, row.values = append(row.numbers, at), append(row.values, x)
+			}
+		}
+		p.rows = append(p.rows, row)
+	}
+	return p, scale
+}
+
+// step is the median distance of neighbouring values.
+func step(x []float64) float64 {
+	distinct := slices.Compact(slices.Sorted(slices.Values(x)))
+	var gaps []float64
+	for i := 1; i < len(distinct); i++ {
+		gaps = append(gaps, distinct[i]-distinct[i-1])
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2]
+}
+
+// best is the best of a few starts: components at rows far apart, as k-means++ draws them.
+func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config, fold uint64) (best *model.Mixed, path []Turn) {
+	greatest := math.Inf(-1)
+	for s := range starts {
+		m := p.scattered(rows, k, stream.New(c.Seed, stream.Initial, uint64(k), fold, uint64(s)))
+		m, turns, _ := fitOn(ctx, p, rows, c, m, short)
+		if turns == nil { // ctx has ended
+			return nil, nil
+		}
+		if v := turns[len(turns)-1].Posterior; best == nil || v > greatest {
+			best, path, greatest = m, turns, v
+		}
+		if k == 1 {
+			break
+		}
+	}
+	return best, path
+}
+
+// scattered is a mixture after one step from rows divided among k of them, each drawn with a
+// probability that grows with its distance to the nearest before it.
+func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
+	nearest, of := slices.Repeat([]float64{math.Inf(1)}, len(rows)), make([]int, len(rows))
+	centre := rows[rng.IntN(len(rows))]
+	for c := range k {
+		total := 0.0
+		for at, i := range rows {
+			if d := p.distance(i, centre); d < nearest[at] {
+				nearest[at], of[at] = d, c
+			}
+			total += nearest[at]
+		}
+		u := rng.Float64() * total
+		for at, i := range rows {
+			if u -= nearest[at]; u < 0 {
+				centre = i
+				break
+			}
+		}
+	}
+	e := newStep(p, k)
+	r := make([]float64, k)
+	for at, i := range rows {
+		clear(r)
+		r[of[at]] = 1
+		e.add(i, r)
+	}
+	return e.solve()
+}
+
+// distance of two rows: the mean over columns that both have of squares, and of levels twice the
+// share of others that differ, which is what two standardised numbers at random have.
+func (p *problem) distance(i, k int) float64 {
+	sum, n := 0.0, 0.0
+	for j := range p.D {
+		a, b := i*p.D+j, k*p.D+j
+		if !p.Observed[a] || !p.Observed[b] {
+			continue
+		}
+		n++
+		if p.start.Levels(j) == 0 {
+			sum += (p.Values[a] - p.Values[b]) * (p.Values[a] - p.Values[b])
+		} else if p.Values[a] != p.Values[b] {
+			sum += 2
+		}
+	}
+	if n == 0 {
+		return 2
+	}
+	return sum / n
+}
+
+// sortByWeight puts the heaviest component first.
+func sortByWeight(m *model.Mixed) {
+	order := make([]int, len(m.Weights))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case m.Weights[a] > m.Weights[b]:
+			return -1
+		case m.Weights[a] < m.Weights[b]:
+			return 1
+		}
+		return 0
+	})
+	sorted := *m
+	sorted.Weights, sorted.Means, sorted.Deviations, sorted.Shares = nil, nil, nil, nil
+	for _, k := range order {
+		sorted.Weights, sorted.Shares = append(sorted.Weights, m.Weights[k]), append(sorted.Shares, m.Shares[k])
+		sorted.Means, sorted.Deviations = append(sorted.Means, m.Means[k]), append(sorted.Deviations, m.Deviations[k])
+	}
+	*m = sorted
+}

@@ -1,0 +1,203 @@
+package mixed
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+)
+
+// clusters are rows of three clusters: x and y (numbers), city (three levels, mostly the cluster's) and
+// b (two levels). y is missing where x is large, and city at random.
+func clusters(n int, rng *rand.Rand) *data.Table {
+	t := &data.Table{Names: []string{"x", "city", "y", "b"}, N: n, D: 4, Levels: [][]string{nil, {"Lima", "Oslo", "Rome"}, nil, {"no", "yes"}},
+		Kinds: []data.Kind{data.Number, data.Nominal, data.Number, data.Binary}}
+	for range n {
+		u, k := rng.Float64(), 0
+		if u > 0.5 {
+			k++
+		}
+		if u > 0.8 {
+			k++
+		}
+		city := k
+		if rng.Float64() < 0.1 {
+			city = rng.IntN(3)
+		}
+		b := 0.
+		if rng.Float64() < []float64{0.9, 0.5, 0.1}[k] {
+			b = 1
+		}
+		x, y := []float64{0, 4, 8}[k]+rng.NormFloat64(), []float64{0, 50, -30}[k]+10*rng.NormFloat64()
+		t.Values = append(t.Values, x, float64(city), y, b)
+		t.Observed = append(t.Observed, true, rng.Float64() > 0.15, rng.Float64() > 0.8/(1+math.Exp(6-x)), true)
+	}
+	return t
+}
+
+// truth is the law of clusters.
+func truth() *model.Mixed {
+	m := model.NewMixed(3, []int{0, 3, 0, 2})
+	m.Weights, m.Means, m.Deviations = []float64{0.5, 0.3, 0.2}, [][]float64{{0, 0}, {4, 50}, {8, -30}}, [][]float64{{1, 10}, {1, 10}, {1, 10}}
+	for k := range 3 {
+		copy(m.Shares[k], slices.Repeat([]float64{0.1 / 3}, 3))
+		m.Shares[k][k] += 0.9
+		copy(m.Shares[k][3:], []float64{1 - []float64{0.9, 0.5, 0.1}[k], []float64{0.9, 0.5, 0.1}[k]})
+	}
+	return m
+}
+
+// Cells are missing at random: the fit has the truth, which the means of the observed cells miss.
+func TestFitRecoversUnderMAR(t *testing.T) {
+	table := clusters(1000, stream.New(1))
+	f, err := Fit(context.Background(), table, Config{Seed: 1, Components: 3})
+	require.NoError(t, err)
+	require.True(t, f.Converged)
+	want := truth()
+	for k := range 3 {
+		require.InDelta(t, want.Weights[k], f.Model.Weights[k], 0.05)
+		require.InDelta(t, want.Means[k][0], f.Model.Means[k][0], 0.2)
+		require.InDelta(t, want.Means[k][1], f.Model.Means[k][1], 3)
+		require.InDeltaSlice(t, []float64{1, 10}, f.Model.Deviations[k], 1.3)
+		require.InDeltaSlice(t, want.Shares[k], f.Model.Shares[k], 0.08)
+	}
+	mean := func(m *model.Mixed) (sum float64) {
+		for k, w := range m.Weights {
+			sum += w * m.Means[k][1]
+		}
+		return sum
+	}
+	require.InDelta(t, mean(want), mean(f.Model), 3)
+	observed := table.Column(2)
+	require.Greater(t, math.Abs(floats.Sum(observed)/float64(len(observed))-mean(want)), 1.5, "otherwise the gaps do not matter here")
+	require.GreaterOrEqual(t, f.Likelihood, MeanLogDensity(want, table, table.AllRows()))
+}
+
+func TestNumberOfComponents(t *testing.T) {
+	table := clusters(250, stream.New(6))
+	f, err := Fit(context.Background(), table, Config{Seed: 1, Workers: 2})
+	require.NoError(t, err)
+	require.Contains(t, []int{3, 4}, len(f.Model.Weights))
+	require.Equal(t, 1, f.Tried[0].Components)
+	again, err := Fit(context.Background(), table, Config{Seed: 1})
+	require.NoError(t, err)
+	require.Equal(t, f, again, "results do not depend on the number of workers")
+}
+
+// Given the components' probabilities, a step's mixture has the greatest expected log posterior: moved
+// by a little in any parameter it has less. The log posterior never falls.
+func TestStepMaximises(t *testing.T) {
+	table := clusters(120, stream.New(2))
+	p, _ := newProblem(table)
+	rows, k := table.AllRows(), 3
+	from := p.scattered(rows, k, stream.New(3))
+	e := newStep(p, k)
+	m, at := e.turn(from, rows)
+	r := make([]float64, k)
+	expected := func(to *model.Mixed) (sum float64) {
+		joint := make([]float64, k)
+		for _, i := range rows {
+			row, observed := p.Values[i*p.D:(i+1)*p.D], p.Observed[i*p.D:(i+1)*p.D]
+			from.Posterior(row, observed, r)
+			to.Joint(row, observed, joint)
+			sum += floats.Dot(r, joint)
+		}
+		return sum + p.logPrior(to)
+	}
+	best := expected(m)
+	lower := func(what string, change func(to *model.Mixed, by float64)) {
+		t.Helper()
+		for _, by := range []float64{-1e-3, 1e-3} {
+			to := p.scattered(rows, k, stream.New(3))
+			require.NoError(t, to.SetQuantities(m.Quantities()))
+			change(to, by)
+			require.Less(t, expected(to), best, "%s by %g", what, by)
+		}
+	}
+	for c := range k {
+		lower("weight", func(to *model.Mixed, by float64) {
+			to.Weights[c] *= 1 + by
+			floats.Scale(1/floats.Sum(to.Weights), to.Weights)
+		})
+		for j := range 2 {
+			lower("mean", func(to *model.Mixed, by float64) { to.Means[c][j] += by })
+			lower("deviation", func(to *model.Mixed, by float64) { to.Deviations[c][j] *= 1 + by })
+		}
+		for l := range 5 {
+			lower("share", func(to *model.Mixed, by float64) {
+				shares := to.Shares[c][:3]
+				if l >= 3 {
+					shares = to.Shares[c][3:]
+				}
+				to.Shares[c][l] *= 1 + by
+				floats.Scale(1/floats.Sum(shares), shares)
+			})
+		}
+	}
+	require.InDelta(t, MeanLogDensity(from, p.Table, rows), at.Likelihood, 1e-12)
+	require.InDelta(t, at.Likelihood+p.logPrior(from)/float64(table.N), at.Posterior, 1e-12)
+	_, path, converged := fitOn(context.Background(), p, rows, Config{Tolerance: 1e-9}, from, 500)
+	require.True(t, converged)
+	for i := 1; i < len(path); i++ {
+		require.GreaterOrEqual(t, path[i].Posterior, path[i-1].Posterior-1e-12)
+	}
+}
+
+// The order of levels, of which codes are the places, changes nothing but that order.
+func TestOrderOfLevels(t *testing.T) {
+	table := clusters(300, stream.New(4))
+	f, err := Fit(context.Background(), table, Config{Seed: 1})
+	require.NoError(t, err)
+	other := clusters(300, stream.New(4))
+	order := []float64{2, 0, 1} // of the new code of each old one
+	other.Levels[1] = []string{"Oslo", "Rome", "Lima"}
+	for i := 1; i < len(other.Values); i += 4 {
+		other.Values[i] = order[int(other.Values[i])]
+	}
+	g, err := Fit(context.Background(), other, Config{Seed: 1})
+	require.NoError(t, err)
+	require.InDelta(t, f.Likelihood, g.Likelihood, 1e-9)
+	require.Len(t, g.Model.Weights, len(f.Model.Weights))
+	for k := range f.Model.Weights {
+		for c := range 3 {
+			require.InDelta(t, f.Model.Shares[k][c], g.Model.Shares[k][int(order[c])], 1e-6)
+		}
+	}
+}
+
+// A row of weight 2 counts as two rows. A level that no row has is possible.
+func TestWeights(t *testing.T) {
+	table := clusters(200, stream.New(5))
+	table.Levels[1] = append(table.Levels[1], "Bonn")
+	weighted, repeated := *table, *table
+	weighted.Weights = slices.Repeat([]float64{1}, 200)
+	for i := range 50 {
+		weighted.Weights[i] = 2
+	}
+	repeated.N = 250
+	repeated.Values = slices.Concat(table.Values, table.Values[:50*4])
+	repeated.Observed = slices.Concat(table.Observed, table.Observed[:50*4])
+	sums := func(t *data.Table) *emStep {
+		p, _ := newProblem(t)
+		e := newStep(p, 1)
+		for _, i := range t.AllRows() {
+			e.add(i, []float64{1})
+		}
+		return e
+	}
+	a, b := sums(&weighted), sums(&repeated)
+	require.InDelta(t, b.rows[0], a.rows[0], 1e-9)
+	require.InDeltaSlice(t, b.levels[0], a.levels[0], 1e-9)
+	require.InDeltaSlice(t, b.count[0], a.count[0], 1e-9)
+	require.InDeltaSlice(t, b.p.start.Shares[0], a.p.start.Shares[0], 1e-12)
+	require.InDelta(t, 0.5/(b.levels[0][0]+b.levels[0][1]+b.levels[0][2]+2), a.p.start.Shares[0][3], 1e-12)
+	require.Greater(t, a.solve().Shares[0][3], 0.)
+}

@@ -1,0 +1,257 @@
+package trainers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/internal/stream"
+	"missingscore/internal/strictjson"
+	"missingscore/losses"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/mixed"
+)
+
+// MixtureModel is the model that takes tables with levels.
+const MixtureModel = "mixture"
+
+// levelsOf are a table's numbers of levels by column, 0 of numbers, and the names of columns that
+// have some; nil for none.
+func levelsOf(t *data.Table) (levels []int, names []string) {
+	for j, name := range t.Names {
+		levels = append(levels, len(data.Coded(t, j)))
+		if levels[j] > 0 {
+			names = append(names, name)
+		}
+	}
+	return levels, names
+}
+
+// checkNominal refuses a fit of numbers to nominal columns: the order of their codes means nothing.
+func checkNominal(s Spec, t *data.Table) error {
+	var names []string
+	for j, name := range t.Names {
+		if data.KindOf(t, j) == data.Nominal {
+			names = append(names, name)
+		}
+	}
+	if names == nil || s.Network != nil {
+		return nil
+	}
+	return setting.Errorf("model", s.Model.Kind, "it takes numbers, and %s has levels without an order: take mixture, or leave it out (--exclude)", strings.Join(names, ", "))
+}
+
+// mixed is the mixture of numbers and levels that is fitted, nil for another model.
+func (p *Prepared) mixed() *model.Mixed {
+	m, _ := p.Model.(*model.Mixed)
+	return m
+}
+
+// prepareMixed prepares the fit of a mixture of numbers and levels (docs/theory/models.md#eq-mixed),
+// by the one method there is for it, and refuses settings without a meaning for it.
+func prepareMixed(p *Prepared, levels []int, names []string) error {
+	s := &p.Spec
+	refused := func(field string, value any, why string) error {
+		return setting.Errorf(field, value, "%s, and a mixture with levels (%s) is fitted by its likelihood: leave it out, or leave these columns out (--exclude)", why, strings.Join(names, ", "))
+	}
+	switch d := s.Descent; {
+	case s.Steps.Method != "auto" && s.Steps.Method != "em-exact":
+		return refused("method", s.Steps.Method, "it goes by the score of numbers")
+	case s.Objective.New != nil || s.Objective.Kind != "auto":
+		return refused("objective", s.Objective.Kind, "it is of scores")
+	case s.Domain.Bounded():
+		return refused("domain", "", "bounds are of an objective of scores")
+	case s.Missingness != nil:
+		return refused("missingness", "", "a law of missing cells is one of numbers")
+	case s.Inference.Asked():
+		return refused("inference", s.Inference.Kind, "standard errors are of scores")
+	case d.Penalty.Asked():
+		return refused("penalty", d.Penalty.Kind, "it is of gaussian and quartic models")
+	case s.Truth != nil:
+		return refused("truth", "", "a fit is compared with its truth by scores")
+	case p.file != nil:
+		return notStreamed("a mixture with levels is fitted to all rows at once")
+	case d.Optimiser != "" && d.Optimiser != "auto" && d.Optimiser != descent.EM{}.Name():
+		return refused("optimiser", d.Optimiser, "it goes down a loss of scores")
+	case d.Epochs != 0 || d.Rate != 0 || d.Patience != 0 || d.Validation != nil || d.Average != nil:
+		return refused("optimiser", "adam", "epochs, rate, patience, validation and average are of adam")
+	}
+	o := model.MixtureOptions{}
+	if err := strictjson.Options(s.Model.Options, &o); err != nil {
+		return setting.Errorf("model_options", string(s.Model.Options), "%v", err)
+	}
+	switch most := max(1, p.Table.N); {
+	case o.Levels != nil:
+		return setting.Errorf("model_options", string(s.Model.Options), "levels are those of the table: leave them out")
+	case o.Components < 0 || o.Components > most:
+		return setting.Errorf("model_options", string(s.Model.Options), "%d components of %d rows: 1 to %d are possible", o.Components, p.Table.N, most)
+	}
+	if err := s.Descent.Check(); err != nil {
+		return err
+	}
+	if err := s.Steps.Check(); err != nil {
+		return err
+	}
+	p.components = o.Components
+	p.Model = model.NewMixed(max(1, o.Components), levels)
+	s.Steps.Method, s.Descent.Optimiser, s.Objective.Kind = "em-exact", descent.EM{}.Name(), "likelihood"
+	setting.Default(&s.Descent.Iterations, mixed.Iterations)
+	setting.Default(&s.Descent.Tolerance, mixed.Tolerance)
+	p.objective = losses.Classical{}
+	var err error
+	p.Estimator, err = estimator.ByName(s.Steps.Method)
+	return err
+}
+
+// fitMixed fits a mixture of numbers and levels, and compares rows drawn from it with the table. It is
+// made in one go: cut, it starts again.
+func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
+	s := p.Spec
+	if err := run.State.claimSettings(p.Table, []any{s, p.components}); err != nil {
+		return nil, err
+	}
+	c := mixed.Config{Components: p.components, Iterations: s.Descent.Iterations, Tolerance: s.Descent.Tolerance, Seed: s.Steps.Seed, Workers: s.Steps.Workers}
+	if s.Steps.Observe != nil {
+		c.Observe = func(t mixed.Try, tried, candidates int) {
+			s.Steps.Observe(engine.Progress{Stage: "fit", Unit: "number of components", Iteration: tried, Total: candidates, Loss: -t.HeldOut, EffectiveSize: math.NaN()})
+		}
+	}
+	f, err := mixed.Fit(ctx, p.Table, c)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Spec: s, Estimator: p.Estimator, Loss: -f.Likelihood, Size: math.NaN(), Converged: f.Converged}
+	for i, turn := range f.Turns {
+		r.History = append(r.History, descent.Record{Iteration: i + 1, Loss: -turn.Likelihood, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: math.NaN()})
+	}
+	r.Final = r.History[len(r.History)-1]
+	k := len(f.Model.Weights)
+	r.Verdict = fmt.Sprintf("converged: %s; the last of %d EM iterations added less than %.2g to a row's log density", componentsText(k, f.Tried), len(f.Turns), c.Tolerance)
+	if !f.Converged {
+		r.Verdict = fmt.Sprintf("NOT converged: %s; after %d EM iterations the last still added more than %.2g to a row's log density: allow more --iterations", componentsText(k, f.Tried), len(f.Turns), c.Tolerance)
+	}
+	if k == 1 && p.Table.D > 1 {
+		r.Warnings = append(r.Warnings, "one component: drawn columns are independent of each other, and more components did not predict held-out rows better; with more rows they may")
+	}
+	for j, share := range f.Unseen {
+		if share > mostUnseen {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("%s is never observed among %.0f %% of the rows, and rows drawn like these have it as all rows do", p.Table.Names[j], 100*share))
+		}
+	}
+	if off := unlike(p.Table, f.Model, s.Steps.Seed); len(off) > 0 {
+		if n := len(off) - namedColumns; n > 1 {
+			off = append(off[:namedColumns], fmt.Sprintf("%d more", n))
+		}
+		r.Converged = false
+		r.Verdict = fmt.Sprintf(`NOT reliable: rows drawn from the model are unlike the table: %s; try more components (--model-options '{"components":%d}'). The fit itself: %s`, strings.Join(off, "; "), 2*k, r.Verdict)
+	}
+	r.Model = &fitted.Saved{Kind: MixtureModel, Model: f.Model, Names: p.Table.Names, Levels: p.original.Levels, Transform: p.Transform}
+	return r, nil
+}
+
+// mostUnseen is the share of rows like which none is observed in a column that is worth a warning.
+const mostUnseen = 0.05
+
+func componentsText(k int, tried []mixed.Try) string {
+	text := fmt.Sprintf("%d components", k)
+	if k == 1 {
+		text = "1 component"
+	}
+	if n := len(tried); n > 0 {
+		text += fmt.Sprintf(", chosen among 1 to %d by held-out rows", tried[n-1].Components)
+	}
+	return text
+}
+
+// Drawn rows are unlike the table where a mean of a feature, over all rows or those of a level, is off
+// by more than checkedErrors standard errors and checkedRoom. Features are standardised numbers and
+// indicators of levels.
+const (
+	checkedRows   = 2000
+	checkedErrors = 4.
+	checkedRoom   = 0.1
+)
+
+// feature is a number of a row that drawn rows are compared by.
+type feature struct {
+	column int
+	level  int // that it indicates; −1: the standardised number
+	name   string
+}
+
+func (f feature) of(row []float64, scale data.Scale) float64 {
+	switch x := row[f.column]; {
+	case f.level < 0:
+		return (x - scale.Mean[f.column]) / scale.Deviation[f.column]
+	case int(x) == f.level:
+		return 1
+	}
+	return 0
+}
+
+// moments are mean and variance of a feature over the rows (n, d) that have a level, if the condition
+// is one.
+func (f feature) moments(values []float64, scale data.Scale, where feature) (mean, variance, n float64) {
+	var x []float64
+	for row := range slices.Chunk(values, len(scale.Mean)) {
+		if where.level < 0 || int(row[where.column]) == where.level {
+			x = append(x, f.of(row, scale))
+		}
+	}
+	mean, variance = stat.PopMeanVariance(x, nil)
+	return mean, variance, float64(len(x))
+}
+
+// unlike says in what drawn rows differ from those of the table. Missing cells of the table are drawn
+// given the observed ones of their row, so that cells missing at random make no difference.
+func unlike(t *data.Table, m *model.Mixed, seed uint64) (off []string) {
+	drawn, err := m.SampleRows(checkedRows, nil, stream.New(seed, stream.Sample, 1))
+	if err != nil {
+		panic(err) // there are no bounds
+	}
+	filled, rng := slices.Clone(t.Values), stream.New(seed, stream.Sample, 2)
+	for i := range t.N {
+		m.Complete(filled[i*t.D:(i+1)*t.D], t.Observed[i*t.D:(i+1)*t.D], rng)
+	}
+	scale := data.StandardScale(t)
+	var features []feature
+	conditions := []feature{{level: -1}}
+	for j, name := range t.Names {
+		for c, level := range data.Coded(t, j) {
+			if c > 0 || len(data.Coded(t, j)) > 2 { // the other share of two says the same
+				features = append(features, feature{j, c, "the share of " + name + " = " + level})
+			}
+			conditions = append(conditions, feature{j, c, " where " + name + " = " + level})
+		}
+		if data.Coded(t, j) == nil {
+			features = append(features, feature{j, -1, "the mean of " + name})
+		}
+	}
+	for _, where := range conditions {
+		for _, f := range features {
+			if where.level >= 0 && f.level >= 0 && f.column <= where.column { // itself, or compared the other way round
+				continue
+			}
+			a, av, an := f.moments(drawn, scale, where)
+			b, bv, bn := f.moments(filled, scale, where)
+			if an < 2 || bn < 2 || math.Abs(a-b) <= checkedErrors*math.Sqrt(av/an+bv/bn)+checkedRoom {
+				continue
+			}
+			if f.level < 0 {
+				a, b = scale.Mean[f.column]+scale.Deviation[f.column]*a, scale.Mean[f.column]+scale.Deviation[f.column]*b
+			}
+			off = append(off, fmt.Sprintf("%s%s is %.3g, drawn %.3g", f.name, where.name, b, a))
+		}
+	}
+	return off
+}

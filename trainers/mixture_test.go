@@ -1,0 +1,242 @@
+package trainers_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/inference"
+)
+
+// cityTable has a number that depends on a city, another that depends on yes or no, and gaps.
+func cityTable(n int) *data.Table {
+	t := &data.Table{Names: []string{"city", "income", "yes", "size"}, N: n, D: 4, Levels: [][]string{{"Lima", "Oslo", "Rome"}, nil, {"no", "yes"}, nil},
+		Kinds: []data.Kind{data.Nominal, data.Number, data.Binary, data.Number}}
+	rng := stream.New(3)
+	for range n {
+		city, yes := float64(rng.IntN(3)), float64(rng.IntN(2))
+		t.Values = append(t.Values, city, 100+40*city+5*rng.NormFloat64(), yes, yes-0.2*city+0.3*rng.NormFloat64())
+		t.Observed = append(t.Observed, rng.Float64() > 0.1, rng.Float64() > 0.1, true, true)
+	}
+	return t
+}
+
+var mixtureSpec = trainers.Spec{Model: trainers.ModelSpec{Kind: "mixture"}}
+
+func TestMixtureWithLevels(t *testing.T) {
+	table := cityTable(400)
+	r, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{})
+	require.NoError(t, err)
+	require.True(t, r.Converged, r.Verdict)
+	require.Regexp(t, `^converged: \d+ components, chosen among 1 to \d+ by held-out rows`, r.Verdict)
+	require.Equal(t, "em-exact", r.Spec.Steps.Method)
+	require.InDelta(t, r.Loss, r.Final.Loss, 1e-9)
+	require.InDelta(t, r.History[len(r.History)-1].Loss, r.Final.Loss, 0)
+
+	text, err := r.Encode()
+	require.NoError(t, err)
+	var file struct {
+		Version int                 `json:"version"`
+		Levels  map[string][]string `json:"levels"`
+	}
+	require.NoError(t, json.Unmarshal(text, &file))
+	require.Equal(t, 4, file.Version)
+	require.Equal(t, map[string][]string{"city": {"Lima", "Oslo", "Rome"}, "yes": {"no", "yes"}}, file.Levels)
+	path := filepath.Join(t.TempDir(), "model.json")
+	require.NoError(t, r.Save(path))
+	saved, err := fitted.Load(path)
+	require.NoError(t, err)
+	require.Equal(t, r.Model.Levels, saved.Levels)
+	want, err := r.Model.Encode(nil)
+	require.NoError(t, err)
+	got, err := saved.Encode(nil)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+	require.Equal(t, data.Column{Name: "city", Kind: data.Nominal, Levels: []string{"Lima", "Oslo", "Rome"}}, saved.Kinds()["city"])
+	require.Equal(t, data.Binary, saved.Kinds()["yes"].Kind)
+	require.Equal(t, data.Number, saved.Kinds()["income"].Kind)
+
+	f, err := saved.Fitted()
+	require.NoError(t, err)
+	rows, err := fitted.Sample(t.Context(), f, fitted.SampleConfig{N: 6000})
+	require.NoError(t, err)
+	require.Equal(t, "exact", rows.Sampler)
+	for c, mean := range []float64{100, 140, 180} {
+		var x []float64
+		for row := range slices.Chunk(rows.Values, 4) {
+			if int(row[0]) == c {
+				x = append(x, row[1])
+			}
+		}
+		require.InDelta(t, mean, stat.Mean(x, nil), 3)
+		require.InDelta(t, 1./3, float64(len(x))/6000, 0.05)
+	}
+	_, err = fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: "hmc"})
+	require.ErrorContains(t, err, "the model has levels, which have no derivative")
+
+	m := r.Model.Model.(*model.Mixed)
+	scores, err := fitted.Score(t.Context(), f, table, fitted.ImputeConfig{})
+	require.NoError(t, err)
+	for i := range 20 {
+		row, observed, joint := table.Values[i*4:(i+1)*4], table.Observed[i*4:(i+1)*4], make([]float64, len(m.Weights))
+		if slices.Contains(observed, false) {
+			require.True(t, math.IsNaN(scores.LogDensity[i]))
+			continue
+		}
+		require.InDelta(t, m.Joint(row, observed, joint), scores.LogDensity[i], 1e-12)
+		moved := slices.Clone(row)
+		moved[1] += 1e-4
+		up := m.Joint(moved, observed, joint)
+		moved[1] -= 2e-4
+		require.InDelta(t, (up-m.Joint(moved, observed, joint))/2e-4, scores.Score[i*4+1], 1e-5)
+	}
+
+	drawn, err := fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{Draws: 20, Workers: 2})
+	require.NoError(t, err)
+	right, cells := 0., 0.
+	for i := range table.N {
+		for k := range 20 {
+			if row := drawn.Values[(i*20+k)*4:]; !table.Observed[i*4] && table.Observed[i*4+1] {
+				cells++
+				if math.Round((row[1]-100)/40) == row[0] {
+					right++
+				}
+			}
+		}
+	}
+	require.Greater(t, right/cells, 0.98, "the income tells the city")
+	point, err := fitted.Point(t.Context(), f, table, fitted.ImputeConfig{})
+	require.NoError(t, err)
+	for i := range table.N {
+		if row := point.Values[i*4 : (i+1)*4]; !table.Observed[i*4] && table.Observed[i*4+1] {
+			require.Equal(t, math.Round((row[1]-100)/40), row[0])
+		}
+	}
+}
+
+// A run that was cut starts again, and gives the same bytes.
+func TestMixtureWithLevelsResumed(t *testing.T) {
+	table := cityTable(120)
+	whole, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	s := mixtureSpec
+	s.Steps.Observe = func(p engine.Progress) {
+		if p.Iteration == 2 {
+			cancel()
+		}
+	}
+	state := &trainers.State{}
+	_, err = trainers.Estimate(ctx, table, s, trainers.Run{State: state})
+	require.ErrorIs(t, err, context.Canceled)
+	resumed, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{State: state})
+	require.NoError(t, err)
+	want, err := whole.Encode()
+	require.NoError(t, err)
+	got, err := resumed.Encode()
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+
+	s = mixtureSpec
+	s.Steps.Seed = 9
+	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
+	require.ErrorIs(t, err, trainers.ErrOtherRun)
+}
+
+// The size of rows from Rome is never observed.
+func TestMixtureUnseen(t *testing.T) {
+	table := cityTable(200)
+	for i := range table.N {
+		if table.Values[i*4] == 2 {
+			table.Observed[i*4+3] = false
+		}
+	}
+	r, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{})
+	require.NoError(t, err)
+	require.Regexp(t, `^size is never observed among [23]\d % of the rows`, r.Warnings[len(r.Warnings)-1])
+}
+
+// A mixture without enough components to have what the table shows is not reliable.
+func TestMixtureUnlikeItsTable(t *testing.T) {
+	s := mixtureSpec
+	s.Model.Options = json.RawMessage(`{"components":1}`)
+	r, err := trainers.Estimate(t.Context(), cityTable(200), s, trainers.Run{})
+	require.NoError(t, err)
+	require.False(t, r.Converged)
+	require.Regexp(t, `^NOT reliable: rows drawn from the model are unlike the table: the mean of income where city = Lima is (99|1\d\d)[.\d]*, drawn 1\d\d[.\d]*; `, r.Verdict)
+	require.Contains(t, r.Verdict, `try more components (--model-options '{"components":2}')`)
+	require.Equal(t, r.Verdict, r.Model.Outcome.Verdict)
+	require.Contains(t, r.Warnings[0], "one component: drawn columns are independent of each other")
+}
+
+func TestMixtureWithLevelsRefuses(t *testing.T) {
+	table := cityTable(50)
+	lower := domain.All(4)
+	lower.Lower[1] = 0
+	for why, change := range map[string]func(*trainers.Spec){
+		"method":               func(s *trainers.Spec) { s.Steps.Method = "em-full" },
+		"objective":            func(s *trainers.Spec) { s.Objective.Kind = "sliced" },
+		"domain":               func(s *trainers.Spec) { s.Domain = lower },
+		"inference":            func(s *trainers.Spec) { s.Inference = inference.Config{Kind: "robust"} },
+		"optimiser":            func(s *trainers.Spec) { s.Descent = descent.Config{Epochs: 3} },
+		"levels are those":     func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"levels":[3,0,2,0]}`) },
+		"1 to 50 are":          func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"components":51}`) },
+		"unknown field":        func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"k":1}`) },
+		"--exclude":            func(s *trainers.Spec) { s.Steps.Method = "iw" },
+		"city, yes) is fitted": func(s *trainers.Spec) { s.Steps.Method = "iw" },
+	} {
+		s := mixtureSpec
+		change(&s)
+		_, err := trainers.Prepare(table, s)
+		var wrong *trainers.SettingError
+		require.ErrorAs(t, err, &wrong, why)
+		require.ErrorContains(t, err, why)
+	}
+}
+
+func TestNominalColumnsAreNoNumbers(t *testing.T) {
+	for _, kind := range []string{"gaussian", "quartic", "energy", "score-network"} {
+		_, err := trainers.Prepare(cityTable(50), trainers.Spec{Model: trainers.ModelSpec{Kind: kind}})
+		require.ErrorContains(t, err, "it takes numbers, and city has levels without an order: take mixture, or leave it out (--exclude)")
+	}
+}
+
+// A model of numbers takes levels for the numbers 0, 1, …; what it draws of them is the nearest.
+func TestLevelsAsNumbers(t *testing.T) {
+	table := cityTable(200)
+	numbers, err := table.Select([]string{"income", "yes", "size"})
+	require.NoError(t, err)
+	for i := 0; i < len(numbers.Values); i += 9 {
+		numbers.Observed[i+1-i%3] = false
+	}
+	r, err := trainers.Estimate(t.Context(), numbers, trainers.Spec{}, trainers.Run{})
+	require.NoError(t, err)
+	text, err := r.Encode()
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"yes": [`)
+	f, err := r.Model.Fitted()
+	require.NoError(t, err)
+	drawn, err := fitted.Impute(t.Context(), f, numbers, fitted.ImputeConfig{Draws: 5})
+	require.NoError(t, err)
+	point, err := fitted.Point(t.Context(), f, numbers, fitted.ImputeConfig{})
+	require.NoError(t, err)
+	for _, values := range [][]float64{drawn.Values, point.Values} {
+		for row := range slices.Chunk(values, 3) {
+			require.Contains(t, []float64{0, 1}, row[1])
+		}
+	}
+}
