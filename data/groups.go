@@ -188,6 +188,7 @@ func SameColumns(a, b *Table, fileA, fileB string) (sameA, sameB *Table, leftOut
 	if sameB, err = b.Select(namesA); err != nil {
 		return nil, nil, nil, err
 	}
+	sameA.LeftOut = append(slices.Clone(sameA.LeftOut), leftOut...)
 	return sameA, sameB, leftOut, sameLevels(sameA, sameB, fileA, fileB)
 }
 
