@@ -243,20 +243,11 @@ func sameLevels(a, b *Table, fileA, fileB string) error {
 			}
 			return fmt.Errorf("column %q has levels in %s and numbers in %s; leave it out with --exclude %s", printable.Cell(name), text, numbers, shell.List([]string{name}))
 		default:
-			all := slices.Clone(ofA)
-			for _, level := range ofB {
-				if !slices.Contains(all, level) {
-					all = append(all, level)
-				}
-			}
+			all := slices.Concat(ofA, slices.DeleteFunc(slices.Clone(ofB), func(level string) bool { return slices.Contains(ofA, level) }))
 			if len(all) > MostLevels {
 				return fmt.Errorf("column %q has %d levels in %s and %s together, and %d are the most; leave it out with --exclude %s", printable.Cell(name), len(all), fileA, fileB, MostLevels, shell.List([]string{name}))
 			}
-			for i := range b.N {
-				if at := i*b.D + j; b.Observed[at] {
-					b.Values[at] = float64(slices.Index(all, ofB[int(b.Values[at])]))
-				}
-			}
+			recode(b, j, ofB, all)
 			if a.Levels[j] = all; a.Kinds[j] == Binary && len(all) > 2 {
 				a.Kinds[j] = Nominal
 			}
