@@ -47,15 +47,9 @@ func defaultGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		Value: []string{"exit", secondsColumn, "wall", "megabytes", "screen", versionColumn},
 		Clock: []string{secondsColumn, "wall", "megabytes", "screen", versionColumn},
 	}
-	var files []string
-	if folder := os.Getenv(FolderVariable); folder != "" {
-		found, err := os.ReadDir(folder)
-		if err != nil {
-			return cells.Grid{}, err
-		}
-		for _, f := range found {
-			files = append(files, filepath.Join(folder, f.Name()))
-		}
+	files, err := filepath.Glob(filepath.Join(os.Getenv(FolderVariable), "*"))
+	if err != nil || os.Getenv(FolderVariable) == "" {
+		files = nil
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		add := func(name string, command []string, put func(ctx context.Context, path string) error) {
@@ -67,28 +61,27 @@ func defaultGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		for _, command := range s.Commands {
 			for _, from := range s.Tables {
 				add(from.Name, command, func(ctx context.Context, path string) error {
-					t, err := from.table(ctx, uint64(replicate))
-					if err == nil && from.Design != nil {
-						t, err = hide(gaps.Law{Missing: s.Missing}, t, uint64(replicate))
-					}
-					if err != nil {
-						return err
-					}
-					return write(path, t)
+					return from.write(ctx, path, s.Missing, uint64(replicate))
 				})
 			}
 			for _, file := range files {
-				add(filepath.Base(file), command, func(_ context.Context, path string) error {
-					text, err := os.ReadFile(file)
-					if err != nil {
-						return err
-					}
-					return os.WriteFile(path, text, 0o600)
-				})
+				add(filepath.Base(file), command, func(_ context.Context, path string) error { return os.Symlink(file, path) })
 			}
 		}
 	}
 	return g, nil
+}
+
+// write writes the table, of a simulated one with a share of the cells hidden.
+func (s source) write(ctx context.Context, path string, missing float64, seed uint64) error {
+	t, err := s.table(ctx, seed)
+	if err == nil && s.Design != nil {
+		t, err = hide(gaps.Law{Missing: missing}, t, seed)
+	}
+	if err != nil {
+		return err
+	}
+	return write(path, t)
 }
 
 // byDefaults runs a command on the table that put writes.

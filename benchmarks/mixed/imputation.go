@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/harness"
@@ -222,18 +224,24 @@ func readDraws(path string, t *data.Table, draws int) (filled [][]float64, err e
 			if draw == 0 || t.Observed[k] {
 				continue
 			}
-			value := line[places[j]]
-			x, err := strconv.ParseFloat(value, 64)
-			if levels := data.Coded(t, j); levels != nil {
-				x, err = float64(slices.Index(levels, value)), nil
-			}
-			if err != nil || x < 0 && data.Coded(t, j) != nil {
-				return nil, fmt.Errorf("%s: column %s has %q in row %d of draw %d", path, t.Names[j], value, row, draw)
+			x, ok := valueOf(line[places[j]], data.Coded(t, j))
+			if !ok {
+				return nil, fmt.Errorf("%s: column %s has %q in row %d of draw %d", path, t.Names[j], line[places[j]], row, draw)
 			}
 			filled[at[k]][draw-1] = x
 		}
 	}
 	return filled, nil
+}
+
+// valueOf is the number in a cell, or the place of its level.
+func valueOf(cell string, levels []string) (float64, bool) {
+	if levels != nil {
+		place := slices.Index(levels, cell)
+		return float64(place), place >= 0
+	}
+	x, err := strconv.ParseFloat(cell, 64)
+	return x, err == nil
 }
 
 // measure compares draws (missing cells, draws) with the cells that are in whole and not in t:
@@ -277,18 +285,10 @@ func measure(whole, t *data.Table, draws [][]float64) []string {
 			group.score -= math.Log((count[int(x)] + 1) / float64(m+len(names)))
 			continue
 		}
-		mean, far, apart := 0., 0., 0.
-		for a, v := range d {
-			mean += v / float64(m)
-			far += math.Abs(v-x) / float64(m)
-			for _, w := range d[:a] {
-				apart += math.Abs(v-w) / float64(m*(m-1))
-			}
-		}
 		unit := scale.Deviation[j]
 		number.cells++
-		number.square += (mean - x) * (mean - x) / (unit * unit)
-		number.crps += (far - apart) / unit
+		number.square += math.Pow((stat.Mean(d, nil)-x)/unit, 2)
+		number.crps += crps(x, d) / unit
 		if slices.Min(d) <= x && x <= slices.Max(d) {
 			number.covered++
 		}
@@ -302,6 +302,19 @@ func measure(whole, t *data.Table, draws [][]float64) []string {
 		rmse = strconv.FormatFloat(math.Sqrt(number.square/number.cells), 'f', 5, 64)
 	}
 	return append(out, strconv.Itoa(int(number.cells)), rmse, share(number.crps, number.cells, m > 1), share(number.covered, number.cells, m > 1))
+}
+
+// crps is mean_k |X_k − x| − ½ mean_{k≠l} |X_k − X_l| of draws X.
+func crps(x float64, draws []float64) float64 {
+	far, apart := 0., 0.
+	m := float64(len(draws))
+	for a, v := range draws {
+		far += math.Abs(v-x) / m
+		for _, w := range draws[:a] {
+			apart += math.Abs(v-w) / (m * (m - 1))
+		}
+	}
+	return far - apart
 }
 
 // share is x/of, unless there is none.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sort"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
@@ -105,28 +106,15 @@ func bound(b *mat.SymDense, most float64) (float64, error) {
 // shows the level with the largest.
 func latent(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error) {
 	first, wide := make([]int, len(of)), 0
-	width := func(j int) int { return max(1, of[j]-1) }
 	for j := range of {
 		first[j] = wide
-		wide += width(j)
+		wide += width(of[j])
 	}
 	b := mat.NewSymDense(wide, nil)
 	for j := range of {
 		for k := j + 1; k < len(of); k++ {
-			if a.At(j, k) == 0 {
-				continue
-			}
-			block := mat.NewDense(width(j), width(k), nil)
-			block.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, block)
-			largest := mat.Norm(block, 2)
-			var svd mat.SVD
-			if svd.Factorize(block, mat.SVDNone) {
-				largest = svd.Values(nil)[0]
-			}
-			for r := range width(j) {
-				for c := range width(k) {
-					b.SetSym(first[j]+r, first[k]+c, block.At(r, c)/largest)
-				}
+			if a.At(j, k) != 0 {
+				join(b, first[j], first[k], width(of[j]), width(of[k]), rng)
 			}
 		}
 	}
@@ -145,46 +133,65 @@ func latent(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error)
 	}
 	var sigma mat.SymDense
 	normal.CovarianceMatrix(&sigma)
-	cuts := make([][]float64, len(of)) // of a nominal column its m
+	cuts := make([][]float64, len(of))
 	for j, k := range of {
-		sd := math.Sqrt(sigma.At(first[j], first[j]))
-		switch k {
-		case 1:
-		case 2:
-			cuts[j] = []float64{sd * distuv.UnitNormal.Quantile(0.35+0.3*rng.Float64())}
-		case -5:
-			for _, q := range []float64{0.15, 0.4, 0.65, 0.85} {
-				cuts[j] = append(cuts[j], sd*distuv.UnitNormal.Quantile(q))
-			}
-		default:
-			for range k - 1 {
-				cuts[j] = append(cuts[j], 0.8*(rng.Float64()-0.5))
-			}
-		}
+		cuts[j] = cut(k, math.Sqrt(sigma.At(first[j], first[j])), rng)
 	}
 	values := make([]float64, 0, n*len(of))
 	z := make([]float64, wide)
 	for range n {
 		normal.Rand(z)
 		for j, k := range of {
-			mine := z[first[j] : first[j]+width(j)]
+			mine := z[first[j] : first[j]+width(k)]
 			switch {
 			case k == 1:
 				values = append(values, mine[0])
 			case k <= 2:
-				level := 0.
-				for _, cut := range cuts[j] {
-					if mine[0] > cut {
-						level++
-					}
-				}
-				values = append(values, level)
+				values = append(values, float64(sort.SearchFloat64s(cuts[j], mine[0])))
 			default:
 				values = append(values, float64(chosen(mine, cuts[j])))
 			}
 		}
 	}
 	return values, nil
+}
+
+// width is the number of latent columns of a column.
+func width(of int) int { return max(1, of-1) }
+
+// join fills the block of b at (j, k) at random, with largest singular value 1.
+func join(b *mat.SymDense, j, k, rows, columns int, rng *rand.Rand) {
+	block := mat.NewDense(rows, columns, nil)
+	block.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, block)
+	largest := mat.Norm(block, 2)
+	var svd mat.SVD
+	if svd.Factorize(block, mat.SVDNone) {
+		largest = svd.Values(nil)[0]
+	}
+	for r := range rows {
+		for c := range columns {
+			b.SetSym(j+r, k+c, block.At(r, c)/largest)
+		}
+	}
+}
+
+// cut gives the thresholds of a column whose latent one has standard deviation sd, of a nominal
+// column its m.
+func cut(of int, sd float64, rng *rand.Rand) (cuts []float64) {
+	switch of {
+	case 1:
+	case 2:
+		cuts = []float64{sd * distuv.UnitNormal.Quantile(0.35+0.3*rng.Float64())}
+	case -5:
+		for _, q := range []float64{0.15, 0.4, 0.65, 0.85} {
+			cuts = append(cuts, sd*distuv.UnitNormal.Quantile(q))
+		}
+	default:
+		for range of - 1 {
+			cuts = append(cuts, 0.8*(rng.Float64()-0.5))
+		}
+	}
+	return cuts
 }
 
 // chosen is the level with the largest of the utilities 0, m + L z. L = I + c 11ᵀ with
@@ -221,11 +228,6 @@ func pairwise(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, erro
 	if err != nil {
 		return nil, err
 	}
-	type edge struct {
-		to           int
-		weight       float64
-		mine, theirs []float64 // scores of levels; nil: the number itself
-	}
 	edges, base := make([][]edge, len(of)), make([][]float64, len(of))
 	for j, k := range of {
 		if k == 1 {
@@ -244,12 +246,6 @@ func pairwise(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, erro
 			}
 		}
 	}
-	score := func(of, x []float64, j int) float64 {
-		if of == nil {
-			return x[j]
-		}
-		return of[int(x[j])]
-	}
 	values := make([]float64, n*len(of))
 	logs := make([]float64, 5)
 	for i := range n {
@@ -261,25 +257,38 @@ func pairwise(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, erro
 		}
 		for range sweeps {
 			for j := range x {
-				if base[j] == nil {
-					x[j] = rng.NormFloat64()
-					for _, e := range edges[j] {
-						x[j] += e.weight * score(e.theirs, x, e.to)
-					}
-					continue
-				}
 				logs = append(logs[:0], base[j]...)
-				for _, e := range edges[j] {
-					theirs := e.weight * score(e.theirs, x, e.to)
-					for level := range logs {
-						logs[level] += theirs * e.mine[level]
-					}
-				}
-				x[j] = float64(draw(logs, rng))
+				x[j] = conditional(edges[j], logs, x, rng)
 			}
 		}
 	}
 	return values, nil
+}
+
+// edge is one end of a pair of joined columns.
+type edge struct {
+	to           int
+	weight       float64
+	mine, theirs []float64 // scores of levels; nil: the number itself
+}
+
+// conditional draws a column given the others, x. logs are the base of its levels, none of a number.
+func conditional(edges []edge, logs, x []float64, rng *rand.Rand) float64 {
+	mean := 0.
+	for _, e := range edges {
+		theirs := e.weight * x[e.to]
+		if e.theirs != nil {
+			theirs = e.weight * e.theirs[int(x[e.to])]
+		}
+		mean += theirs
+		for level := range logs {
+			logs[level] += theirs * e.mine[level]
+		}
+	}
+	if len(logs) == 0 {
+		return mean + rng.NormFloat64()
+	}
+	return float64(draw(logs, rng))
 }
 
 // scores are those of the levels of a column in one edge, of mean 0 and variance 1.
