@@ -159,13 +159,21 @@ func TestSlipsStayErrors(t *testing.T) {
 	got, err = read([]string{"x", "x", "x", "1", "1.0", "01", "y", "y", "y"}, ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"1", "x", "y"}, got.Levels[1], "1, 1.0 and 01 are one level")
+	_, err = read([]string{"1", "2", "x", "y", "1", "2", "x", "y", "1", "2", "x", "y"}, ReadOptions{})
+	require.ErrorContains(t, err, `"x" is not a number`, "half of the values are numbers")
+	got, err = read([]string{"nein", "ja", "nein", "NEIN", "ja"}, ReadOptions{Nominal: []string{"b"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"ja", "NEIN", "nein"}, got.Levels[1])
+	got, err = read([]string{"Nein", "Ja", "Nein", "Nein", "Ja"}, ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"Nein", "Ja"}, got.Levels[1])
 }
 
 // Levels that come late, after blocks of numbers, and rows that have nothing but texts left out.
 func TestLevelsOfLateBlocks(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a,b,c\n")
-	n := 3 * blockBytes / 12
+	n := 4 * blockBytes / 8 // the first block is of two times blockBytes
 	for i := range n {
 		b.WriteString(fmt.Sprintf("%d,%d,%d\n", i%1000, i%2+1, i%9))
 	}
@@ -223,6 +231,7 @@ func TestKindsElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	for _, g := range groups {
 		require.Equal(t, []string{"num", "whole", "smoker", "city", "code"}, g.Table.Names, "bit does not vary in a group")
+		require.Contains(t, g.Table.LeftOut[len(g.Table.LeftOut)-1].LeftOut, "every value is 1 where sex is f")
 		require.Equal(t, whole.Levels[5], g.Table.Levels[3])
 	}
 
