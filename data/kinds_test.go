@@ -177,6 +177,23 @@ func TestSlipsStayErrors(t *testing.T) {
 	require.Equal(t, []string{"Nein", "Ja"}, got.Levels[1])
 }
 
+// Dates with times are seconds, days otherwise; among numbers they are errors.
+func TestDatesAsNumbers(t *testing.T) {
+	o := ReadOptions{Coded: true, Kinds: map[string]Column{"b": {Kind: Number}}}
+	got, err := ParseCSV(strings.NewReader("a,b\n1,1970-01-02\n2,1970-01-01T00:01:30\n3,NA\n"), "t", o)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 86400, 2, 90, 3, 0}, got.Values)
+	require.False(t, got.Observed[5])
+	got, err = ParseCSV(strings.NewReader("a,b\n1,1970-01-02\n2,1969-12-31\n3,\n"), "t", o)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 1, 2, -1, 3, 0}, got.Values)
+	_, err = ParseCSV(strings.NewReader("a,b\n1,1970-01-02\n2,17\n3,18\n"), "t", o)
+	require.ErrorContains(t, err, `t:2: column "b": "1970-01-02" is not a number`)
+	got, err = ParseCSV(strings.NewReader("a,b\n1,31.12.2020\n2,01.01.2021\n3,\n"), "t", ReadOptions{Coded: true})
+	require.NoError(t, err)
+	require.Equal(t, Date, got.LeftOut[0].Kind)
+}
+
 // Levels that come late, after blocks of numbers, and rows that have nothing but texts left out.
 func TestLevelsOfLateBlocks(t *testing.T) {
 	var b strings.Builder
