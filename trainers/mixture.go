@@ -86,6 +86,9 @@ func prepareMixed(p *Prepared, levels []int, names []string) error {
 	case d.Epochs != 0 || d.Rate != 0 || d.Patience != 0 || d.Validation != nil || d.Average != nil:
 		return refused("optimiser", "adam", "epochs, rate, patience, validation and average are of adam")
 	}
+	if p.Transform.Ordinal() != nil {
+		return setting.Errorf("ordinal", "", "ordered categories are intervals of a normal number, and a mixture takes levels as they are: leave it out, or take --nominal for columns of numbers")
+	}
 	o := model.MixtureOptions{}
 	if err := strictjson.Options(s.Model.Options, &o); err != nil {
 		return setting.Errorf("model_options", string(s.Model.Options), "%v", err)
