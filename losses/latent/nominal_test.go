@@ -442,6 +442,9 @@ var eye2 = mat.NewDense(2, 2, []float64{1, 0, 0, 1})
 func TestRowsByTheTurns(t *testing.T) {
 	s := &spread{turns: 2, first: []float64{0, 0, 0.2, 0}, second: []float64{0, 0, 2 * (0.1*0.1 + 0.6/(1-0.36)/500), 0}}
 	require.InDelta(t, 200, s.rows(500, 2, 1, 0), 1e-9)
+	s = &spread{turns: 2, first: make([]float64, 16), second: make([]float64, 16)}
+	s.second[12] = 2 * 0.6 / (1 - 0.36) / 500
+	require.InDelta(t, (200+2*500)/3., s.pairs(500, newLaw(mixed(nil, nil, 0, 2, 0))), 1e-9, "three pairs of columns")
 
 	const n = 500
 	identity := mat.NewSymDense(6, nil)
