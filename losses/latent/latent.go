@@ -69,9 +69,6 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 		mean = first.with(second)
 		if far := differ(first, second); far <= limit || round == mostRounds {
 			fill(m, t, mean, turns, far, far <= limit)
-			if c.spread != nil {
-				m.Pairs = c.spread.pairs(m.Rows, mean)
-			}
 			return m, nil
 		}
 	}
