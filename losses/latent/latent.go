@@ -78,7 +78,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 func fill(m *pairmoments.Moments, t *data.Table, l *law, turns int, far float64, settled bool) {
 	*m = pairmoments.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
 	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the ordered categories, completed within their thresholds by stochastic EM, the mean of %d iterations, halves of which differ by %.2g in a correlation at most", turns, far)
-	m.Turns, m.Unsettled = turns, !settled
+	m.Turns, m.Unsettled, m.Known = turns, !settled, l.known(m.Own, m.Rows)
 	if len(l.blocks) == 0 {
 		return
 	}

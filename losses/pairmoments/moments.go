@@ -54,6 +54,11 @@ type Moments struct {
 	// within the block is the unit matrix. nil for other blocks, and nil without blocks.
 	Whitening [][]float64
 
+	// Known is, of columns with latent numbers, how much their cells tell of these, (d, d), zero but
+	// within blocks: E = Cov(E[z | cell]) of z with unit variances, times the share of rows that have
+	// the column (docs/theory/ordinal.md#eq-known). nil: everything.
+	Known []float64
+
 	Turns     int  // of stochastic EM that they are means of
 	Unsettled bool // the turns that they are means of had not settled
 }
