@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -144,8 +145,8 @@ func newDescribedColumn(of data.Column, n int, values []float64) describedColumn
 	return c
 }
 
-// shownLevels of a column, the most frequent ones.
-const shownLevels = 3
+// listedLevels of a column, the most frequent ones.
+const listedLevels = 3
 
 // holds sums up a column in words: its range, or its levels with their shares.
 func (c describedColumn) holds() string {
@@ -161,10 +162,10 @@ func (c describedColumn) holds() string {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return c.Counts[b] - c.Counts[a] })
 	var words []string
-	for _, k := range order[:min(shownLevels, len(order))] {
+	for _, k := range order[:min(listedLevels, len(order))] {
 		words = append(words, printable.Cell(c.Levels[k])+" "+wholePercent(c.Counts[k], cells))
 	}
-	if more := len(order) - shownLevels; more > 0 {
+	if more := len(order) - listedLevels; more > 0 {
 		words = append(words, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(words, ", ")
@@ -213,7 +214,7 @@ func (f *tableDescription) print(cmd *cobra.Command) error {
 		if c.LeftOut != "" {
 			rows += t.Dropped
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%s)\t%s\t%s\t%s\t%s\t\n", printable.Cell(c.Name), c.Kind, c.Distinct, c.Missing, wholePercent(c.Missing, rows), mean, sd, c.holds(), f.found(c))
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%s)\t%s\t%s\t%s\t%s\t\n", cmp.Or(printable.Cell(c.Name), "(no name)"), c.Kind, c.Distinct, c.Missing, wholePercent(c.Missing, rows), mean, sd, c.holds(), f.found(c))
 	}
 	if err := w.Flush(); err != nil {
 		return err

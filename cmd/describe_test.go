@@ -49,7 +49,7 @@ func TestEveryTableIsDescribed(t *testing.T) {
 		return stdout.String()
 	}
 	out := tell("t.csv", "--kinds-out", "kinds.csv")
-	for _, row := range []string{`\n +identifier .*left out: it has no name`, `\na +whole .* 0 to 40 `, `\nslip +number .*must be corrected`, `\ncity +nominal +3 .*Bern \d+ %`, `\nsex +binary +2 .*%`,
+	for _, row := range []string{`\n\(no name\) +identifier .*left out: it has no name`, `\na +whole .* 0 to 40 `, `\nslip +number .*must be corrected`, `\ncity +nominal +3 .*Bern \d+ %`, `\nsex +binary +2 .*%`,
 		`\nnote +identifier +60`, `\none +constant .*every value is 7`, `\nnone +empty +0 +60 \(100 %\)`, `\nborn +date +28 `, `\nid +identifier`, `warning: .*slip`} {
 		require.Regexp(t, row, out)
 	}
@@ -63,7 +63,7 @@ func TestEveryTableIsDescribed(t *testing.T) {
 	kinds, err := os.ReadFile("kinds.csv")
 	require.NoError(t, err)
 	require.Contains(t, string(kinds), "column,kind,levels\na,whole,\nb,whole,\nslip,number,\ncity,nominal,\"Bern,Oslo,Rome\"\nsex,binary,\"f,m\"\nnote,identifier,\n")
-	require.Contains(t, tell("t.csv", "--kinds", "kinds.csv"), "city    nominal")
+	require.Contains(t, tell("t.csv", "--kinds", "kinds.csv"), "city       nominal")
 
 	for _, text := range []string{"a\nx\n", "a,b\nx,1\n", "a,b\n,\n,\n", "a\n1.5\n", "a,b\nx,y\nx,y\nz,q\n"} {
 		require.NoError(t, os.WriteFile("small.csv", []byte(text), 0o600))

@@ -450,7 +450,7 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 	if !moments.Is(file) {
 		return f.tableFlags.read(file, f.spec.Steps.Seed)
 	}
-	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights"} {
+	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights", "kinds", "nominal", "strict"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			return nil, usageError{fmt.Errorf("--%s: %s holds moments, and how their tables are read was said when they were taken (missingscore moments): leave it out", name, file)}
 		}
