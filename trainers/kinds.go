@@ -90,24 +90,13 @@ func blocksOf(t *data.Table, functions transform.Columns) (blocks []data.Block, 
 	return blocks, wide
 }
 
-// ofUtilities are blocks of which nominal ones alone have levels.
-func ofUtilities(blocks []data.Block) []data.Block {
-	out := slices.Clone(blocks)
-	for i := range out {
-		if out[i].Width == 1 {
-			out[i].Levels = nil
-		}
-	}
-	return out
-}
-
 // utilities is a table with the columns of its blocks: a cell of a nominal column says in each of its
 // columns which of the levels that rows have it is, from 0.
 func utilities(t *data.Table, blocks []data.Block) *data.Table {
 	last := blocks[len(blocks)-1]
 	d := last.First + last.Width
 	w := *t
-	w.Names, w.D, w.Blocks, w.Kinds, w.Levels = nil, d, ofUtilities(blocks), nil, nil
+	w.Names, w.D, w.Blocks, w.Kinds, w.Levels = nil, d, blocks, nil, nil
 	w.Values, w.Observed, w.Cuts = make([]float64, t.N*d), make([]bool, t.N*d), make([][]float64, d)
 	for j, b := range blocks {
 		if b.Width == 1 {

@@ -8,15 +8,12 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/panics"
-	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/losses/pairmoments"
 	"missingscore/trainers/gaussian/em"
@@ -284,93 +281,6 @@ func rewhitened(of, by *pairmoments.Moments, blocks []data.Block) *mat.Dense {
 	var out mat.Dense
 	out.Product(change, mat.NewDense(of.D, of.D, of.S), change.T())
 	return &out
-}
-
-// freedom is, by node, what a column counts for in the degrees of freedom of an edge, |A| where cells
-// tell the numbers themselves (docs/theory/ordinal.md#eq-levels-ebic):
-//
-//	tr F⁻¹,   F = Cov( E[z | level] ),   Cov(z) = I
-//
-// Of independent columns the likelihood of an edge by moments of latent numbers rises by χ² of |A||B|
-// degrees times 1/(f_A f_B), with f the share of the variance that levels tell.
-func (m *matrix) freedom() (of []float64) {
-	blocks := m.covariates.blocks
-	if blocks == nil {
-		for _, j := range m.covariates.nodes {
-			blocks = append(blocks, data.Block{First: j, Width: 1})
-		}
-	}
-	cuts := m.of.Cuts
-	if cuts == nil {
-		cuts = m.Table.Cuts
-	}
-	for _, b := range blocks {
-		switch {
-		case b.Width > 1:
-			at := slices.IndexFunc(m.Table.Blocks, func(o data.Block) bool { return o.First == b.First })
-			of = append(of, toldByLevels(m.of.Whitening[at], m.of.Mean[b.First:b.First+b.Width]))
-		case cuts != nil && cuts[b.First] != nil:
-			of = append(of, 1/toldByCuts(cuts[b.First]))
-		default:
-			of = append(of, 1)
-		}
-	}
-	return of
-}
-
-// toldByCuts is the share of a standard normal number's variance that the interval tells in which it
-// lies: Σ_c (φ(τ_c) − φ(τ_(c+1)))²/p_c.
-func toldByCuts(cuts []float64) (share float64) {
-	density, below := 0.0, 0.0
-	for _, cut := range append(slices.Clone(cuts), math.Inf(1)) {
-		next, above := distuv.UnitNormal.Prob(cut), distuv.UnitNormal.CDF(cut)
-		if above > below {
-			share += (density - next) * (density - next) / (above - below)
-		}
-		density, below = next, above
-	}
-	return share
-}
-
-// levelDraws is by how many draws the covariances of means given levels are known.
-const levelDraws = 20_000
-
-// toldByLevels is tr F⁻¹ of a nominal column's whitened utilities z = W(u − mean).
-func toldByLevels(whitening, mean []float64) (trace float64) {
-	width := len(mean)
-	var back mat.Dense
-	if back.Inverse(mat.NewDense(width, width, whitening)) != nil {
-		return math.Inf(1)
-	}
-	rng := stream.New(1, stream.Resample)
-	count, sum := make([]float64, width+1), mat.NewDense(width+1, width, nil)
-	z, u := make([]float64, width), mat.NewVecDense(width, nil)
-	for range levelDraws {
-		for k := range z {
-			z[k] = rng.NormFloat64()
-		}
-		u.MulVec(&back, mat.NewVecDense(width, z))
-		level, best := 0, 0.0
-		for k := range z {
-			if v := u.AtVec(k) + mean[k]; v > best {
-				level, best = k+1, v
-			}
-		}
-		count[level]++
-		floats.Add(sum.RawRowView(level), z)
-	}
-	f := mat.NewSymDense(width, nil)
-	for level, n := range count {
-		if n > 0 {
-			f.SymRankOne(f, 1/n/levelDraws, sum.RowView(level))
-		}
-	}
-	var e mat.EigenSym
-	e.Factorize(f, false)
-	for _, v := range e.Values(nil) {
-		trace += 1 / max(v, 1./levelDraws)
-	}
-	return trace
 }
 
 // likelihoodColumns is up to how many columns networks are judged by the likelihood itself.
