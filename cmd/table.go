@@ -44,6 +44,7 @@ type tableFlags struct {
 // formatFlags say how the table's file is written.
 type formatFlags struct {
 	na       []string
+	texts    []string // columns of text that hold numbers
 	sep, dec string
 	sheet    string
 	stderr   func() io.Writer // for progress
@@ -68,6 +69,7 @@ func (f *tableFlags) addWeights(cmd *cobra.Command) {
 func (f *formatFlags) addFormat(cmd *cobra.Command) {
 	f.stderr = cmd.ErrOrStderr
 	cmd.Flags().StringSliceVar(&f.na, "na", data.DefaultNA, "marks of a missing cell; an empty cell always is one")
+	cmd.Flags().StringSliceVar(&f.texts, "numbers", nil, `columns of text to read as numbers, as a,b: with units ("12 kg"), percent signs ("45 %" is 45), currencies, marks between thousands, their own decimal mark`)
 	cmd.Flags().StringVar(&f.sep, "sep", "", `separator of the cells: one character, or "tab" (default: found out)`)
 	cmd.Flags().StringVar(&f.dec, "dec", "", `decimal mark: . or , (default: found out where the separator is no comma)`)
 	cmd.Flags().StringVar(&f.sheet, "sheet", "", "sheet of an Excel workbook, by its name or number (default: the first)")
@@ -77,7 +79,7 @@ func (f *tableFlags) options() (data.ReadOptions, error) {
 	if f.columns != nil && len(f.columns) == 0 {
 		return data.ReadOptions{}, usageError{fmt.Errorf("--columns is empty: names as a,b,c are expected")}
 	}
-	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Sheet: f.sheet, Progress: newReading(f.stderr()).observe}
+	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Numbers: trimmed(f.texts), Sheet: f.sheet, Progress: newReading(f.stderr()).observe}
 	switch sep := []rune(f.sep); {
 	case f.sep == "tab" || f.sep == `\t`:
 		o.Comma = '\t'

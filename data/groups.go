@@ -46,6 +46,7 @@ func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Grou
 	if o.Columns == nil && !slices.Contains(o.Exclude, by) {
 		o.Exclude = append(slices.Clone(o.Exclude), by)
 	}
+	o = s.styled(o)
 	parts := s.divided(at[0], o)
 	if rest := parts[""]; rest != nil {
 		ungrouped = len(rest.rows)
