@@ -32,6 +32,7 @@ type chain struct {
 	turns   uint64 // made
 	law     *law
 	total   *sums
+	spread  *spread // of the turns that are averaged; nil without nominal columns
 	part    [parts]*sums
 }
 
@@ -111,6 +112,9 @@ func newChain(t *data.Table, blocks []data.Block, rows []int, counts []float64, 
 			}
 		}
 	}
+	if len(blocks) > 0 {
+		c.spread = &spread{first: make([]float64, d*d), second: make([]float64, d*d)}
+	}
 	c.total = c.law.newSums()
 	for k := range c.part {
 		c.part[k] = c.law.newSums()
@@ -136,6 +140,9 @@ func (c *chain) average(ctx context.Context, turns int) (*law, error) {
 			return nil, err
 		}
 		mean.add(l, 1/float64(turns))
+		if c.spread != nil {
+			c.spread.add(l)
+		}
 	}
 	return mean, nil
 }

@@ -30,7 +30,7 @@ var errSingular = errors.New("the latent numbers of the columns have no covarian
 const priorRows = 1
 
 // nominalRows are those for each column of a table with nominal columns (docs/theory/ordinal.md#eq-nominal-prior).
-const nominalRows = 0.25
+const nominalRows = 0.5
 
 // set takes the law from the completed rows' sums: number of rows, Σz, Σzz', and the shares of
 // cells below each threshold, of missing ones expected,
@@ -143,7 +143,7 @@ func (l *law) apart(other *law) (most float64) {
 	return most
 }
 
-// prior is how many rows without correlations are added: by column, or by quarter column in a table
+// prior is how many rows without correlations are added: by column, half as many in a table
 // with nominal columns, whose cells say less.
 func (l *law) prior() float64 {
 	columns := float64(len(l.mean))

@@ -274,3 +274,56 @@ func (l *law) distance(other *law) float64 {
 	}
 	return math.Sqrt(2 * sum / float64(d*(d-1)))
 }
+
+// spread are sums over turns of correlations, nominal columns whitened, and of their squares.
+type spread struct {
+	turns         float64
+	first, second []float64 // (d, d), below the diagonal
+}
+
+func (s *spread) add(l *law) {
+	d, cov := len(l.mean), l.whitened()
+	s.turns++
+	for j := range d {
+		for k := range j {
+			r := cov[j*d+k] / math.Sqrt(cov[j*d+j]*cov[k*d+k])
+			s.first[j*d+k] += r
+			s.second[j*d+k] += r * r
+		}
+	}
+}
+
+// rows is how many complete rows would say as much of a correlation as n rows do, by columns j > k.
+// With F the share of the information that is missing, a turn takes a correlation about its mean times F
+// and adds draws of variance F/n, so that turns vary by V = F/(1 − F²)/n (Nielsen 2000):
+//
+//	n(1 − F),   F = (√(1 + 4n²V²) − 1)/(2nV)
+func (s *spread) rows(number float64, d, j, k int) float64 {
+	mean := s.first[j*d+k] / s.turns
+	v := number * (s.second[j*d+k]/s.turns - mean*mean)
+	if v <= 0 {
+		return number
+	}
+	return number * (1 - (math.Sqrt(1+4*v*v)-1)/(2*v))
+}
+
+// pairs is the mean of rows over pairs of columns of the table.
+func (s *spread) pairs(number float64, l *law) float64 {
+	sum, weights, d := 0.0, 0.0, len(l.mean)
+	width := func(j int) float64 {
+		if l.block[j] < 0 {
+			return 1
+		}
+		return float64(l.blocks[l.block[j]].Width)
+	}
+	for j := range d {
+		for k := range j {
+			if l.block[j] < 0 || l.block[j] != l.block[k] {
+				weight := 1 / (width(j) * width(k))
+				sum += weight * s.rows(number, d, j, k)
+				weights += weight
+			}
+		}
+	}
+	return sum / weights
+}

@@ -29,7 +29,7 @@ type Moments struct {
 
 	Rows  float64   // n = Σ_i a_i
 	Own   []float64 // n_jj: rows of each column
-	Pairs float64   // n_jk, mean over j < k
+	Pairs float64   // n_jk, mean over j < k; with nominal columns the complete rows that a pair is worth
 	Least float64   // the smallest n_jk
 
 	largest       float64 // of the correlations' sizes
