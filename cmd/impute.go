@@ -556,7 +556,7 @@ type firstFit struct {
 // ownFlags of fit have another meaning or none there; tableFlagNames say what the table is.
 var (
 	ownFlags       = []string{"help", "help-all", "workers", "hide", "stream", "history", "truth", "inference", "level"}
-	tableFlagNames = []string{"columns", "exclude", "id", "transform", "ordinal", "verbose"}
+	tableFlagNames = []string{"columns", "exclude", "id", "kinds", "nominal", "numbers", "strict", "transform", "ordinal", "verbose"}
 )
 
 func (f *firstFit) add(cmd *cobra.Command) {
