@@ -162,7 +162,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if err := f.read(cmd, args); err != nil {
 		return err
 	}
-	if err := f.numbersOnly(cmd); err != nil {
+	if err := f.numbers(cmd); err != nil {
 		return err
 	}
 	a, b := f.groups[0].table, f.groups[1].table
@@ -266,8 +266,13 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	return nil
 }
 
-// numbersOnly leaves nominal columns out of both tables, and says so.
-func (f *compareCommand) numbersOnly(cmd *cobra.Command) error {
+// numbers leaves nominal columns out of both tables, and says so, where networks are of numbers: by
+// another method than em-latent, on a domain, or with a law of missing cells.
+func (f *compareCommand) numbers(cmd *cobra.Command) error {
+	method, on := f.spec.Steps.Method, f.domain
+	if (method == "auto" || method == "em-latent") && on.lower == nil && on.upper == nil && on.file == "" && f.known.file == "" {
+		return nil
+	}
 	for i := range f.groups {
 		g := &f.groups[i]
 		t, nominal, err := data.NumbersOnly(g.table)
@@ -471,6 +476,7 @@ type comparisonJSON struct {
 	Strength     testJSON       `json:"strength"`
 	Level        float64        `json:"level"`
 	Missing      []shareJSON    `json:"missing"`
+	LeftOut      []data.Column  `json:"left_out"`
 	Pairs        []changeJSON   `json:"pairs"`
 	Warnings     []string       `json:"warnings"`
 	BLAS         string         `json:"blas"`
@@ -529,7 +535,7 @@ func encodeComparison(c report.Comparison, method, blas string, seconds *float64
 	out := comparisonJSON{
 		Method: method, Permutations: r.Config.Permutations, Failed: r.Failed, Unconverged: r.Unconverged,
 		Structure: testJSON{"M", r.Structure.Observed, r.Structure.P}, Strength: testJSON{"S", r.Strength.Observed, r.Strength.P},
-		Level: r.Config.Level, Missing: []shareJSON{}, Pairs: []changeJSON{}, Warnings: append([]string{}, c.Warnings...), BLAS: blas, Seconds: seconds,
+		Level: r.Config.Level, Missing: []shareJSON{}, LeftOut: leftOutJSON(c.Groups[0].Table), Pairs: []changeJSON{}, Warnings: append([]string{}, c.Warnings...), BLAS: blas, Seconds: seconds,
 	}
 	for i, g := range c.Groups {
 		n := g.Result.Network

@@ -322,7 +322,7 @@ func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 		name, gaps, shares := c.Name, strconv.Itoa(missing), []map[string]any{}
 		for k, l := range c.Levels {
 			shares = append(shares, map[string]any{"level": l.Name, "observed": l.Observed, "imputed": l.Imputed})
-			if k < shownLevels {
+			if k < listedLevels {
 				fmt.Fprintf(levels, "%s%s\t%s\t%s\t%.0f %%\t%.0f %%\t\n", levelsTitle, name, gaps, printable.Cell(l.Name), 100*l.Observed, 100*l.Imputed)
 				name, gaps, levelsTitle = "", "", ""
 			}
@@ -334,8 +334,6 @@ func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 		f.known["columns"] = listed
 	}
 }
-
-const shownLevels = 3 // of a column
 
 // short is v with four digits, or a dash where there is no number.
 func short(v float64) string {

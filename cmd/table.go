@@ -38,11 +38,13 @@ type tableFlags struct {
 	nominal          []string
 	strict           bool
 	levels           bool // the command takes nominal columns
+	lenient          bool // the command describes the file, whatever its cells hold
 }
 
 // formatFlags say how the table's file is written.
 type formatFlags struct {
 	na       []string
+	texts    []string // columns of text that hold numbers
 	sep, dec string
 	sheet    string
 	stderr   func() io.Writer // for progress
@@ -67,6 +69,7 @@ func (f *tableFlags) addWeights(cmd *cobra.Command) {
 func (f *formatFlags) addFormat(cmd *cobra.Command) {
 	f.stderr = cmd.ErrOrStderr
 	cmd.Flags().StringSliceVar(&f.na, "na", data.DefaultNA, "marks of a missing cell; an empty cell always is one")
+	cmd.Flags().StringSliceVar(&f.texts, "numbers", nil, `columns of text to read as numbers, as a,b: with units ("12 kg"), percent signs ("45 %" is 45), currencies, marks between thousands, their own decimal mark`)
 	cmd.Flags().StringVar(&f.sep, "sep", "", `separator of the cells: one character, or "tab" (default: found out)`)
 	cmd.Flags().StringVar(&f.dec, "dec", "", `decimal mark: . or , (default: found out where the separator is no comma)`)
 	cmd.Flags().StringVar(&f.sheet, "sheet", "", "sheet of an Excel workbook, by its name or number (default: the first)")
@@ -76,7 +79,7 @@ func (f *tableFlags) options() (data.ReadOptions, error) {
 	if f.columns != nil && len(f.columns) == 0 {
 		return data.ReadOptions{}, usageError{fmt.Errorf("--columns is empty: names as a,b,c are expected")}
 	}
-	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Sheet: f.sheet, Progress: newReading(f.stderr()).observe}
+	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Numbers: trimmed(f.texts), Sheet: f.sheet, Progress: newReading(f.stderr()).observe}
 	switch sep := []rune(f.sep); {
 	case f.sep == "tab" || f.sep == `\t`:
 		o.Comma = '\t'
@@ -92,7 +95,7 @@ func (f *tableFlags) options() (data.ReadOptions, error) {
 	default:
 		return data.ReadOptions{}, usageError{fmt.Errorf("--dec %q: a point or a comma is expected", f.dec)}
 	}
-	o.Coded, o.Strict, o.Nominal = true, f.strict, trimmed(f.nominal)
+	o.Coded, o.Lenient, o.Strict, o.Nominal = true, f.lenient, f.strict, trimmed(f.nominal)
 	if f.kinds != "" {
 		kinds, err := data.ReadKinds(f.kinds)
 		if err != nil {
@@ -155,7 +158,7 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 	} else {
 		t, err = data.ReadFile(path, o)
 	}
-	if err == nil {
+	if err == nil && !f.lenient {
 		tellLeftOut(f.stderr(), t.LeftOut)
 		t, err = f.numbers(t, path)
 	}
@@ -449,7 +452,7 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 	if !moments.Is(file) {
 		return f.tableFlags.read(file, f.spec.Steps.Seed)
 	}
-	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights"} {
+	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights", "kinds", "nominal", "strict"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			return nil, usageError{fmt.Errorf("--%s: %s holds moments, and how their tables are read was said when they were taken (missingscore moments): leave it out", name, file)}
 		}

@@ -53,13 +53,20 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 		}
 		column, i, problem := s.parse(j, o)
 		if problem != nil {
-			return nil, s.cellError(i, j, problem, s.advice(o, s.rows[i][j], problem))
+			return nil, s.cellError(i, j, problem, s.advice(o, i, j, problem))
 		}
+		style := s.style(j, o)
 		for i, x := range column.Values {
-			if column.Observed[i] {
-				t.set(i, k, x)
-				w.see(k, t.Names[k], s.rows[i][j], s.decimal, s.lines[i], x)
+			if !column.Observed[i] {
+				continue
 			}
+			t.set(i, k, x)
+			digits, decimal := s.rows[i][j], s.decimal
+			if style != nil {
+				_, digits, _ = style.number(digits)
+				decimal = style.decimal
+			}
+			w.see(k, t.Names[k], digits, decimal, s.lines[i], x)
 		}
 	}
 	if s.format == nil {
@@ -67,7 +74,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 			return nil, err
 		}
 	}
-	c := &Cells{Header: s.header, Rows: s.rows, Columns: columns, Table: t, sheet: s, marks: o, used: make([]bool, len(s.header))}
+	c := &Cells{Header: s.header, Rows: s.rows, Columns: columns, Table: t, sheet: s, marks: s.styled(o), used: make([]bool, len(s.header))}
 	for _, j := range columns {
 		c.used[j] = true
 	}
@@ -189,13 +196,15 @@ func (w cellsWriter) row(i int, values []float64) []string {
 			row[j] = "NA"
 		case values == nil:
 			row[j] = ""
+		case w.marks.styles[w.Header[j]] != nil:
+			row[j] = w.marks.styles[w.Header[j]].text(values[a] + 0) // no -0
 		case Coded(w.Table, a) != nil:
 			row[j] = w.Table.Levels[a][int(values[a])]
 			if w.typed && w.columns[j].Kind.Numeric() && w.sheet.decimal == ',' {
 				row[j] = strings.Replace(row[j], ",", ".", 1)
 			}
 		case w.typed:
-			row[j] = format.Number(values[a] + 0) // no -0
+			row[j] = format.Number(values[a] + 0)
 		default:
 			row[j] = w.sheet.dialect.text(values[a] + 0)
 		}
@@ -273,6 +282,8 @@ func (c *Cells) kindOf(j int) format.Kind {
 	switch {
 	case own == format.Nothing:
 		return own
+	case c.marks.styles[c.Header[j]] != nil:
+		return format.Text
 	case numbers && !own.Numeric():
 		kinds, otherwise = []format.Kind{format.Whole}, format.Numbers
 	case numbers:

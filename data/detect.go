@@ -62,13 +62,11 @@ func (s *texts) code(cell string, d dialect) int {
 			}
 			code = len(s.names)
 			s.names, s.counts = append(s.names, strings.Clone(cell)), append(s.counts, 0)
-			_, decimal := d.otherDecimal(cell)
-			_, _, thousands := d.withoutThousands(cell)
 			switch {
 			case err == nil:
 				s.codes[key] = code
 				s.numbers++
-			case decimal || thousands || !errors.Is(err, errNotNumber):
+			case !errors.Is(err, errNotNumber):
 				s.numbers++
 			case isDate(cell):
 				s.dates++
@@ -328,7 +326,7 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 // settle finds the kinds of the columns of a table that was read, of which found has the texts, and
 // takes out those that cannot be used.
 func (s *source) settle(t *Table, found []*texts, w written) error {
-	sums := columnSums(t)
+	sums, before := columnSums(t), len(s.leftOut)
 	t.Kinds, t.Levels = make([]Kind, t.D), make([][]string, t.D)
 	var kept []int
 	var wrong error
@@ -342,11 +340,11 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 			err = w.ambiguous(j, s.file, name, s.options)
 		}
 		if err != nil && s.options.Lenient {
-			c = Column{Name: name, Kind: Number, LeftOut: strings.TrimPrefix(err.Error(), s.file+":"), Missing: c.Missing}
+			c = Column{Name: name, Kind: Number, LeftOut: err.Error(), Missing: c.Missing}
 		} else if err != nil {
 			wrong = cmp.Or(wrong, err)
 		}
-		if c.Place = j; c.LeftOut != "" {
+		if c.Place = before + j; c.LeftOut != "" {
 			s.leftOut = append(s.leftOut, c)
 			continue
 		}
@@ -395,6 +393,14 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 			return c, s.refuse(name, cmp.Or(fault(name, sums, t.Rounded), error(&ColumnError{name, c.LeftOut})))
 		}
 		return c, nil
+	}
+	if declared == "" && !found.typed {
+		switch style, numbers := s.numberLike(found.names, found.counts, o); {
+		case numbers && (o.Strict || slices.Contains(o.Columns, name)):
+			return Column{}, found.fault()
+		case numbers:
+			return Column{Name: name, Kind: Number, LeftOut: style.leftOut(name), Finding: style.finding(name), Distinct: len(found.names), Missing: t.N - sums.Number}, nil
+		}
 	}
 	if declared == Number || declared == Whole || declared == "" && !found.typed && 2*found.numbers >= len(found.names) {
 		return Column{Missing: t.N - sums.Number}, found.fault()

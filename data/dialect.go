@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -62,8 +61,7 @@ func (o ReadOptions) separator(head []byte) rune {
 		for _, row := range rows[1:] {
 			even = even && len(row) == len(rows[0])
 			for _, cell := range row {
-				_, decimal := dialect{}.otherDecimal(cell)
-				if _, err := number(cell); err == nil || decimal && comma != ',' || o.missing(cell) {
+				if _, err := number(cell); err == nil || comma != ',' && decimalComma.MatchString(cell) || o.missing(cell) {
 					numbers++
 				}
 				cells++
@@ -141,41 +139,4 @@ func (l dialect) text(x float64) string {
 		text = strings.Replace(text, ".", ",", 1)
 	}
 	return text
-}
-
-// otherDecimal gives a cell with this dialect's decimal mark in place of the other one, if that
-// makes it a number.
-func (l dialect) otherDecimal(cell string) (string, bool) {
-	from, to := ",", "."
-	if l.decimal == ',' {
-		from, to = to, from
-	}
-	corrected := strings.Replace(cell, from, to, 1)
-	_, err := l.number(corrected)
-	return corrected, corrected != cell && err == nil
-}
-
-// withoutThousands gives a cell without the marks between its thousands, if it has any. sure says
-// that the mark cannot be a decimal mark.
-func (l dialect) withoutThousands(cell string) (plain string, sure, found bool) {
-	body := strings.TrimLeft(cell, "+-")
-	mark, at := ' ', strings.IndexFunc(body, func(c rune) bool { return !unicode.IsDigit(c) })
-	if at < 1 || at > 3 {
-		return "", false, false
-	}
-	for _, mark = range body[at:] {
-		break
-	}
-	decimals := strings.Trim(",.", string(mark))
-	whole, fraction := body, ""
-	if k := strings.IndexAny(body, decimals); k >= 0 {
-		whole, fraction = body[:k], string(l.decimal)+body[k+1:]
-	}
-	groups := strings.Split(whole, string(mark))
-	if !strings.ContainsRune(",.' \u00a0\u2009\u202f", mark) || slices.ContainsFunc(groups[1:], func(g string) bool { return len(g) != 3 }) {
-		return "", false, false
-	}
-	plain = cell[:len(cell)-len(body)] + strings.Join(groups, "") + fraction
-	_, err := l.number(plain)
-	return plain, len(groups) > 2 || fraction != "" || !strings.ContainsRune(",.", mark), err == nil
 }

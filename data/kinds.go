@@ -46,11 +46,12 @@ type Column struct {
 	Levels  []string `json:"levels,omitempty"`   // as the file writes them, in the order of their codes; nil for numbers
 	Counts  []int    `json:"counts,omitempty"`   // rows that have each level
 	LeftOut string   `json:"left_out,omitempty"` // why the table does not have the column; "" if it does
+	Finding string   `json:"finding,omitempty"`  // of a column of texts that hold numbers: how many cells, two of them with their numbers, and the flag that reads them
 
 	Distinct int `json:"distinct,omitempty"` // different values of a column of texts, or of an identifier
 	Missing  int `json:"missing,omitempty"`  // rows of the file without a value
 
-	Place int    `json:"-"` // among the columns of the file that were asked for; -1 of row names
+	Place int    `json:"-"` // among the columns of the file that were asked for
 	where string // file and line that give the kind; "" if it is detected
 }
 
@@ -102,6 +103,9 @@ func WriteKinds(w io.Writer, columns []Column) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"column", "kind", "levels"})
 	for _, c := range columns {
+		if c.Name == "" { // row names
+			continue
+		}
 		levels := ""
 		if c.Kind.hasLevels() {
 			var line strings.Builder

@@ -2,9 +2,12 @@ package data
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -19,6 +22,7 @@ type numeral struct {
 	negative      bool
 	before, after string // a currency and a unit, with the space between them and the digits
 	digits        string // with points and commas, without other marks
+	times         int    // cells of the column that are the same
 }
 
 // numeralText matches a sign, a currency, a sign, digits and a unit. A unit begins with a letter, a
@@ -35,7 +39,7 @@ func newNumeral(cell string) (n numeral, ok bool) {
 		return n, false
 	}
 	sign := part[1] + part[3]
-	return numeral{cell, sign != "" && sign != "+", part[2], part[5], spacing.Replace(part[4])}, true
+	return numeral{cell, sign != "" && sign != "+", part[2], part[5], spacing.Replace(part[4]), 1}, true
 }
 
 // unit is currency and unit without space, and without the s of a plural.
@@ -75,27 +79,39 @@ type numberStyle struct {
 	decimal rune    // '.' or ','
 	sure    bool    // of decimal: --dec says so, or a cell has no other reading
 
-	texts   int       // cells that are numbers, and not plain ones
+	cells   int       // of the column
+	texts   int       // of them, numbers that are not plain ones
 	shown   []numeral // the first two of them
-	other   string    // a cell that is no number
+	foreign bool      // decimal is not the mark of the file's other numbers
 	problem string    // why the column cannot be read and what to do; "" if it can
+	either  *numeral  // a cell with two readings, between which --dec decides; nil: none
 }
 
-// numberLike finds how the observed cells of a column write numbers. ok says that nine of ten are numbers
+// numberLike finds how the observed cells of a column write numbers; cell i stands counts[i] times, once
+// if counts is nil. ok says that nine of ten are numbers
 // and not all plain ones, and that four of five of these have one unit and differ: such a column is
 // neither nominal nor free text. If cells can be read in two ways, 1,234 as a thousand or as 1.234, and
-// o.Decimal does not decide, the style has a problem.
-func (l dialect) numberLike(cells []string, o ReadOptions) (s numberStyle, ok bool) {
+// o.Decimal does not decide, either is such a cell.
+func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numberStyle, ok bool) {
+	times := func(i int) int {
+		if counts == nil {
+			return 1
+		}
+		return counts[i]
+	}
+	for i := range cells {
+		s.cells += times(i)
+	}
 	var found []numeral
-	units, most := map[string]int{}, ""
+	units, most, others := map[string]int{}, "", 0
 	for i, cell := range cells {
 		n, numeric := newNumeral(cell)
-		if numeric {
+		if n.times = times(i); numeric {
 			found = append(found, n)
-			if units[n.unit()]++; units[n.unit()] > units[most] {
+			if units[n.unit()] += n.times; units[n.unit()] > units[most] {
 				most = n.unit()
 			}
-		} else if s.other = cell; i-len(found) > 10+len(cells)/10 {
+		} else if others += n.times; others > 10+s.cells/10 {
 			break // a column of texts
 		}
 	}
@@ -103,8 +119,8 @@ func (l dialect) numberLike(cells []string, o ReadOptions) (s numberStyle, ok bo
 	varies := false
 	for i := range found {
 		n := &found[i]
-		if _, err := l.number(n.cell); err != nil {
-			if s.texts++; len(s.shown) == 0 || len(s.shown) == 1 && s.shown[0].cell != n.cell {
+		if _, err := l.number(n.cell); errors.Is(err, errNotNumber) {
+			if s.texts += n.times; len(s.shown) == 0 || len(s.shown) == 1 && s.shown[0].cell != n.cell {
 				s.shown = append(s.shown, *n)
 			}
 		}
@@ -134,22 +150,23 @@ func (l dialect) numberLike(cells []string, o ReadOptions) (s numberStyle, ok bo
 			s.decimal = ','
 		}
 	}
+	s.foreign = s.decimal != l.decimal
 	switch {
 	case foreign != nil:
 		s.problem = fmt.Sprintf("numbers in different units (%q, %q); write all in one unit", s.usual.cell, foreign.cell)
 	case point != nil && comma != nil:
 		s.problem = fmt.Sprintf("numbers with different decimal marks (%q, %q); write all with one", point.cell, comma.cell)
 	case either != nil && !s.sure:
-		s.problem = fmt.Sprintf("numbers that can be read in two ways (%s)", either.twoWays())
+		s.either = either
 	}
-	return s, s.texts > 0 && varies && 10*len(found) >= 9*len(cells) && 5*units[most] >= 4*len(found)
+	return s, s.texts > 0 && varies && 10*others <= s.cells && 5*units[most] >= 4*(s.cells-others)
 }
 
-// twoWays says which numbers a cell may be, with the flag for each.
-func (n *numeral) twoWays() string {
+// twoWays says which flags read a cell with two readings, and as what.
+func (n *numeral) twoWays(flags string) string {
 	x, _ := n.value('.')
 	y, _ := n.value(',')
-	return fmt.Sprintf("%q is %s with --dec . and %s with --dec ,", n.cell, format.Number(x), format.Number(y))
+	return fmt.Sprintf("%[1]s--dec . reads %[2]s, %[1]s--dec , reads %[3]s", flags, format.Number(x), format.Number(y))
 }
 
 // styleError says why a cell cannot be read in the style of its column, and what to do.
@@ -157,29 +174,30 @@ type styleError struct{ problem, advice string }
 
 func (e *styleError) Error() string { return e.problem }
 
-// number reads a cell.
-func (s *numberStyle) number(cell string) (float64, error) {
+// number reads a cell; digits are its number with points and commas alone.
+func (s *numberStyle) number(cell string) (x float64, digits string, err error) {
 	if bare := strings.TrimSuffix(strings.TrimPrefix(cell, s.usual.before), s.usual.after); s.sure && len(bare)+len(s.usual.before)+len(s.usual.after) == len(cell) {
 		if x, ok := simpleNumber(bare, byte(s.decimal)); ok {
-			return x, nil
+			return x, bare, nil
 		}
 	}
 	n, numeric := newNumeral(cell)
 	if !numeric {
-		return number(cell) // for its error
+		x, err = number(cell)
+		return x, cell, err
 	}
 	if n.unit() != s.usual.unit() {
-		return 0, &styleError{fmt.Sprintf("has not the unit of %q", s.usual.cell), "write all cells in one unit"}
+		return 0, "", &styleError{fmt.Sprintf("has not the unit of %q", s.usual.cell), "write all cells in one unit"}
 	}
-	x, err := n.value(s.decimal)
+	x, err = n.value(s.decimal)
 	y, otherwise := n.value('.' + ',' - s.decimal)
 	switch {
 	case err != nil && otherwise == nil:
-		return 0, &styleError{fmt.Sprintf("does not have the decimal mark of the column, %q", s.decimal), "write all cells with one mark"}
+		return 0, "", &styleError{fmt.Sprintf("does not have the decimal mark of the column, %q", s.decimal), "write all cells with one mark"}
 	case err == nil && otherwise == nil && !s.sure && math.Abs(x) > math.Abs(y):
-		return 0, &styleError{"can be read in two ways", n.twoWays()}
+		return 0, "", &styleError{"can be read in two ways", n.twoWays("")}
 	}
-	return x, err
+	return x, n.digits, err
 }
 
 // text writes a number with the unit and the decimal mark of the column, without marks between thousands.
@@ -204,26 +222,99 @@ func (s *numberStyle) kind() string {
 	case strings.ContainsAny(n.cell, "−–"):
 		return "numbers with a typeset minus sign"
 	}
-	return "numbers with marks between thousands or another decimal mark"
+	if s.foreign && !strings.ContainsRune(n.digits, '.'+','-s.decimal) && spacing.Replace(n.cell) == n.cell {
+		return map[rune]string{'.': "numbers with a decimal point", ',': "numbers with a decimal comma"}[s.decimal]
+	}
+	return "numbers with marks between thousands"
 }
 
 // leftOut is the reason for which a column is left out, with the flag that reads it.
 func (s *numberStyle) leftOut(column string) string {
-	if s.problem != "" {
+	flag := "--numbers " + shell.List([]string{column})
+	switch {
+	case s.problem != "":
 		return s.problem
+	case s.either != nil:
+		return fmt.Sprintf("numbers that can be read in two ways (%q); %s", printable.Cell(s.either.cell), s.either.twoWays(flag+" "))
 	}
-	return fmt.Sprintf("%s (%q); --numbers %s reads them", s.kind(), printable.Cell(s.shown[0].cell), shell.List([]string{column}))
+	return fmt.Sprintf("%s (%q); %s reads them", s.kind(), printable.Cell(s.shown[0].cell), flag)
 }
 
 // finding says how many cells of a column are texts and what they are read as.
 func (s *numberStyle) finding(column string) string {
-	if s.problem != "" {
-		return s.problem
+	if s.problem != "" || s.either != nil {
+		return s.leftOut(column)
 	}
 	var shown []string
 	for _, n := range s.shown {
 		x, _ := n.value(s.decimal)
 		shown = append(shown, fmt.Sprintf("%q -> %s", printable.Cell(n.cell), format.Number(x)))
 	}
-	return fmt.Sprintf("%d cells are %s: %s; --numbers %s reads them", s.texts, s.kind(), strings.Join(shown, ", "), shell.List([]string{column}))
+	whole := ""
+	if s.foreign {
+		whole = fmt.Sprintf(" (--dec %c if all columns are so)", s.decimal)
+	}
+	return fmt.Sprintf("%s in %d of %d cells: %s; --numbers %s reads them%s", s.kind(), s.texts, s.cells, strings.Join(shown, ", "), shell.List([]string{column}), whole)
+}
+
+// style is how column j writes numbers, if options say that its texts are numbers; else nil.
+func (s *sheet) style(j int, o ReadOptions) *numberStyle {
+	if style := o.styles[s.header[j]]; style != nil || !slices.Contains(o.Numbers, s.header[j]) {
+		return style
+	}
+	style, _ := s.numberLike(s.observed(j, o), nil, o)
+	return &style
+}
+
+// styled is o with the styles of the columns of a sheet.
+func (s *sheet) styled(o ReadOptions) ReadOptions {
+	styles := map[string]*numberStyle{}
+	for j, name := range s.header {
+		if style := s.style(j, o); style != nil {
+			styles[name] = style
+		}
+	}
+	o.styles = styles
+	return o
+}
+
+// findStyles sets the styles of columns by the first rows, which next gives once more. Later cells that
+// do not fit are errors.
+func (s *source) findStyles() error {
+	if len(s.options.Numbers) == 0 || s.options.styles != nil {
+		return nil
+	}
+	first, err := s.next(s.chosen, false)
+	if err == nil && first.Parse != nil {
+		err = first.Parse(first)
+		first.Parse = nil
+	}
+	if err == io.EOF {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	part := &sheet{dialect: s.dialect, file: s.file, header: s.names, top: s.top, limit: s.limit}
+	if err := part.take(first); err != nil {
+		return err
+	}
+	s.ahead, s.options = first, part.styled(s.options)
+	return nil
+}
+
+// styledColumn reads column k of a block, whose texts are numbers.
+func (s *source) styledColumn(t *Table, w *written, b *format.Block, k int, style *numberStyle) error {
+	for i, text := range b.Cells[k].Text {
+		if text = strings.TrimSpace(text); s.options.missing(text) {
+			continue
+		}
+		x, digits, err := style.number(text)
+		if err != nil {
+			return s.faulty(b, i, k, err)
+		}
+		t.set(i, k, x)
+		w.see(k, s.names[k], digits, style.decimal, b.Rows[i], x)
+	}
+	return nil
 }

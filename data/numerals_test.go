@@ -1,9 +1,16 @@
 package data
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/atomicfile"
 )
 
 var pointFile, commaFile = dialect{',', '.'}, dialect{';', ','}
@@ -24,31 +31,31 @@ func TestNumbersInTexts(t *testing.T) {
 		"money":              {pointFile, []string{"$1,234.50", "-$3", "$-4"}, []float64{1234.5, -3, -4}, "amounts of money", "$2.5"},
 		"money behind":       {commaFile, []string{"1.234,50 €", "12 €"}, []float64{1234.5, 12}, "amounts of money", "2,5 €"},
 		"francs":             {pointFile, []string{"CHF 1'234.50", "CHF 12"}, []float64{1234.5, 12}, "amounts of money", "CHF 2.5"},
-		"spaces":             {pointFile, []string{"1 234", "12", "1\u202f234\u202f567"}, []float64{1234, 12, 1234567}, "numbers with marks between thousands or another decimal mark", "2.5"},
-		"commas, millions":   {pointFile, []string{"1,234,567", "12", "1,234"}, []float64{1234567, 12, 1234}, "numbers with marks between thousands or another decimal mark", "2.5"},
-		"commas, decimals":   {pointFile, []string{"1,234", "12.5"}, []float64{1234, 12.5}, "numbers with marks between thousands or another decimal mark", "2.5"},
-		"decimal commas":     {pointFile, []string{"1,5", "0,125", "1,234"}, []float64{1.5, .125, 1.234}, "numbers with marks between thousands or another decimal mark", "2,5"},
-		"decimal points":     {commaFile, []string{"1.5", "12"}, []float64{1.5, 12}, "numbers with marks between thousands or another decimal mark", "2.5"},
+		"spaces":             {pointFile, []string{"1 234", "12", "1\u202f234\u202f567"}, []float64{1234, 12, 1234567}, "numbers with marks between thousands", "2.5"},
+		"commas, millions":   {pointFile, []string{"1,234,567", "12", "1,234"}, []float64{1234567, 12, 1234}, "numbers with marks between thousands", "2.5"},
+		"commas, decimals":   {pointFile, []string{"1,234", "12.5"}, []float64{1234, 12.5}, "numbers with marks between thousands", "2.5"},
+		"decimal commas":     {pointFile, []string{"1,5", "0,125", "1,234"}, []float64{1.5, .125, 1.234}, "numbers with a decimal comma", "2,5"},
+		"decimal points":     {commaFile, []string{"1.5", "12"}, []float64{1.5, 12}, "numbers with a decimal point", "2.5"},
 		"own decimals":       {pointFile, []string{"1.234 kg", "2.345 kg"}, []float64{1.234, 2.345}, "numbers with a unit", "2.5 kg"},
 		"minus":              {pointFile, []string{"−3", "–4.5", "2"}, []float64{-3, -4.5, 2}, "numbers with a typeset minus sign", "2.5"},
 	} {
-		s, ok := c.in.numberLike(c.cells, ReadOptions{})
+		s, ok := c.in.numberLike(c.cells, nil, ReadOptions{})
 		require.True(t, ok, name)
 		require.Empty(t, s.problem, name)
 		require.Equal(t, c.kind, s.kind(), name)
 		for i, cell := range c.cells {
-			x, err := s.number(cell)
+			x, _, err := s.number(cell)
 			require.NoError(t, err, name)
 			require.Equal(t, c.want[i], x, "%s: %s", name, cell)
 		}
 		require.Equal(t, c.write, s.text(2.5), name)
-		back, err := s.number(s.text(-1234.5))
+		back, _, err := s.number(s.text(-1234.5))
 		require.NoError(t, err, name)
 		require.Equal(t, -1234.5, back, name)
 	}
-	s, _ := pointFile.numberLike([]string{"12 kg", "3 kg", "12 kg", "4 kg"}, ReadOptions{})
+	s, _ := pointFile.numberLike([]string{"12 kg", "3 kg", "12 kg", "4 kg"}, nil, ReadOptions{})
 	require.Equal(t, `numbers with a unit ("12 kg"); --numbers 'body weight' reads them`, s.leftOut("body weight"))
-	require.Equal(t, `4 cells are numbers with a unit: "12 kg" -> 12, "3 kg" -> 3; --numbers w reads them`, s.finding("w"))
+	require.Equal(t, `numbers with a unit in 4 of 4 cells: "12 kg" -> 12, "3 kg" -> 3; --numbers w reads them`, s.finding("w"))
 }
 
 // Columns that are levels, codes, dates, ranges or texts are not taken for numbers.
@@ -58,7 +65,7 @@ func TestNoNumbersInTexts(t *testing.T) {
 		{"<5", "7"}, {"1 low", "2 middle", "3 high"}, {"5 Jan 2019", "6 Feb 2020"}, {"65+ years", "18-64 years"}, {"10.0.0.1", "10.0.0.2"},
 		{"030 123 456", "030 123 457"}, {"3 kg", "3 kg"}, {"12ab", "12cd"}, {"--3", "4"}, {"", "%"}, {"kg", "12"},
 	} {
-		_, ok := pointFile.numberLike(cells, ReadOptions{})
+		_, ok := pointFile.numberLike(cells, nil, ReadOptions{})
 		require.False(t, ok, "%q", cells)
 	}
 }
@@ -73,22 +80,108 @@ func TestNumbersInTextsProblems(t *testing.T) {
 		{pointFile, []string{"12 kg", "13 kg", "14 kg", "15 kg", "300 g"}, `numbers in different units ("12 kg", "300 g"); write all in one unit`, `has not the unit of "12 kg"`},
 		{pointFile, []string{"12", "13", "14", "15", "16 kg"}, `numbers in different units ("12", "16 kg"); write all in one unit`, `has not the unit of "12"`},
 		{pointFile, []string{"45 %", "40 %", "41 %", "1 %", "0.45"}, `numbers in different units ("45 %", "0.45"); write all in one unit`, `has not the unit of "45 %"`},
-		{pointFile, []string{"12", "1,234"}, `numbers that can be read in two ways ("1,234" is 1234 with --dec . and 1.234 with --dec ,)`, `can be read in two ways`},
-		{commaFile, []string{"12 €", "1.234 €"}, `numbers that can be read in two ways ("1.234 €" is 1.234 with --dec . and 1234 with --dec ,)`, `can be read in two ways`},
+		{pointFile, []string{"12", "1,234"}, `numbers that can be read in two ways ("1,234"); --numbers c --dec . reads 1234, --numbers c --dec , reads 1.234`, `can be read in two ways`},
+		{commaFile, []string{"12 €", "1.234 €"}, `numbers that can be read in two ways ("1.234 €"); --numbers c --dec . reads 1.234, --numbers c --dec , reads 1234`, `can be read in two ways`},
 		{pointFile, []string{"1,234.5", "1.5", "1.234,5"}, `numbers with different decimal marks ("1,234.5", "1.234,5"); write all with one`, `does not have the decimal mark of the column, '.'`},
 	} {
-		s, ok := c.in.numberLike(c.cells, ReadOptions{})
+		s, ok := c.in.numberLike(c.cells, nil, ReadOptions{})
 		require.True(t, ok, "%q", c.cells)
-		require.Equal(t, c.problem, s.problem)
-		_, err := s.number(c.cells[len(c.cells)-1])
+		require.Equal(t, c.problem, s.leftOut("c"))
+		_, _, err := s.number(c.cells[len(c.cells)-1])
 		require.EqualError(t, err, c.error)
 	}
 	for decimal, want := range map[rune]float64{'.': 1234, ',': 1.234} {
-		s, ok := dialect{',', decimal}.numberLike([]string{"$12", "$1,234"}, ReadOptions{Decimal: decimal})
+		s, ok := dialect{',', decimal}.numberLike([]string{"$12", "$1,234"}, nil, ReadOptions{Decimal: decimal})
 		require.True(t, ok)
 		require.Empty(t, s.problem)
-		x, err := s.number("$1,234")
+		x, _, err := s.number("$1,234")
 		require.NoError(t, err)
 		require.Equal(t, want, x, "the flag decides")
 	}
+}
+
+// Every way to read a file gives the numbers of its texts; completing it keeps them and writes draws in
+// the same way.
+func TestReadNumbersInTexts(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t.csv")
+	var text strings.Builder
+	text.WriteString("sex,weight,price,x\n")
+	want := blank([]string{"weight", "price", "x"}, 60)
+	for i := range want.N {
+		weight := fmt.Sprintf("%d.5 kg", 60+i)
+		if want.set(i, 0, 60.5+float64(i)); i%7 == 3 {
+			weight, want.Observed[i*3] = "NA", false
+		}
+		fmt.Fprintf(&text, "%c,%s,\"1.%03d,25 €\",%d\n", "fm"[i%2], weight, 7*i, i*i)
+		want.set(i, 1, 1000.25+float64(7*i))
+		want.set(i, 2, float64(i*i))
+	}
+	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
+	o := ReadOptions{Columns: want.Names, Numbers: []string{"weight", "price"}}
+	same := func(first int, b *Table) {
+		for i := range b.N {
+			require.Equal(t, want.Observed[(first+i)*3:(first+i+1)*3], b.Observed[i*3:i*3+3])
+			for k := range 3 {
+				if b.Observed[i*3+k] {
+					require.Equal(t, want.Values[(first+i)*3+k], b.Values[i*3+k])
+				}
+			}
+		}
+	}
+	_, err := ReadFile(path, ReadOptions{Columns: want.Names})
+	require.EqualError(t, err, path+`:2: column "weight": "60.5 kg" is not a number; the column has numbers with a unit in 51 of 51 cells: "60.5 kg" -> 60.5, "61.5 kg" -> 61.5; --numbers weight reads them`)
+	whole, err := ReadFile(path, o)
+	require.NoError(t, err)
+	require.Equal(t, want.N, whole.N)
+	same(0, whole)
+	rows := 0
+	for b, err := range Blocks(path, o) {
+		require.NoError(t, err)
+		same(rows, b)
+		rows += b.N
+	}
+	require.Equal(t, want.N, rows)
+	file, err := OpenRows(path, o, 16)
+	require.NoError(t, err)
+	defer file.Close()
+	require.Equal(t, want.N, file.Rows)
+	for k := range file.Blocks() {
+		b, err := file.Block(k)
+		require.NoError(t, err)
+		same(16*k, b)
+	}
+	groups, _, err := ReadGroups(path, "sex", nil, o)
+	require.NoError(t, err)
+	require.Equal(t, want.Values[3:6], groups[1].Table.Values[:3])
+
+	cells, err := ReadCells(path, o)
+	require.NoError(t, err)
+	same(0, cells.Table)
+	for _, out := range []string{"completed.csv", "completed.xlsx"} {
+		out = filepath.Join(dir, out)
+		filled := slices.Clone(cells.Table.Values)
+		for k, seen := range cells.Table.Observed {
+			if !seen {
+				filled[k] = 7.25
+			}
+		}
+		require.NoError(t, cells.WriteCompleted(atomicfile.Write, out, filled, 1))
+		again, err := openSheet(out, ReadOptions{})
+		require.NoError(t, err)
+		require.Equal(t, []string{"f", "60.5 kg", "1.000,25 €", "0"}, again.rows[0])
+		require.Equal(t, "7.25 kg", again.rows[3][1])
+	}
+
+	_, err = ReadFile(path, ReadOptions{Columns: want.Names, Numbers: []string{"wait"}})
+	require.ErrorContains(t, err, `no column "wait"`)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text.String(), "64.5 kg", "64500 g", 1)), 0o600))
+	_, err = ReadFile(path, o)
+	require.EqualError(t, err, path+`:6: column "weight": "64500 g" has not the unit of "60.5 kg"; write all cells in one unit`)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text.String(), "64.5 kg", "unknown", 1)), 0o600))
+	_, err = ReadFile(path, o)
+	require.ErrorContains(t, err, `"unknown" is not a number; if it marks a missing cell: --na`)
+	require.NoError(t, os.WriteFile(path, []byte("income,age\n1.988 €,51\n971 €,31\n12.089 €,44\n"), 0o600))
+	_, err = ReadFile(path, ReadOptions{Numbers: []string{"income"}})
+	require.ErrorContains(t, err, `column "income": "1.988" may be 1988 or 1.988`)
 }

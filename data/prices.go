@@ -97,7 +97,7 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 		return nil, err
 	}
 	prices := blank(slices.Clone(names), len(days))
-	firstLine := make([]int, prices.N*prices.D)
+	firstLine, number := make([]int, prices.N*prices.D), q.reading(q.price, o)
 	for i, row := range q.rows {
 		j, chosen := place[row[q.name]]
 		if !chosen {
@@ -111,9 +111,9 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 		if o.missing(row[q.price]) {
 			continue
 		}
-		price, err := q.number(row[q.price])
+		price, err := number(row[q.price])
 		if err != nil {
-			return nil, q.cellError(i, q.price, err, q.advice(o, row[q.price], err))
+			return nil, q.cellError(i, q.price, err, q.advice(o, i, q.price, err))
 		}
 		if price <= 0 {
 			return nil, q.cellError(i, q.price, fmt.Errorf("is not positive"), "every price is; leave the cell empty if there is none")

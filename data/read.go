@@ -40,6 +40,8 @@ type ReadOptions struct {
 	Coded    bool                   // kinds of columns are detected: columns of texts are read as levels, and columns that cannot be used are left out; else both are errors
 	Lenient  bool                   // with Coded, to describe a file: a column with a faulty cell is left out as well, and there may be no row or no column
 	Progress func(read, size int64) // is told, now and then, how many bytes of the file are read; size is 0 where it is not known
+
+	styles map[string]*numberStyle // of columns of Numbers, by name; nil: by the first rows
 }
 
 func (o ReadOptions) marks() []string {
@@ -153,9 +155,10 @@ type source struct {
 	chosen  []int
 	names   []string
 	options ReadOptions
-	numeric bool      // a mark of a missing cell is a number
-	marks   []float64 // those
-	plain   int       // chosen columns from this one on hold numbers, whatever the options say; 0: none do
+	ahead   *format.Block // read already, and to be read; nil: none
+	numeric bool          // a mark of a missing cell is a number
+	marks   []float64     // those
+	plain   int           // chosen columns from this one on hold numbers, whatever the options say; 0: none do
 	leftOut []Column
 }
 
@@ -264,6 +267,9 @@ func (s *source) guarded(do func() error) error {
 
 // next reads a block, which need not be parsed. After the last the error is io.EOF.
 func (s *source) next(chosen []int, texts bool) (b *format.Block, err error) {
+	if b, s.ahead = s.ahead, nil; b != nil {
+		return b, nil
+	}
 	if s.format == nil {
 		return s.reader.Read(chosen, texts)
 	}
@@ -374,9 +380,9 @@ func (s *source) choose() (err error) {
 			s.names = append(s.names, s.header[j])
 		}
 		if s.options.rowNames(s.header) {
-			s.leftOut = append(s.leftOut, Column{Kind: Identifier, Place: -1, LeftOut: "it has no name, as row names of R"})
+			s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, as row names of R"})
 		}
-		return nil
+		return s.findStyles()
 	}
 	first := *s.sheet
 	every := allOf(len(s.header))
@@ -457,23 +463,28 @@ func (s *source) coded() bool {
 }
 
 // grow appends a block to the table of a file. It makes room for as many rows as the file seems to
-// have, if its size is known, and later for a quarter more than there are.
+// have, if its size is known, and for a quarter more than there are at least.
 func grow(t, b *Table, s *source, taken int64) error {
 	t.N += b.N
 	t.Dropped += b.Dropped
 	if t.N > cap(t.Lines) {
-		rows := t.N + t.N/4
-		if c, ok := s.reader.(format.Counter); ok && cap(t.Lines) == 0 {
-			rows = max(t.N, c.Rows())
-		} else if s.in.size > 0 && taken > 0 && cap(t.Lines) == 0 {
-			rows = max(t.N, int(math.Min(1.02*float64(t.N)*float64(s.in.size)/float64(taken), 1e15)))
-		}
-		line := 0
+		rows, line := t.N+t.N/4, 0
 		if b.N > 0 {
 			line = b.Lines[0]
 		}
-		need := float64(rows+cap(t.Lines)) * float64(9*t.D+8) // with what is copied
-		if err := memory.Fits(need, s.limit, fewerCells, "%s, read up to line %d,", s.file, line); err != nil {
+		fits := func(rows int) error {
+			need := float64(rows+cap(t.Lines)) * float64(9*t.D+8) // with what is copied
+			return memory.Fits(need, s.limit, fewerCells, "%s, read up to line %d,", s.file, line)
+		}
+		if c, ok := s.reader.(format.Counter); ok && cap(t.Lines) == 0 {
+			rows = max(t.N, c.Rows())
+		} else if s.in.size > 0 && taken > 0 {
+			likely := max(t.N, int(math.Min(1.02*float64(t.N)*float64(s.in.size)/float64(taken), 1e15)))
+			if cap(t.Lines) == 0 || likely > rows && fits(likely) == nil { // a compressed file is read ahead at first
+				rows = likely
+			}
+		}
+		if err := fits(rows); err != nil {
 			return err
 		}
 		t.Values = append(make([]float64, 0, rows*t.D), t.Values...)
@@ -511,6 +522,9 @@ func (s *source) readColumn(t *Table, w *written, b *format.Block, k int) (*text
 	c, plain := b.Cells[k], s.plain > 0 && k >= s.plain
 	if !plain && s.options.declared(s.names[k]).hasLevels() {
 		return s.readTexts(t, k, b)
+	}
+	if style := s.options.styles[s.names[k]]; style != nil && c.Text != nil {
+		return nil, s.styledColumn(t, w, b, k, style)
 	}
 	for i, line := range b.Rows {
 		x, seen, text, err := s.cell(c, i)

@@ -71,6 +71,10 @@ func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 	}
 	r := &RowFile{Path: path, LeftOut: leftOut, options: o, begun: about, BlockRows: blockRows}
 	s, err := r.take()
+	if err == nil && s.ahead != nil { // it has left the beginning
+		r.options.styles = s.options.styles
+		s, err = r.take()
+	}
 	if err == nil {
 		err = r.open(s)
 	}

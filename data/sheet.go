@@ -155,6 +155,9 @@ func (s *sheet) cellError(i, j int, problem error, advice string) error {
 
 // columns are the places of the chosen columns, or of all, without those to leave out.
 func (s *sheet) columns(o ReadOptions) ([]int, error) {
+	if _, err := choose(s.header, o.Numbers); err != nil {
+		return nil, fmt.Errorf("%s: columns of numbers: %w", s.at(s.top), err)
+	}
 	chosen, err := s.chosen(o)
 	if err != nil {
 		return nil, err
@@ -252,17 +255,26 @@ func (s *sheet) times() map[string]int {
 // parse reads column j as a table of one column, or gives the first row that cannot be read and why.
 func (s *sheet) parse(j int, o ReadOptions) (column *Table, row int, problem error) {
 	column = blank(s.header[j:j+1], len(s.rows))
+	read := s.reading(j, o)
 	for i, row := range s.rows {
 		if o.missing(row[j]) {
 			continue
 		}
-		x, err := s.number(row[j])
+		x, err := read(row[j])
 		if err != nil {
 			return nil, i, err
 		}
 		column.set(i, 0, x)
 	}
 	return column, 0, nil
+}
+
+// reading reads cells of column j.
+func (s *sheet) reading(j int, o ReadOptions) func(cell string) (float64, error) {
+	if style := s.style(j, o); style != nil {
+		return func(cell string) (float64, error) { x, _, err := style.number(cell); return x, err }
+	}
+	return s.number
 }
 
 // usable are the names of those columns which could be read by themselves.
@@ -283,43 +295,44 @@ func (s *sheet) usable(columns []int, o ReadOptions) []string {
 // listed is how many names a message holds: more would bury what it says.
 const listed = 20
 
+// observed are the cells of column j that are not missing.
+func (s *sheet) observed(j int, o ReadOptions) (cells []string) {
+	for _, row := range s.rows {
+		if !o.missing(row[j]) {
+			cells = append(cells, row[j])
+		}
+	}
+	return cells
+}
+
 // columnAdvice says what to do about cell (i, j), which is no number: about its whole column if that
 // has no number at all.
 func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
-	isText := !slices.ContainsFunc(s.rows, func(row []string) bool {
-		_, err := s.number(row[j])
-		_, decimal := s.otherDecimal(row[j])
-		_, _, thousands := s.withoutThousands(row[j])
-		return !o.missing(row[j]) && (decimal || thousands || !errors.Is(err, errNotNumber))
-	})
-	if isText {
+	cells := s.observed(j, o)
+	isNumber := func(cell string) bool { _, err := s.number(cell); return !errors.Is(err, errNotNumber) }
+	if _, numbers := s.numberLike(cells, nil, o); !numbers && !slices.ContainsFunc(cells, isNumber) && !slices.Contains(o.Numbers, s.header[j]) {
 		return "no cell of this column is: " + leaveOut(s.usable(allOf(len(s.header)), o))
 	}
-	return s.advice(o, s.rows[i][j], problem)
+	return s.advice(o, i, j, problem)
 }
 
-// advice says what to do about a cell that is no number.
-func (s *sheet) advice(o ReadOptions, cell string, problem error) string {
+// advice says what to do about cell (i, j), which is no number.
+func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
+	cell := s.rows[i][j]
 	mark := "--na " + shell.List(append(slices.DeleteFunc(slices.Clone(o.marks()), func(mark string) bool { return mark == "" }), cell)) // an empty cell is missing anyway
+	var wrong *styleError
 	switch {
+	case errors.As(problem, &wrong):
+		return wrong.advice
 	case errors.Is(problem, errTooLarge):
 		return "rescale the column"
 	case printable.Cell(cell) != cell: // too long to be repeated
 		return "correct the cell"
 	}
-	plain, sure, thousands := s.withoutThousands(cell)
-	other, decimal := s.otherDecimal(cell)
-	point, flag := "point", "--dec ,"
-	if s.decimal == ',' {
-		point, flag = "comma", "--dec ."
+	if style, numbers := s.numberLike(s.observed(j, o), nil, o); numbers && !slices.Contains(o.Numbers, s.header[j]) {
+		return "the column has " + style.finding(s.header[j])
 	}
 	switch {
-	case thousands && sure:
-		return "it has marks between its thousands: " + plain + " is needed (in a spreadsheet: the cells as numbers without them)"
-	case thousands && decimal:
-		return fmt.Sprintf("%s is needed if that mark is between thousands, %s if it is a decimal mark (%s if so in the whole file)", plain, other, flag)
-	case decimal:
-		return fmt.Sprintf("a decimal %s is needed: %s (or %s if all numbers of the file are so)", point, other, flag)
 	case slices.Contains([]string{"true", "false"}, strings.ToLower(cell)):
 		return "yes and no are written as 1 and 0"
 	case slices.Contains(likelyMarks, strings.ToLower(cell)):

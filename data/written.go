@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"missingscore/internal/printable"
+	"missingscore/internal/shell"
 )
 
 // written is what the cells of a file say beside their numbers, by column.
@@ -38,6 +39,9 @@ type grouped struct {
 
 // see adds a cell, which is the number x.
 func (g *grouped) see(cell string, mark byte, line int, x float64) {
+	if len(cell) < 3 && cell[0] != mark && cell[len(cell)-1] != mark {
+		return // a whole number below 100
+	}
 	at := strings.IndexByte(cell, mark)
 	if at < 0 {
 		g.no = math.Abs(x) >= 1000 || x != math.Trunc(x) || strings.ContainsAny(cell, "eE")
@@ -137,11 +141,10 @@ func (w *written) ambiguous(k int, file, name string, o ReadOptions) error {
 	if g.no || g.first.line == 0 || !g.hundreds {
 		return nil
 	}
-	mark, word := ".", "point"
+	mark, other := ".", ","
 	if strings.Contains(g.first.text, ",") {
-		mark, word = ",", "comma"
+		mark, other = other, mark
 	}
-	plain := strings.Replace(g.first.text, mark, "", 1)
-	return fmt.Errorf("%s:%d: column %q: %q may be %s or %s: its other numbers have three decimals or are whole and below 1000; write %s if the %s is between thousands, add --dec %s if it is a decimal mark",
-		file, g.first.line, name, g.first.text, plain, g.first.text, plain, word, mark)
+	return fmt.Errorf("%s:%d: column %q: %q may be %[5]s or %[4]s: its other numbers have three decimals or are whole and below 1000; --dec %[6]s reads %[4]s, --numbers %[7]s --dec %[8]s reads %[5]s",
+		file, g.first.line, name, g.first.text, strings.Replace(g.first.text, mark, "", 1), mark, shell.List([]string{name}), other)
 }
