@@ -57,7 +57,7 @@ const (
 	warmUp         = 100
 	leastRound     = 100
 	leastSpacing   = 10 // iterations of a chain from draw to draw
-	mostRounds     = 4 // 5 with nominal columns, whose utilities' covariances have long memories; 6 of one normal
+	mostRounds     = 4  // 5 with nominal columns, whose utilities' covariances have long memories; 6 of one normal
 )
 
 // Anchor is a normal distribution of the rows, d numbers each (L − 1 for a nominal column of L levels), at which the prior of a mixture is anchored.
