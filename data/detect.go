@@ -385,20 +385,12 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 		}
 	}
 	if found == nil || found.seconds {
-		c := kindOfNumbers(t, j, sums, o)
-		switch {
-		case c.Kind == Identifier && declared == "" && o.Strict:
-			c.Kind, c.LeftOut = "", ""
-		case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
-			return c, s.refuse(name, cmp.Or(fault(name, sums, t.Rounded), error(&ColumnError{name, c.LeftOut})))
-		}
-		return c, nil
+		return s.settleNumbers(t, j, sums)
 	}
 	if declared == "" && !found.typed {
-		switch style, numbers := s.numberLike(found.names, found.counts, o); {
-		case numbers && (o.Strict || slices.Contains(o.Columns, name)):
+		if style, numbers := s.numerals(found); numbers && (o.Strict || slices.Contains(o.Columns, name)) {
 			return Column{}, found.fault()
-		case numbers:
+		} else if numbers {
 			return Column{Name: name, Kind: Number, LeftOut: style.leftOut(name), Finding: style.finding(name), Distinct: len(found.names), Missing: t.N - sums.Number}, nil
 		}
 	}
@@ -426,6 +418,34 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 	}
 	recode(t, j, found.names, c.Levels)
 	return c, nil
+}
+
+// settleNumbers is settleColumn of a column of numbers.
+func (s *source) settleNumbers(t *Table, j int, sums ColumnSums) (Column, error) {
+	o, name := s.options, t.Names[j]
+	c := kindOfNumbers(t, j, sums, o)
+	switch {
+	case c.Kind == Identifier && o.declared(name) == "" && o.Strict:
+		c.Kind, c.LeftOut = "", ""
+	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
+		return c, s.refuse(name, cmp.Or(fault(name, sums, t.Rounded), error(&ColumnError{name, c.LeftOut})))
+	}
+	return c, nil
+}
+
+// numerals says how a column of texts writes numbers, unless half of its texts are plain numbers: there
+// the others are slips.
+func (s *source) numerals(found *texts) (style numberStyle, numbers bool) {
+	plain := 0
+	for _, text := range found.names {
+		if _, err := s.number(text); err == nil {
+			plain++
+		}
+	}
+	if 2*plain >= len(found.names) {
+		return style, false
+	}
+	return s.numberLike(found.names, found.counts, s.options)
 }
 
 // refuse is the error for a column that cannot be used.

@@ -3,6 +3,7 @@ package losses
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -102,7 +103,7 @@ func (GaussianLatent) Add(b *graph.Builder, m model.Model, o Objective, r Rows, 
 // Matrix implements OfMatrix. A P that other rows gave is judged by moments of pairs, with nominal
 // columns, which have none, by moments of the latent numbers of its own rows.
 func (GaussianLatent) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
-	if !fit && t.Blocks == nil {
+	if nominal := slices.ContainsFunc(t.Blocks, func(b data.Block) bool { return b.Width > 1 }); !fit && !nominal {
 		return pairmoments.Of(ctx, t, rows, counts, workers)
 	}
 	return latent.Of(ctx, t, rows, counts, workers)

@@ -18,20 +18,28 @@ import (
 
 // takesLevels says whether a network is of latent numbers because of the kinds of columns: binary and
 // ordered columns are then cut at thresholds, nominal ones stand as utilities
-// (docs/theory/ordinal.md#eq-nominal). The method is auto or em-latent, and neither a support nor a
-// law of missing cells is given.
+// (docs/theory/ordinal.md#eq-nominal). The method is auto or em-latent, neither a support nor a law of
+// missing cells is given, and with nominal columns there are at most latentColumns latent numbers.
 func takesLevels(t *data.Table, s Spec) bool {
 	if s.Network == nil || s.Domain.Bounded() || s.Missingness != nil || t.Counted != nil || s.Steps.Method != "auto" && s.Steps.Method != "em-latent" {
 		return false
 	}
+	levels, nominal, columns := false, false, 0
 	for j := range t.D {
+		columns++
 		switch data.KindOf(t, j) {
-		case data.Binary, data.Ordered, data.Nominal:
-			return true
+		case data.Nominal:
+			nominal, columns = true, columns+len(t.Levels[j])-2
+		case data.Binary, data.Ordered:
+			levels = true
 		}
 	}
-	return false
+	return (levels || nominal) && (!nominal || columns <= latentColumns)
 }
+
+// Original is the table whose columns are modelled, before Transform. It lacks nominal columns if the
+// method takes numbers (data.NumbersOnly).
+func (p *Prepared) Original() *data.Table { return p.original }
 
 // cutColumns are the functions of columns that a Spec asks for, and thresholds for columns of two levels
 // and of ordered ones. Levels that no row has count for nothing. A column that a Spec names keeps its
@@ -82,13 +90,24 @@ func blocksOf(t *data.Table, functions transform.Columns) (blocks []data.Block, 
 	return blocks, wide
 }
 
+// ofUtilities are blocks of which nominal ones alone have levels.
+func ofUtilities(blocks []data.Block) []data.Block {
+	out := slices.Clone(blocks)
+	for i := range out {
+		if out[i].Width == 1 {
+			out[i].Levels = nil
+		}
+	}
+	return out
+}
+
 // utilities is a table with the columns of its blocks: a cell of a nominal column says in each of its
 // columns which of the levels that rows have it is, from 0.
 func utilities(t *data.Table, blocks []data.Block) *data.Table {
 	last := blocks[len(blocks)-1]
 	d := last.First + last.Width
 	w := *t
-	w.Names, w.D, w.Blocks, w.Kinds, w.Levels = nil, d, blocks, nil, nil
+	w.Names, w.D, w.Blocks, w.Kinds, w.Levels = nil, d, ofUtilities(blocks), nil, nil
 	w.Values, w.Observed, w.Cuts = make([]float64, t.N*d), make([]bool, t.N*d), make([][]float64, d)
 	for j, b := range blocks {
 		if b.Width == 1 {

@@ -396,6 +396,11 @@ func (p *Prepared) problem(t *data.Table, scale data.Scale) (q engine.Problem, e
 		q.Table = utilities(t, p.blocks)
 		return q, nil
 	}
+	if p.latent {
+		leveled := *t
+		leveled.Blocks = ofUtilities(p.blocks)
+		t = &leveled
+	}
 	q = engine.Problem{
 		Table: t, Domain: p.Support.Standardised(scale.Mean, scale.Deviation), Weight: p.Spec.Weight,
 		Missingness: model.MissingnessOf(p.missingness.Standardised(scale.Mean, scale.Deviation)),

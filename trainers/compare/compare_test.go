@@ -286,7 +286,7 @@ func TestNominalColumns(t *testing.T) {
 	latent := func(*data.Table) trainers.Spec {
 		return trainers.Spec{Steps: engine.Config{Method: "auto", Seed: 1}, Network: &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}, Lambdas: 20}}
 	}
-	p := problem(t, grouped(t, 150, 1.5, 1), grouped(t, 150, 0, 2), latent)
+	p := problem(t, grouped(t, 200, 1.5, 1), grouped(t, 200, 0, 2), latent)
 	require.Equal(t, "em-latent", p.Networks[0].Estimator.Name)
 	r := compared(t, p, Config{Permutations: 19, Seed: 3}, 2)
 	require.Zero(t, r.Failed)

@@ -89,3 +89,21 @@ func TestRewhitened(t *testing.T) {
 	of, by := whiten([]float64{1, 2, 0, 3}), whiten([]float64{0.5, 0, 1, -1})
 	require.True(t, mat.EqualApprox(mat.NewDense(3, 3, by.S), rewhitened(of, by, blocks), 1e-12))
 }
+
+// A median split tells 2/π of a normal number's variance, a fine scale all of it; a column of two levels
+// as one utility u = z − τ counts what its threshold does. Of three levels with independent standard
+// normal utilities v, the mean of the largest is 3/(2√π), and half of it below zero that of the others,
+// about their mean: both directions tell ¾ of its square.
+func TestWhatLevelsTell(t *testing.T) {
+	require.InDelta(t, 2/math.Pi, toldByCuts([]float64{0}), 1e-12)
+	fine := make([]float64, 0, 801)
+	for c := -4.0; c <= 4; c += 0.01 {
+		fine = append(fine, c)
+	}
+	require.InDelta(t, 1, toldByCuts(fine), 1e-3)
+	require.InDelta(t, 1/toldByCuts([]float64{0.5}), toldByLevels([]float64{1}, []float64{-0.5}), 0.05)
+
+	whitening := []float64{-1 / math.Sqrt2, 0, 1 / math.Sqrt(6), -2 / math.Sqrt(6)} // (v0 − v1)/√2, (v0 + v1 − 2v2)/√6
+	most := 3 / (2 * math.Sqrt(math.Pi))
+	require.InDelta(t, 2/(0.75*most*most), toldByLevels(whitening, []float64{0, 0}), 0.1)
+}

@@ -92,8 +92,8 @@ func leastScore(points []Point, scores []float64) choice {
 //	−2 log L + |E| log n + 4 γ |E| log d
 //
 // with n the mean number of rows in which a pair of columns is observed, as bootnet
-// counts for pairwise data: only those rows tell of an edge directly. With blocks of columns an edge
-// has |A||B| parameters, which count in place of 1 before log n. With sampling weights n
+// counts for pairwise data: only those rows tell of an edge directly. For columns with levels see
+// levelsCost. With sampling weights n
 // and log L are those of the effective number of rows (docs/theory/weights.md#eq-kish). L is the largest
 // likelihood of a network with the point's edges (refitter.refit), whatever the method and
 // however much λ shrank the point; NaN where the search did not come by. On a domain,
@@ -111,11 +111,9 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 	left := t.EffectiveRows() / float64(t.RowCount())
 	model := 4 * *w.Config.Select.Gamma * math.Log(float64(len(w.covariates.nodes)))
 	edge := math.Log(left*pairs) + model
-	cost := func(p Point) float64 {
-		if w.covariates.blocks == nil {
-			return float64(p.Edges) * edge
-		}
-		return float64(count(w.adjacency(p, false).Edge))*math.Log(left*pairs) + float64(p.Edges)*model
+	cost := func(p Point) float64 { return float64(p.Edges) * edge }
+	if w.Table.Blocks != nil {
+		cost = levelsCost(w, math.Log(left*pairs), model)
 	}
 	score := func(i int, likelihood float64) float64 { return -2*left*likelihood + cost(w.State.Points[i]) }
 	floor := func(int) float64 { return math.Inf(-1) }
@@ -145,6 +143,31 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 		return choice{}, err
 	}
 	return leastScore(w.State.Points, scores), nil
+}
+
+// levelsCost is what a network of columns with levels costs: an edge of A and B, of |A||B| pairs of
+// columns and d_A d_B degrees of freedom (matrix.freedom),
+//
+//	d_A d_B (log n + 4 γ log d/(|A||B|))
+func levelsCost(w *walk, perPair, perEdge float64) func(Point) float64 {
+	freedom, q := w.matrix.freedom(), len(w.covariates.nodes)
+	width := func(node int) float64 {
+		if w.covariates.blocks == nil {
+			return 1
+		}
+		return float64(w.covariates.blocks[node].Width)
+	}
+	return func(p Point) (sum float64) {
+		edges := network.Adjacency{D: q, Edge: w.nodeEdges(p.precision(w.Table.D))}
+		for a, all := range edges.Neighbours() {
+			for _, b := range all {
+				if a < b {
+					sum += freedom[a] * freedom[b] * (perPair + perEdge/width(a)/width(b))
+				}
+			}
+		}
+		return sum
+	}
 }
 
 // searchLikelihoods refits networks along the path and gives their likelihoods, NaN for
