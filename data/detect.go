@@ -326,7 +326,7 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 // settle finds the kinds of the columns of a table that was read, of which found has the texts, and
 // takes out those that cannot be used.
 func (s *source) settle(t *Table, found []*texts, w written) error {
-	sums := columnSums(t)
+	sums := columnRanges(t)
 	t.Kinds, t.Levels = make([]Kind, t.D), make([][]string, t.D)
 	var kept []int
 	var wrong error
@@ -525,7 +525,7 @@ func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, er
 	if err != nil {
 		return o, nil, err
 	}
-	kinds, kept, sums := map[string]Column{}, []string(nil), columnSums(read.table)
+	kinds, kept, sums := map[string]Column{}, []string(nil), columnRanges(read.table)
 	for j, name := range s.names {
 		c, found := Column{Name: name}, read.found[j]
 		if found != nil || whole { // numbers that do not vary in the first rows may do so later
