@@ -158,7 +158,11 @@ func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
 }
 
 func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
+	f.tableFlags.levels = true // until both tables have the same columns
 	if err := f.read(cmd, args); err != nil {
+		return err
+	}
+	if err := f.numbers(cmd); err != nil {
 		return err
 	}
 	a, b := f.groups[0].table, f.groups[1].table
@@ -233,8 +237,12 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 				return err
 			}
 		}
-		a.table, b.table, _, err = data.SameColumns(a.table, b.table, a.file, b.file)
-		return err
+		var leftOut []data.Column
+		if a.table, b.table, leftOut, err = data.SameColumns(a.table, b.table, a.file, b.file); err != nil {
+			return err
+		}
+		tellLeftOut(cmd.ErrOrStderr(), leftOut)
+		return nil
 	}
 	o, err := f.tableFlags.options()
 	if err != nil {
@@ -248,12 +256,33 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	tellLeftOut(cmd.ErrOrStderr(), groups[0].Table.LeftOut)
 	for i, g := range groups {
 		f.groups[i] = comparedGroup{name: f.by + " " + g.Name, value: g.Name, file: args[0], table: g.Table}
 	}
+	tellLeftOut(cmd.ErrOrStderr(), groups[0].Table.LeftOut)
 	if f.without = ungrouped; ungrouped > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "left out: rows without a value of %s (%d)\n", f.by, ungrouped)
+	}
+	return nil
+}
+
+// numbers leaves nominal columns out of both tables, and says so, where networks are of numbers: by
+// another method than em-latent, on a domain, or with a law of missing cells.
+func (f *compareCommand) numbers(cmd *cobra.Command) error {
+	method, on := f.spec.Steps.Method, f.domain
+	if (method == "auto" || method == "em-latent") && on.lower == nil && on.upper == nil && on.file == "" && f.known.file == "" {
+		return nil
+	}
+	for i := range f.groups {
+		g := &f.groups[i]
+		t, nominal, err := data.NumbersOnly(g.table)
+		if err != nil {
+			return fmt.Errorf("%s: %w", g.file, err)
+		}
+		if g.table = t; i == 0 {
+			tellLeftOut(cmd.ErrOrStderr(), nominal)
+			tellCodes(cmd.ErrOrStderr(), t)
+		}
 	}
 	return nil
 }
@@ -447,6 +476,7 @@ type comparisonJSON struct {
 	Strength     testJSON       `json:"strength"`
 	Level        float64        `json:"level"`
 	Missing      []shareJSON    `json:"missing"`
+	LeftOut      []data.Column  `json:"left_out"`
 	Pairs        []changeJSON   `json:"pairs"`
 	Warnings     []string       `json:"warnings"`
 	BLAS         string         `json:"blas"`
@@ -505,7 +535,7 @@ func encodeComparison(c report.Comparison, method, blas string, seconds *float64
 	out := comparisonJSON{
 		Method: method, Permutations: r.Config.Permutations, Failed: r.Failed, Unconverged: r.Unconverged,
 		Structure: testJSON{"M", r.Structure.Observed, r.Structure.P}, Strength: testJSON{"S", r.Strength.Observed, r.Strength.P},
-		Level: r.Config.Level, Missing: []shareJSON{}, Pairs: []changeJSON{}, Warnings: append([]string{}, c.Warnings...), BLAS: blas, Seconds: seconds,
+		Level: r.Config.Level, Missing: []shareJSON{}, LeftOut: leftOutJSON(c.Groups[0].Table), Pairs: []changeJSON{}, Warnings: append([]string{}, c.Warnings...), BLAS: blas, Seconds: seconds,
 	}
 	for i, g := range c.Groups {
 		n := g.Result.Network

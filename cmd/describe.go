@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"runtime"
@@ -15,6 +17,8 @@ import (
 	"missingscore/data"
 	"missingscore/data/diagnose"
 	"missingscore/data/mcar"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/printable"
 	"missingscore/internal/shell"
 	"missingscore/internal/spelling"
 )
@@ -23,6 +27,7 @@ import (
 // what to run next.
 type tableDescription struct {
 	table tableFlags
+	kinds string // file for them
 	json  bool
 
 	file     string
@@ -33,20 +38,21 @@ type tableDescription struct {
 	gaps     []mcar.Column
 }
 
-// describedColumn is what there is to say of one column.
+// describedColumn is what there is to say of one column of the file.
 type describedColumn struct {
-	Name     string  `json:"name"`
-	Kind     string  `json:"kind"`
-	Distinct int     `json:"distinct"` // values that differ
-	Missing  int     `json:"missing"`
-	Mean     float64 `json:"mean"`
-	SD       float64 `json:"sd"`
-	Low      float64 `json:"min"`
-	High     float64 `json:"max"`
+	data.Column
+	Distinct int      `json:"distinct"` // values that differ
+	Missing  int      `json:"missing"`
+	Mean     *float64 `json:"mean,omitempty"` // of numbers
+	SD       *float64 `json:"sd,omitempty"`
+	Low      *float64 `json:"min,omitempty"`
+	High     *float64 `json:"max,omitempty"`
 }
 
 func (f *tableDescription) add(cmd *cobra.Command) {
+	f.table.lenient = true
 	f.table.add(cmd)
+	cmd.Flags().StringVar(&f.kinds, "kinds-out", "", "file to write the kinds of columns to, as --kinds reads them")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 }
 
@@ -55,8 +61,17 @@ func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 	if err := abandonable(cmd.Context(), f.load); err != nil {
 		return err
 	}
+	if f.kinds != "" {
+		var columns []data.Column
+		for _, c := range f.columns {
+			columns = append(columns, c.Column)
+		}
+		if err := atomicfile.Write(f.kinds, func(w io.Writer) error { return data.WriteKinds(w, columns) }); err != nil {
+			return err
+		}
+	}
 	if f.json {
-		return printJSON(cmd.OutOrStdout(), map[string]any{"file": file, "rows": f.read.N, "columns": f.columns, "missing": f.read.Missing(), "complete_rows": f.complete,
+		return printJSON(cmd.OutOrStdout(), map[string]any{"file": file, "rows": f.read.N, "columns": f.columns, "left_out": leftOutJSON(f.read), "missing": f.read.Missing(), "complete_rows": f.complete,
 			"findings": append([]diagnose.Finding{}, f.findings...), "missing_at_random": testedColumns(f.gaps), "next": f.next(cmd)})
 	}
 	return f.print(cmd)
@@ -67,63 +82,139 @@ func (f *tableDescription) load() (err error) {
 	if err != nil {
 		return err
 	}
-	f.read, f.gaps = t, mcar.TestBy(runtime.GOMAXPROCS(0), t)
-	if f.findings, err = diagnose.Table(t, diagnose.Setting{}); err != nil {
-		return fmt.Errorf("%s: %w", f.file, err)
+	f.read = t
+	if t.N > 0 {
+		f.gaps = mcar.TestBy(runtime.GOMAXPROCS(0), t)
+		if f.findings, err = diagnose.Table(t, diagnose.Setting{}); err != nil {
+			return fmt.Errorf("%s: %w", f.file, err)
+		}
 	}
 	for i := range t.N {
 		if !slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
 			f.complete++
 		}
 	}
-	for j, name := range t.Names {
-		f.columns = append(f.columns, newDescribedColumn(name, t.N, t.Column(j)))
-	}
+	f.describeColumns()
 	return nil
 }
 
-const fewValues = 10 // that differ, at most, in a column that may be ordinal
+// describeColumns sums up the columns in the order of the file, and finds those that must be corrected.
+func (f *tableDescription) describeColumns() {
+	t, left := f.read, f.read.LeftOut
+	for j := range t.D {
+		for len(left) > 0 && left[0].Place <= len(f.columns) {
+			f.leave(left[0])
+			left = left[1:]
+		}
+		c := data.Column{Name: t.Names[j], Kind: t.Kinds[j], Levels: t.Levels[j]}
+		f.columns = append(f.columns, newDescribedColumn(c, t.N, t.Column(j)))
+	}
+	for _, c := range left {
+		f.leave(c)
+	}
+}
+
+// leave sums up a column that is left out.
+func (f *tableDescription) leave(c data.Column) {
+	f.columns = append(f.columns, describedColumn{Column: c, Distinct: c.Distinct, Missing: c.Missing})
+	if c.Kind == data.Number {
+		f.findings = append(f.findings, diagnose.Finding{Kind: "unreadable", Severity: diagnose.Warning, Columns: []string{c.Name}, LeaveOut: []string{c.Name}, Message: c.LeftOut})
+	}
+}
 
 // newDescribedColumn sums up the observed values of a column in n rows.
-func newDescribedColumn(name string, n int, values []float64) describedColumn {
-	c := describedColumn{Name: name, Kind: "whole numbers", Missing: n - len(values)}
+func newDescribedColumn(of data.Column, n int, values []float64) describedColumn {
+	c := describedColumn{Column: of, Missing: n - len(values)}
+	if c.Levels != nil {
+		c.Distinct, c.Counts = len(c.Levels), make([]int, len(c.Levels))
+		for _, v := range values {
+			c.Counts[int(v)]++
+		}
+		return c
+	}
 	mean, squares := 0.0, 0.0 // Welford's recursion
 	for i, v := range values {
 		delta := v - mean
 		mean += delta / float64(i+1)
 		squares += delta * (v - mean)
-		if v != math.Trunc(v) {
-			c.Kind = "numbers"
+	}
+	c.Mean, c.SD = &mean, new(math.Sqrt(squares/float64(max(1, len(values)-1))))
+	slices.Sort(values)
+	c.Low, c.High = new(values[0]), new(values[len(values)-1])
+	c.Distinct = len(slices.Compact(values))
+	return c
+}
+
+// listedLevels of a column, the most frequent ones.
+const listedLevels = 3
+
+// holds sums up a column in words: its range, or its levels with their shares.
+func (c describedColumn) holds() string {
+	if c.Levels == nil && c.Low == nil || c.Kind == data.Constant {
+		return ""
+	}
+	if c.Levels == nil {
+		return short(*c.Low) + " to " + short(*c.High)
+	}
+	cells, order := 0, []int(nil)
+	for k, count := range c.Counts {
+		cells, order = cells+count, append(order, k)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return c.Counts[b] - c.Counts[a] })
+	var words []string
+	for _, k := range order[:min(listedLevels, len(order))] {
+		words = append(words, printable.Cell(c.Levels[k])+" "+wholePercent(c.Counts[k], cells))
+	}
+	if more := len(order) - listedLevels; more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(words, ", ")
+}
+
+// found is what is said of a column: why it is left out, or the kinds of its findings.
+func (f *tableDescription) found(c describedColumn) string {
+	if c.LeftOut != "" && c.Kind == data.Number {
+		return "must be corrected"
+	}
+	if c.LeftOut != "" {
+		return "left out: " + c.LeftOut
+	}
+	var kinds []string
+	for _, found := range f.findings {
+		if slices.Contains(found.Columns, c.Name) && !slices.Contains(kinds, found.Kind) {
+			kinds = append(kinds, found.Kind)
 		}
 	}
-	c.Mean, c.SD = mean, math.Sqrt(squares/float64(max(1, len(values)-1)))
-	slices.Sort(values)
-	c.Low, c.High = values[0], values[len(values)-1]
-	switch c.Distinct = len(slices.Compact(values)); {
-	case c.Distinct == 2:
-		c.Kind = "two values"
-	case c.Distinct <= fewValues && c.Kind == "whole numbers":
-		c.Kind = "few whole numbers"
-	}
-	return c
+	return strings.ReplaceAll(strings.Join(kinds, ", "), "-", " ")
 }
 
 const shownColumns = 40
 
 func (f *tableDescription) print(cmd *cobra.Command) error {
 	out, t := cmd.OutOrStdout(), f.read
-	fmt.Fprintf(out, "%s: %s, %s, %s missing (%.1f %%), %s complete\n", f.file, counted(t.N, "row"), counted(t.D, "column"), counted(t.Missing(), "cell"), 100*float64(t.Missing())/float64(t.N*t.D), counted(f.complete, "row"))
+	columns := counted(len(f.columns), "column")
+	if n := len(t.LeftOut); n > 0 {
+		columns += fmt.Sprintf(" (%d left out)", n)
+	}
+	fmt.Fprintf(out, "%s: %s, %s, %s missing (%.1f %%), %s complete\n", f.file, counted(t.N, "row"), columns, counted(t.Missing(), "cell"), 100*float64(t.Missing())/float64(max(1, t.N*t.D)), counted(f.complete, "row"))
 	if t.Dropped > 0 {
 		fmt.Fprintf(out, "%s without any value left out\n", counted(t.Dropped, "row"))
 	}
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "column\tholds\tvalues\tmissing\tmean\tsd\trange\t")
+	fmt.Fprintln(w, "column\tkind\tvalues\tmissing\tmean\tsd\trange or levels\tfindings\t")
 	for i, c := range f.columns {
 		if i == shownColumns {
 			break
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%s)\t%s\t%s\t%s to %s\t\n", c.Name, c.Kind, c.Distinct, c.Missing, wholePercent(c.Missing, t.N), short(c.Mean), short(c.SD), short(c.Low), short(c.High))
+		mean, sd, rows := "", "", t.N
+		if c.Mean != nil {
+			mean, sd = short(*c.Mean), short(*c.SD)
+		}
+		if c.LeftOut != "" {
+			rows += t.Dropped
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d (%s)\t%s\t%s\t%s\t%s\t\n", cmp.Or(printable.Cell(c.Name), "(no name)"), c.Kind, c.Distinct, c.Missing, wholePercent(c.Missing, rows), mean, sd, c.holds(), f.found(c))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -182,7 +273,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	}
 	var given []string // flags that say how the table is read
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if flag.Name != "json" && flag.Name != "quiet" {
+		if !slices.Contains([]string{"json", "quiet", "kinds-out"}, flag.Name) {
 			given = append(given, "--"+flag.Name, flagWord(flag.Value))
 		}
 	})
@@ -197,7 +288,9 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	steps := []string{strings.Join(append(network, "--out", shell.Word(name+"-network")), " ")}
 	if t.Missing() > 0 || slices.Contains(given, "--na") {
 		impute := append([]string{"missingscore", "impute", shell.Word(f.file)}, given...)
-		impute = append(impute, f.excluded(func(found diagnose.Finding) bool { return found.Kind == "identifier" || found.Kind == "rounded" })...) // others have gaps worth filling
+		impute = append(impute, f.excluded(func(found diagnose.Finding) bool {
+			return slices.Contains([]string{"identifier", "rounded", "unreadable"}, found.Kind)
+		})...) // others have gaps worth filling
 		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shell.Word(name+"-completed.csv")), " "))
 	}
 	return steps

@@ -6,24 +6,70 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"missingscore/data"
 	"missingscore/data/mcar"
 )
 
 func TestDescribedColumn(t *testing.T) {
-	c := newDescribedColumn("x", 6, []float64{2, 4, 4, 6}) // deviations −2, 0, 0, 2: 8 of 3
-	require.Equal(t, describedColumn{"x", "few whole numbers", 3, 2, 4, math.Sqrt(8. / 3), 2, 6}, c)
-	require.Equal(t, "two values", newDescribedColumn("x", 3, []float64{0.5, 1.5, 0.5}).Kind)
-	require.Equal(t, "numbers", newDescribedColumn("x", 3, []float64{0.5, 1, 2}).Kind)
-	many := make([]float64, 11)
-	for i := range many {
-		many[i] = float64(i)
+	c := newDescribedColumn(data.Column{Name: "x"}, 6, []float64{2, 4, 4, 6}) // deviations −2, 0, 0, 2: 8 of 3
+	require.Equal(t, []any{3, 2, 4., math.Sqrt(8. / 3), 2., 6.}, []any{c.Distinct, c.Missing, *c.Mean, *c.SD, *c.Low, *c.High})
+	require.Equal(t, "2 to 6", c.holds())
+	c = newDescribedColumn(data.Column{Name: "x", Levels: []string{"a", "b", "c", "d"}}, 10, []float64{3, 1, 3, 1, 3, 0, 2, 3})
+	require.Nil(t, c.Mean)
+	require.Equal(t, []int{1, 2, 1, 4}, c.Counts)
+	require.Equal(t, "d 50 %, b 25 %, a 12 %, 1 more", c.holds())
+}
+
+// Whatever a table's columns hold, each has its row, and the commands to run next run as they stand.
+func TestEveryTableIsDescribed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var table strings.Builder
+	table.WriteString(",a,b,slip,city,sex,note,one,none,born,id\n")
+	for i := range 60 {
+		slip := strconv.Itoa(i * 3 % 7)
+		if i == 30 {
+			slip = "4o"
+		}
+		a := strconv.Itoa(i * i % 41)
+		if i%9 == 0 {
+			a = ""
+		}
+		fmt.Fprintf(&table, "r%d,%s,%d,%s,%s,%s,n%d,7,,2020-02-%02d,%d\n", i, a, i*i*i%37, slip, []string{"Rome", "Bern", "Oslo"}[i*i*i%37%3], "mf"[i*7%5%2:i*7%5%2+1], i, i%28+1, 900-i)
 	}
-	require.Equal(t, "whole numbers", newDescribedColumn("x", 11, many).Kind)
+	require.NoError(t, os.WriteFile("t.csv", []byte(table.String()), 0o600))
+	tell := func(args ...string) string {
+		var stdout, stderr bytes.Buffer
+		require.Contains(t, []int{0, exitUnconverged}, run(args, &stdout, &stderr), stderr.String())
+		return stdout.String()
+	}
+	out := tell("t.csv", "--kinds-out", "kinds.csv")
+	for _, row := range []string{`\n\(no name\) +identifier .*left out: it has no name`, `\na +whole .* 0 to 40 `, `\nslip +number .*must be corrected`, `\ncity +nominal +3 .*Bern \d+ %`, `\nsex +binary +2 .*%`,
+		`\nnote +identifier +60`, `\none +constant .*every value is 7`, `\nnone +empty +0 +60 \(100 %\)`, `\nborn +date +28 `, `\nid +identifier`, `warning: .*slip`} {
+		require.Regexp(t, row, out)
+	}
+	_, next, _ := strings.Cut(out, "\nnext:\n")
+	lines := strings.Split(strings.TrimSpace(next), "\n")
+	require.Len(t, lines, 2)
+	for _, line := range lines {
+		require.Contains(t, line, "--exclude slip")
+		tell(strings.Fields(line)[1:]...)
+	}
+	kinds, err := os.ReadFile("kinds.csv")
+	require.NoError(t, err)
+	require.Contains(t, string(kinds), "column,kind,levels\na,whole,\nb,whole,\nslip,number,\ncity,nominal,\"Bern,Oslo,Rome\"\nsex,binary,\"f,m\"\nnote,identifier,\n")
+	require.Contains(t, tell("t.csv", "--kinds", "kinds.csv"), "city       nominal")
+
+	for _, text := range []string{"a\nx\n", "a,b\nx,1\n", "a,b\n,\n,\n", "a\n1.5\n", "a,b\nx,y\nx,y\nz,q\n"} {
+		require.NoError(t, os.WriteFile("small.csv", []byte(text), 0o600))
+		tell("small.csv")
+		tell("small.csv", "--json")
+	}
 }
 
 // What was found wrong with a table is mended by the command to run next: the worked name of a

@@ -213,6 +213,7 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 	if f.settings.says(cmd, "objective-options") {
 		f.spec.Objective.Options = json.RawMessage(f.objectiveOptions)
 	}
+	f.tableFlags.levels = f.spec.Model.Kind == trainers.MixtureModel
 	if err := f.parse(cmd); err != nil {
 		return asUsage(cmd, err)
 	}
@@ -590,6 +591,9 @@ func (f *fitCommand) streamOptions(cmd *cobra.Command, path string) (data.ReadOp
 
 // prepareFile prepares the estimate from the rows of an open file.
 func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
+	if f.tableFlags.levels && slices.ContainsFunc(f.rows.LeftOut, func(c data.Column) bool { return c.Kind == data.Nominal }) {
+		return usageError{errors.New("--stream: a mixture of tables with nominal columns is fitted to all rows at once: leave it out, or leave these columns out (--exclude)")}
+	}
 	tellLeftOut(cmd.ErrOrStderr(), f.rows.LeftOut)
 	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}
 	f.prepared, err = f.prepareBy(cmd, names, path, func(s trainers.Spec) (*trainers.Prepared, error) {

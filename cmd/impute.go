@@ -54,9 +54,10 @@ const imputeHelp = `Fill a table's missing cells. From TABLE.csv alone the law o
 with the cells: a mixture of normals, of which number, weights, means and precisions come
 from their posterior distribution, so that the draws' spread has what is not known of the
 law in it; columns that are clearly not normal by their normal scores, columns of few
-values by a normal number behind them, so that just these values are drawn. From a fitted
-model, MODEL.json TABLE.csv, or with flags of fit, --point, --pmm or another --sampler
-from a model that is fitted first and kept beside the result; its parameters are fixed.
+values and of levels (yes/no, ordered, categories of text) by normal numbers behind them,
+so that just these values are drawn. From a fitted model, MODEL.json TABLE.csv, or with
+flags of fit or another --sampler from a model that is fitted first and kept beside the
+result; its parameters are fixed. So are --point and --pmm of a table of numbers.
 
   --draws N  draws, not best guesses: their spread is what is not known of the cells. With
              one draw the same table comes out, every observed cell as it was read; with
@@ -65,9 +66,9 @@ from a model that is fitted first and kept beside the result; its parameters are
   --point    expectations of the cells given the row's observed ones: one table, in
              closed form for a Gaussian on all of R^d, else means of draws with their
              Monte-Carlo error. For prediction; statistics of such a table are too sure.
-             Of ordered categories (--ordinal) the most probable one
+             Of levels and ordered categories the most frequent or most probable one
   --pmm      predictive-mean matching: each drawn value is replaced by an observed one,
-             of one of 5 rows (--pmm=K) whose expectation is nearest
+             of one of 5 rows (--pmm=K) whose expectation is nearest; levels are drawn
 
 Imputed values are the model's: inside the bounds it was fitted with, not rounded. What
 suits the columns is to be asked for: --pmm, --round auto, --clip observed. What was
@@ -321,7 +322,7 @@ func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 		name, gaps, shares := c.Name, strconv.Itoa(missing), []map[string]any{}
 		for k, l := range c.Levels {
 			shares = append(shares, map[string]any{"level": l.Name, "observed": l.Observed, "imputed": l.Imputed})
-			if k < shownLevels {
+			if k < listedLevels {
 				fmt.Fprintf(levels, "%s%s\t%s\t%s\t%.0f %%\t%.0f %%\t\n", levelsTitle, name, gaps, printable.Cell(l.Name), 100*l.Observed, 100*l.Imputed)
 				name, gaps, levelsTitle = "", "", ""
 			}
@@ -333,8 +334,6 @@ func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 		f.known["columns"] = listed
 	}
 }
-
-const shownLevels = 3 // of a column
 
 // short is v with four digits, or a dash where there is no number.
 func short(v float64) string {
@@ -393,7 +392,7 @@ func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
 		return err
 	}
 	fit := &f.fit.fit
-	fit.tableFlags.formatFlags = f.table.formatFlags
+	fit.tableFlags.formatFlags, fit.tableFlags.levels = f.table.formatFlags, true
 	var found []diagnose.Finding
 	err := abandonable(cmd.Context(), func() (err error) {
 		found, err = f.judge(path)
@@ -423,6 +422,7 @@ func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.known["left_out"] = leftOutJSON(t)
 	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{f.config.Draws, "draws (--draws)"}); err != nil {
 		return nil, err
 	}

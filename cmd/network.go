@@ -148,6 +148,7 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 }
 
 func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
+	f.tableFlags.levels = f.takesLevels(cmd)
 	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"missingscore/cmd/report"
 	"missingscore/data"
 	"missingscore/data/simulate"
+	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
@@ -456,7 +457,14 @@ func (f *truthFlags) read(o data.ReadOptions, threshold float64, seed uint64) (t
 		return nil, gaps, "", fmt.Errorf("--like: %w", err)
 	}
 	if f.table != "" {
-		o.Columns = t.Names
+		o.Columns, o.Strict, o.Kinds = t.Names, true, map[string]data.Column{}
+		for j, name := range t.Names { // whose gaps alone are looked at
+			kind := data.Number
+			if t.Blocks != nil && t.Blocks[j].Levels != nil {
+				kind = data.Nominal
+			}
+			o.Kinds[name] = data.Column{Name: name, Kind: kind}
+		}
 		if gaps.Like, err = data.ReadFile(f.table, o); err != nil {
 			return nil, gaps, "", fmt.Errorf("--table: %w", err)
 		}
@@ -483,6 +491,37 @@ func (f *truthFlags) fitted(threshold float64) (t *power.Truth, lawful bool, err
 	if !ok {
 		return nil, false, fmt.Errorf("%s is a model of kind %s; a network is drawn from a Gaussian one", path, s.Kind)
 	}
-	t, err = power.NewTruth(s.Names, simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}, s.Domain, threshold)
+	drawn := simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}
+	if blocks, cuts, latent := latentColumns(s, g.Dim()); latent {
+		t, err = power.NewLatentTruth(drawn, blocks, cuts, threshold)
+	} else {
+		t, err = power.NewTruth(s.Names, drawn, s.Domain, threshold)
+	}
 	return t, s.Missingness != nil, err
+}
+
+// latentColumns are the columns of a model of d latent numbers, for power.NewLatentTruth; latent says
+// whether a column has levels.
+func latentColumns(s *fitted.Saved, d int) (blocks []data.Block, cuts [][]float64, latent bool) {
+	cuts, first := make([][]float64, d), 0
+	for j, name := range s.Names {
+		b := data.Block{Name: name, First: first, Width: 1}
+		if s.Blocks != nil {
+			b.Width, b.Levels = s.Blocks[j].Width, s.Blocks[j].Levels
+		}
+		if s.Levels != nil && s.Levels[j] != nil {
+			b.Levels = s.Levels[j]
+		}
+		if s.Transform != nil {
+			if of, ok := s.Transform[j].(*transform.Ordinal); ok {
+				if cuts[first] = of.Cuts(); b.Levels == nil {
+					for _, v := range of.Values() {
+						b.Levels = append(b.Levels, data.FormatNumber(v))
+					}
+				}
+			}
+		}
+		blocks, first, latent = append(blocks, b), first+b.Width, latent || b.Levels != nil
+	}
+	return blocks, cuts, latent
 }

@@ -38,6 +38,7 @@ type tableFlags struct {
 	nominal          []string
 	strict           bool
 	levels           bool // the command takes nominal columns
+	lenient          bool // the command describes the file, whatever its cells hold
 }
 
 // formatFlags say how the table's file is written.
@@ -94,7 +95,7 @@ func (f *tableFlags) options() (data.ReadOptions, error) {
 	default:
 		return data.ReadOptions{}, usageError{fmt.Errorf("--dec %q: a point or a comma is expected", f.dec)}
 	}
-	o.Coded, o.Strict, o.Nominal = true, f.strict, trimmed(f.nominal)
+	o.Coded, o.Lenient, o.Strict, o.Nominal = true, f.lenient, f.strict, trimmed(f.nominal)
 	if f.kinds != "" {
 		kinds, err := data.ReadKinds(f.kinds)
 		if err != nil {
@@ -157,7 +158,7 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 	} else {
 		t, err = data.ReadFile(path, o)
 	}
-	if err == nil {
+	if err == nil && !f.lenient {
 		tellLeftOut(f.stderr(), t.LeftOut)
 		t, err = f.numbers(t, path)
 	}
@@ -451,7 +452,7 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 	if !moments.Is(file) {
 		return f.tableFlags.read(file, f.spec.Steps.Seed)
 	}
-	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights"} {
+	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights", "kinds", "nominal", "strict"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			return nil, usageError{fmt.Errorf("--%s: %s holds moments, and how their tables are read was said when they were taken (missingscore moments): leave it out", name, file)}
 		}

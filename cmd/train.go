@@ -186,7 +186,7 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	}
 	f.known.announce(cmd.ErrOrStderr(), p)
 	if levels := p.LevelsText(); levels != "" && p.Estimator.NeedsOrdinal() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "method em-latent, because columns have levels (%s): each is taken for a hidden normal number; --method em-exact takes binary and ordered columns for numbers\n", levels)
+		fmt.Fprintf(cmd.ErrOrStderr(), "method em-latent: %s\n", levels)
 	}
 	if a := p.Assumption(); a != losses.NoGaps {
 		fmt.Fprintf(cmd.ErrOrStderr(), "method %s takes missing cells to be %v\n", p.Estimator.Name, a)
@@ -361,6 +361,17 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most so many where the method's gradient has no noise (default 300; em-exact 20), else just so many (default 10)")
 	fl.BoolVar(&f.refit, "refit", false, "report sizes without the penalty's shrinkage: the edges of the chosen λ fitted again without it (default: with --select ebic, unless a logistic law of missing cells is given; with --select stability and --penalty ridge there are no others)")
 	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
+}
+
+// takesLevels reports whether networks are of the columns' levels if there are some: the method is auto
+// or em-latent, and neither bounds nor a law of missing cells are given.
+func (f *networkFlags) takesLevels(cmd *cobra.Command) bool {
+	for _, flag := range []string{"lower", "upper", "domain", "missingness"} {
+		if cmd.Flags().Changed(flag) {
+			return false
+		}
+	}
+	return f.spec.Steps.Method == "auto" || f.spec.Steps.Method == "em-latent"
 }
 
 // addInference adds the flags of how uncertain a network is: kind is the default, does is what comes

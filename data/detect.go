@@ -326,7 +326,7 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 // settle finds the kinds of the columns of a table that was read, of which found has the texts, and
 // takes out those that cannot be used.
 func (s *source) settle(t *Table, found []*texts, w written) error {
-	sums := columnRanges(t)
+	sums, before := columnRanges(t), len(s.leftOut)
 	t.Kinds, t.Levels = make([]Kind, t.D), make([][]string, t.D)
 	var kept []int
 	var wrong error
@@ -340,11 +340,11 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 			err = w.ambiguous(j, s.file, name, s.options)
 		}
 		if err != nil && s.options.Lenient {
-			c = Column{Name: name, Kind: Number, LeftOut: strings.TrimPrefix(err.Error(), s.file+":"), Missing: c.Missing}
+			c = Column{Name: name, Kind: Number, LeftOut: err.Error(), Missing: c.Missing}
 		} else if err != nil {
 			wrong = cmp.Or(wrong, err)
 		}
-		if c.Place = j; c.LeftOut != "" {
+		if c.Place = before + j; c.LeftOut != "" {
 			s.leftOut = append(s.leftOut, c)
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"missingscore/data/format"
 	"missingscore/internal/printable"
 	"missingscore/internal/shell"
 )
@@ -24,8 +25,10 @@ func (e *GroupError) Error() string { return e.Problem }
 
 // ReadGroups reads a table as ReadCSV does and divides its rows by the values of a column,
 // which need not be numbers and is not among the columns read. wanted are the two groups,
-// in their order; nil: there must be just two, which come sorted by name. Rows without a
-// value in the column, and of no wanted group, are left out: the number of the former is given.
+// in their order; nil: there must be just two, in the order of the column's levels (o.Kinds, a file's
+// dictionary) or else of their names. Booleans of a file that is no text are false and true. Rows
+// without a value in the column, and of no wanted group, are left out: the number of the former is
+// given.
 //
 // A column that makes other groups is a *GroupError.
 func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Group, ungrouped int, err error) {
@@ -49,7 +52,11 @@ func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Grou
 		ungrouped = len(rest.rows)
 		delete(parts, "")
 	}
-	names, err := twoGroups(parts, by, wanted)
+	order := o.Kinds[by].Levels
+	if order == nil && s.levels != nil {
+		order = s.levels[at[0]]
+	}
+	names, err := twoGroups(parts, by, wanted, order)
 	if err != nil {
 		return groups, 0, fmt.Errorf("%s: %w", path, err)
 	}
@@ -105,8 +112,11 @@ func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 	parts := map[string]*sheet{}
 	for i, row := range s.rows {
 		name := row[at]
-		if o.missing(name) {
+		switch {
+		case o.missing(name):
 			name = ""
+		case s.kinds != nil && s.kinds[at].Kind == format.Boolean:
+			name = map[string]string{"0": "false", "1": "true"}[name]
 		}
 		part := parts[name]
 		if part == nil {
@@ -118,9 +128,10 @@ func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 	return parts
 }
 
-// twoGroups are the names of the groups to compare.
-func twoGroups(parts map[string]*sheet, by string, wanted []string) ([]string, error) {
+// twoGroups are the names of the groups to compare; order is that of their column's levels, if known.
+func twoGroups(parts map[string]*sheet, by string, wanted, order []string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(parts))
+	slices.SortStableFunc(names, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
 	var listed []string
 	for _, name := range names {
 		listed = append(listed, fmt.Sprintf("%s (%d rows)", name, len(parts[name].rows)))
@@ -178,6 +189,7 @@ func SameColumns(a, b *Table, fileA, fileB string) (sameA, sameB *Table, leftOut
 	if sameB, err = b.Select(namesA); err != nil {
 		return nil, nil, nil, err
 	}
+	sameA.LeftOut = append(slices.Clone(sameA.LeftOut), leftOut...)
 	return sameA, sameB, leftOut, sameLevels(sameA, sameB, fileA, fileB)
 }
 
@@ -232,20 +244,11 @@ func sameLevels(a, b *Table, fileA, fileB string) error {
 			}
 			return fmt.Errorf("column %q has levels in %s and numbers in %s; leave it out with --exclude %s", printable.Cell(name), text, numbers, shell.List([]string{name}))
 		default:
-			all := slices.Clone(ofA)
-			for _, level := range ofB {
-				if !slices.Contains(all, level) {
-					all = append(all, level)
-				}
-			}
+			all := slices.Concat(ofA, slices.DeleteFunc(slices.Clone(ofB), func(level string) bool { return slices.Contains(ofA, level) }))
 			if len(all) > MostLevels {
 				return fmt.Errorf("column %q has %d levels in %s and %s together, and %d are the most; leave it out with --exclude %s", printable.Cell(name), len(all), fileA, fileB, MostLevels, shell.List([]string{name}))
 			}
-			for i := range b.N {
-				if at := i*b.D + j; b.Observed[at] {
-					b.Values[at] = float64(slices.Index(all, ofB[int(b.Values[at])]))
-				}
-			}
+			recode(b, j, ofB, all)
 			if a.Levels[j] = all; a.Kinds[j] == Binary && len(all) > 2 {
 				a.Kinds[j] = Nominal
 			}

@@ -51,7 +51,7 @@ type Column struct {
 	Distinct int `json:"distinct,omitempty"` // different values of a column of texts, or of an identifier
 	Missing  int `json:"missing,omitempty"`  // rows of the file without a value
 
-	Place int    `json:"-"` // among the columns of the file that were asked for; -1 of row names
+	Place int    `json:"-"` // among the columns of the file that were asked for
 	where string // file and line that give the kind; "" if it is detected
 }
 
@@ -103,6 +103,9 @@ func WriteKinds(w io.Writer, columns []Column) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"column", "kind", "levels"})
 	for _, c := range columns {
+		if c.Name == "" { // row names
+			continue
+		}
 		levels := ""
 		if c.Kind.hasLevels() {
 			var line strings.Builder

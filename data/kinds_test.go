@@ -1,12 +1,19 @@
 package data
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	arrowmemory "github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 )
 
@@ -237,4 +244,87 @@ func TestKindsElsewhere(t *testing.T) {
 	}
 	_, err = ReadCells(path, ReadOptions{Columns: []string{"city"}, Kinds: map[string]Column{"city": {Kind: Nominal, Levels: []string{"Bern", "Rome"}}}})
 	require.ErrorContains(t, err, `"Oslo" is none of its levels: Bern, Rome`)
+}
+
+// Factors of R keep the order of their levels, and whether that is one, in Arrow and Parquet; booleans
+// are binary.
+func TestFactorsKeepTheirLevels(t *testing.T) {
+	levels, n := []string{"low", "mid", "high", "never"}, 40
+	factor := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String, Ordered: true}
+	region := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "edu", Type: factor, Nullable: true}, {Name: "reg", Type: region}, {Name: "yes", Type: arrow.FixedWidthTypes.Boolean}, {Name: "x", Type: arrow.PrimitiveTypes.Float64},
+	}, nil)
+	mem := arrowmemory.NewGoAllocator()
+	b := array.NewRecordBuilder(mem, schema)
+	names := array.NewStringBuilder(mem)
+	names.AppendValues(levels, nil)
+	dictionary := names.NewArray()
+	codes := array.NewInt8Builder(mem)
+	for i := range n {
+		if i%7 == 0 {
+			codes.AppendNull()
+		} else {
+			codes.Append(int8(i * 2 % 3))
+		}
+		b.Field(2).(*array.BooleanBuilder).Append(i%4 == 1)
+		b.Field(3).(*array.Float64Builder).Append(float64(i*i) / 2)
+	}
+	edu := array.NewDictionaryArray(factor, codes.NewArray(), dictionary)
+	for i := range n {
+		codes.Append(int8(i % 3))
+	}
+	reg := array.NewDictionaryArray(region, codes.NewArray(), dictionary)
+	batch := array.NewRecordBatch(schema, []arrow.Array{edu, reg, b.Field(2).NewArray(), b.Field(3).NewArray()}, int64(n))
+
+	feather := filepath.Join(t.TempDir(), "t.feather")
+	file, err := os.Create(feather)
+	require.NoError(t, err)
+	w, err := ipc.NewFileWriter(file, ipc.WithSchema(schema))
+	require.NoError(t, err)
+	require.NoError(t, w.Write(batch))
+	require.NoError(t, w.Close())
+
+	var message bytes.Buffer // as R writes it beside the columns
+	require.NoError(t, ipc.NewWriter(&message, ipc.WithSchema(schema)).Close())
+	type row struct {
+		Edu *string `parquet:"edu,optional,dict"`
+		Reg string  `parquet:"reg,dict"`
+		Yes bool    `parquet:"yes"`
+		X   float64 `parquet:"x"`
+	}
+	var rows []row
+	for i := range n {
+		r := row{Reg: levels[i%3], Yes: i%4 == 1, X: float64(i*i) / 2}
+		if i%7 != 0 {
+			r.Edu = &levels[i*2%3]
+		}
+		rows = append(rows, r)
+	}
+	plain, pq := filepath.Join(t.TempDir(), "plain.parquet"), filepath.Join(t.TempDir(), "t.parquet")
+	require.NoError(t, parquet.WriteFile(plain, rows))
+	require.NoError(t, parquet.WriteFile(pq, rows, parquet.KeyValueMetadata("ARROW:schema", base64.StdEncoding.EncodeToString(message.Bytes()))))
+
+	for path, want := range map[string][][]string{
+		feather: {{"low", "mid", "high"}, {"low", "mid", "high"}, {"0", "1"}, nil},
+		pq:      {{"high", "mid", "low"}, {"low", "mid", "high"}, {"0", "1"}, nil}, // a dictionary in the order of the rows: 1·2 % 3 first
+		plain:   {{"high", "low", "mid"}, {"high", "low", "mid"}, {"0", "1"}, nil},
+	} {
+		got, err := ReadFile(path, ReadOptions{Coded: true})
+		require.NoError(t, err)
+		require.Equal(t, want, got.Levels, path)
+		kind := Ordered
+		if path == plain {
+			kind = Nominal
+		}
+		require.Equal(t, []Kind{kind, Nominal, Binary, Number}, got.Kinds)
+		for i := range n {
+			if require.Equal(t, i%7 != 0, got.Observed[4*i]); i%7 != 0 {
+				require.Equal(t, levels[i*2%3], got.Levels[0][int(got.Values[4*i])])
+			}
+		}
+		groups, _, err := ReadGroups(path, "yes", nil, ReadOptions{Coded: true})
+		require.NoError(t, err)
+		require.Equal(t, want[:2], groups[0].Table.Levels[:2])
+	}
 }

@@ -380,7 +380,7 @@ func (s *source) choose() (err error) {
 			s.names = append(s.names, s.header[j])
 		}
 		if s.options.rowNames(s.header) {
-			s.leftOut = append(s.leftOut, Column{Kind: Identifier, Place: -1, LeftOut: "it has no name, as row names of R"})
+			s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, as row names of R"})
 		}
 		return s.findStyles()
 	}

@@ -121,6 +121,7 @@ func HideMCAR(t *Table, p float64, rng *rand.Rand) (*Table, error) {
 		return nil, fmt.Errorf("the probability to hide a cell is %g, it must be at least 0 and less than 1", p)
 	}
 	hidden := emptied(t, t.Names)
+	hidden.Kinds, hidden.Levels, hidden.Blocks = t.Kinds, t.Levels, t.Blocks
 	for k, seen := range t.Observed {
 		if seen && rng.Float64() >= p {
 			hidden.set(k/t.D, k%t.D, t.Values[k])

@@ -18,7 +18,7 @@ import (
 
 // takesLevels says whether a network is of latent numbers because of the kinds of columns: binary and
 // ordered columns are then cut at thresholds, nominal ones stand as utilities
-// (docs/theory/ordinal.md#eq-utilities). The method is auto or em-latent, and neither a support nor a
+// (docs/theory/ordinal.md#eq-nominal). The method is auto or em-latent, and neither a support nor a
 // law of missing cells is given.
 func takesLevels(t *data.Table, s Spec) bool {
 	if s.Network == nil || s.Domain.Bounded() || s.Missingness != nil || t.Counted != nil || s.Steps.Method != "auto" && s.Steps.Method != "em-latent" {
@@ -178,9 +178,9 @@ func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, bl
 		at[b.Name] = j
 	}
 	side := func(name string) network.Side {
-		b, kind := blocks[at[name]], data.KindOf(t, at[name])
+		b := blocks[at[name]]
 		s := network.Side{First: b.First, Width: b.Width}
-		if kind == data.Nominal || kind == data.Binary {
+		if data.KindOf(t, at[name]) != data.Ordered && len(b.Levels) == b.Width+1 { // others are in an order
 			s.Levels = b.Levels
 		}
 		return s
@@ -214,24 +214,36 @@ func columnsOf(blocks []data.Block) (columns []int) {
 	return columns
 }
 
-// savedBlocks are the blocks of a model's columns that its file has: nil where all are of numbers.
-func savedBlocks(t *data.Table, blocks []data.Block) []data.Block {
-	if t.Levels == nil || !slices.ContainsFunc(t.Levels, func(levels []string) bool { return levels != nil }) {
+// savedLevels are by column the names of the levels that a network's model numbers from 0, nil of numbers
+// 0 and 1; nil where there are none.
+func savedLevels(p *Prepared) (levels [][]string) {
+	if !p.latent {
 		return nil
 	}
-	return blocks
+	any := false
+	for _, b := range p.blocks {
+		names := b.Levels
+		if slices.Equal(names, []string{"0", "1"}) {
+			names = nil
+		}
+		levels, any = append(levels, names), any || names != nil
+	}
+	if !any {
+		return nil
+	}
+	return levels
 }
 
 // namedLevels is how many columns of a kind LevelsText names.
 const namedLevels = 5
 
-// LevelsText says which columns are taken for latent numbers because of their kinds, as "binary: sex;
-// nominal: home, work"; "" for none.
+// LevelsText says which columns are taken for latent numbers because of their kinds, and what a method of
+// numbers would do with them; "" for none.
 func (p *Prepared) LevelsText() string {
 	if !p.latent {
 		return ""
 	}
-	var words []string
+	var words, otherwise []string
 	for _, kind := range []data.Kind{data.Binary, data.Ordered, data.Nominal} {
 		var names []string
 		for j, name := range p.original.Names {
@@ -242,9 +254,15 @@ func (p *Prepared) LevelsText() string {
 		if more := len(names) - namedLevels; more > 1 {
 			names = append(names[:namedLevels], fmt.Sprintf("%d more", more))
 		}
-		if names != nil {
-			words = append(words, string(kind)+": "+strings.Join(names, ", "))
+		if names == nil {
+			continue
+		}
+		words = append(words, string(kind)+": "+strings.Join(names, ", "))
+		if kind == data.Nominal {
+			otherwise = append(otherwise, "leaves nominal ones out")
+		} else if otherwise == nil {
+			otherwise = append(otherwise, "takes levels for numbers")
 		}
 	}
-	return strings.Join(words, "; ")
+	return fmt.Sprintf("columns have levels (%s), each taken for a hidden normal number; --method em-exact %s", strings.Join(words, "; "), strings.Join(otherwise, " and "))
 }

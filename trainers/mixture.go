@@ -143,10 +143,8 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if k == 1 && p.Table.D > 1 {
 		r.Warnings = append(r.Warnings, "one component: drawn columns are independent of each other, and more components did not predict held-out rows better; with more rows they may")
 	}
-	for j, share := range f.Unseen {
-		if share > mostUnseen {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("%s is never observed among %.0f %% of the rows, and rows drawn like these have it as all rows do", p.Table.Names[j], 100*share))
-		}
+	if columns, most := unseen(p.Table, f.Unseen); columns != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: never observed among up to %.0f %% of the rows; rows drawn like these have there what all rows have", strings.Join(columns, ", "), 100*most))
 	}
 	if off := unlike(p.Table, f.Model, s.Steps.Seed); len(off) > 0 {
 		if n := len(off) - namedColumns; n > 1 {
@@ -161,6 +159,16 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 
 // mostUnseen is the share of rows like which none is observed in a column that is worth a warning.
 const mostUnseen = 0.05
+
+// unseen are the columns never observed among more than mostUnseen of the rows, and the largest share.
+func unseen(t *data.Table, shares []float64) (columns []string, most float64) {
+	for j, share := range shares {
+		if share > mostUnseen {
+			columns, most = append(columns, t.Names[j]), max(most, share)
+		}
+	}
+	return columns, most
+}
 
 func componentsText(k int, tried []mixed.Try) string {
 	text := fmt.Sprintf("%d components", k)

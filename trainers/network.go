@@ -96,7 +96,10 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 		return nil, err
 	}
 	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(thresholds(p, n)), Domain: p.Domain, Scale: scale, Missingness: p.missingness,
-		Blocks: savedBlocks(p.original, p.blocks)}
+		Levels: savedLevels(p)}
+	if p.wide {
+		r.Model.Blocks = p.blocks
+	}
 	return r, nil
 }
 

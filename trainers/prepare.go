@@ -67,7 +67,14 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if err := checkCounted(t, s); err != nil {
 		return nil, err
 	}
-	p := &Prepared{Spec: s, original: t, file: file, latent: takesLevels(t, s)}
+	latent := takesLevels(t, s)
+	if s.Network != nil && !latent {
+		var err error
+		if t, _, err = data.NumbersOnly(t); err != nil {
+			return nil, &setting.Error{Field: "method", Value: s.Steps.Method, Allowed: err.Error() + ": leave it out"}
+		}
+	}
+	p := &Prepared{Spec: s, original: t, file: file, latent: latent}
 	p.findings = sync.OnceValues(func() ([]diagnose.Finding, error) { return findings(p) })
 	p.gapTests = sync.OnceValue(func() []mcar.Column { return mcar.TestBy(p.Spec.Steps.Workers, p.Table) })
 	if err := p.transform(); err != nil {

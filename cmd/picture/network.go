@@ -595,7 +595,7 @@ func (c *chart) rows(paper draw.Canvas) (rows []row) {
 		of := cmp.Or(c.of, "|partial correlation|")
 		key := row{{line: signed(1, 2), text: "positive"}, {line: signed(-1, 2), text: "negative"}}
 		if slices.ContainsFunc(c.links, func(l link) bool { return l.unsigned }) {
-			key = append(key, entry{line: unsigned(2), text: "strength, no sign"})
+			key, of = append(key, entry{line: unsigned(2), text: "no sign"}), "size"
 		}
 		rows = append(rows, append(key, entry{text: fmt.Sprintf("widest line: %s = %.2g", of, c.strongest)}))
 	}

@@ -22,8 +22,8 @@ type jsonEdge struct {
 
 // jsonLevels is LevelPair.
 type jsonLevels struct {
-	From        string  `json:"from,omitempty"`
-	To          string  `json:"to,omitempty"`
+	From        string  `json:"level_from,omitempty"`
+	To          string  `json:"level_to,omitempty"`
 	Association float64 `json:"association"`
 }
 

@@ -117,7 +117,7 @@ func TestFilesOfLevels(t *testing.T) {
 	require.Contains(t, text.String(), `"sign": "",
       "levels": [
         {
-          "from": "a",
+          "level_from": "a",
           "association": 0.25
         }
       ]`)

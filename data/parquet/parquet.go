@@ -41,6 +41,7 @@ type reader struct {
 	all      []format.Column
 	leaves   []*parquet.Column
 	meanings []meaning
+	factors  map[string]bool
 	group    int       // the next
 	left     int64     // rows of the present one
 	row      int       // of the file, the last that was read
@@ -70,10 +71,11 @@ func open(in *format.File) (format.Reader, error) {
 			}
 		}
 	}
-	r := &reader{file: f}
+	r := &reader{file: f, factors: factors(f)}
 	for _, c := range f.Root().Columns() {
 		m := meaningOf(c)
-		r.all, r.leaves, r.meanings = append(r.all, format.Column{Name: c.Name(), Kind: m.kind}), append(r.leaves, c), append(r.meanings, m)
+		r.all = append(r.all, format.Column{Name: c.Name(), Kind: m.kind, Ordered: r.factors[c.Name()]})
+		r.leaves, r.meanings = append(r.leaves, c), append(r.meanings, m)
 	}
 	return r, nil
 }
@@ -264,6 +266,7 @@ func (r *reader) enter(g parquet.RowGroup, chosen []int) error {
 	chunks := g.ColumnChunks()
 	for _, j := range chosen {
 		c := &cursor{meaning: r.meanings[j]}
+		_, c.factor = r.factors[r.all[j].Name]
 		if c.kind != format.Nothing {
 			c.pages = chunks[r.leaves[j].Index()].Pages()
 		}
@@ -338,6 +341,7 @@ func (r *reader) Close() error {
 // cursor reads a column of a row group page by page.
 type cursor struct {
 	meaning
+	factor bool
 	pages  parquet.Pages // nil where nothing is read
 	page   parquet.Page
 	values parquet.ValueReader
@@ -359,6 +363,9 @@ func (c *cursor) read(to *format.Cells, rows int, texts bool) error {
 		values, err := c.next(rows - done)
 		if err != nil {
 			return err
+		}
+		if to.Levels == nil {
+			to.Levels = c.levels()
 		}
 		for _, v := range values {
 			switch {

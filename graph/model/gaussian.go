@@ -144,26 +144,20 @@ func (g *Gaussian) Mean() []float64 {
 	return mu
 }
 
-// leastFactored is the size from which on a solution goes by the Cholesky factor, which large
-// matrices have from a faster library than they have their other solutions.
-const leastFactored = 100
-
 // solve puts p⁻¹b in place of b. It is not ok where p is singular.
 func solve(p *mat.SymDense, b []float64) (ok bool) {
 	d := len(b)
-	if d >= leastFactored {
-		lower := make([]float64, d*d)
-		for j := range d {
-			for k := range j + 1 {
-				lower[j*d+k] = p.At(j, k)
-			}
+	lower := make([]float64, d*d)
+	for j := range d {
+		for k := range j + 1 {
+			lower[j*d+k] = p.At(j, k)
 		}
-		if graph.Factor(lower, d, d) {
-			l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d, Stride: d, Data: lower}, blas64.Vector{N: d, Inc: 1, Data: b}
-			blas64.Trsv(blas.NoTrans, l, v)
-			blas64.Trsv(blas.Trans, l, v)
-			return true
-		}
+	}
+	if graph.Factor(lower, d, d) {
+		l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d, Stride: d, Data: lower}, blas64.Vector{N: d, Inc: 1, Data: b}
+		blas64.Trsv(blas.NoTrans, l, v)
+		blas64.Trsv(blas.Trans, l, v)
+		return true
 	}
 	var v mat.VecDense
 	if err := v.SolveVec(p, mat.NewVecDense(d, b)); err != nil && !isCondition(err) {

@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"losses/pairmoments", "losses/latent", "losses"},
 	{"trainers/internal/testtables", "trainers/optim", "trainers/mcmc", "trainers/source", "trainers/estimator", "trainers/engine"},
 	{"trainers/posterior", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
-	{"trainers/rows", "trainers/gaussian/mcem", "trainers/gaussian/em", "trainers/penalty", "trainers/descent", "trainers/gaussian/sparse", "trainers/regpath", "trainers/inference", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
+	{"trainers/rows", "trainers/mixed", "trainers/gaussian/mcem", "trainers/gaussian/em", "trainers/penalty", "trainers/descent", "trainers/gaussian/sparse", "trainers/regpath", "trainers/inference", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
 	{"cmd/picture", "cmd/report", "cmd"},
 }

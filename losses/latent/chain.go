@@ -28,7 +28,6 @@ type chain struct {
 	z       []float64 // (len(rows), d)
 	seen    []bool    // (len(rows), d)
 	level   []int     // (len(rows), d): the category of an observed cell of an ordinal or nominal column
-	block   []int     // (d): the place of a nominal column in law.blocks; -1: of no such column
 	workers int
 	turns   uint64 // made
 	law     *law
@@ -73,23 +72,18 @@ func (s *sums) add(other *sums) {
 
 // newChain starts at moments of pairs, correlations a little less than they are, with
 // categories in the middle of their share and zeros in gaps.
-func newChain(t *data.Table, rows []int, counts []float64, workers int, m *pairmoments.Moments) *chain {
+func newChain(t *data.Table, blocks []data.Block, rows []int, counts []float64, workers int, m *pairmoments.Moments) *chain {
 	d := t.D
 	c := &chain{d: d, rows: rows, workers: max(1, workers), z: make([]float64, len(rows)*d), seen: make([]bool, len(rows)*d), level: make([]int, len(rows)*d)}
-	c.law = &law{mean: make([]float64, d), cov: make([]float64, d*d), cuts: make([][]float64, d), blocks: nominal(t)}
+	c.law = &law{mean: make([]float64, d), cov: make([]float64, d*d), cuts: make([][]float64, d)}
+	c.law.blocks, c.law.block = blocks, places(blocks, d)
 	for j := range d {
-		c.block = append(c.block, -1)
 		for k := range d {
 			c.law.cov[j*d+k] = 0.9 * m.S[j*d+k]
 		}
 		c.law.cov[j*d+j] = m.S[j*d+j]
 		if t.Ordinal(j) {
 			c.law.cuts[j] = append([]float64{}, t.Cuts[j]...)
-		}
-	}
-	for at, b := range c.law.blocks {
-		for j := b.First; j < b.First+b.Width; j++ {
-			c.block[j] = at
 		}
 	}
 	times := make([]uint64, t.N)
@@ -109,9 +103,9 @@ func newChain(t *data.Table, rows []int, counts []float64, workers int, m *pairm
 			if t.Ordinal(j) {
 				c.level[at] = sort.SearchFloat64s(t.Cuts[j], t.Values[from])
 			}
-			if c.block[j] >= 0 {
+			if c.law.block[j] >= 0 {
 				c.level[at], c.z[at] = int(t.Values[from]), -0.5
-				if c.level[at] == 1+j-c.law.blocks[c.block[j]].First {
+				if c.level[at] == 1+j-c.law.blocks[c.law.block[j]].First {
 					c.z[at] = 0.5
 				}
 			}
@@ -155,6 +149,7 @@ func (c *chain) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	shifts := c.law.shifts(coefficients, deviation)
 	c.turns++
 	pool := panics.NewGroup()
 	pool.SetLimit(c.workers)
@@ -164,7 +159,7 @@ func (c *chain) sweep(ctx context.Context) error {
 			var rng stream.Stream
 			for i := k * len(c.rows) / parts; i < (k+1)*len(c.rows)/parts; i++ {
 				rng.At(0, stream.Latent, uint64(c.rows[i]), c.again[i], c.turns)
-				c.draw(i, coefficients, deviation, s, &rng)
+				c.draw(i, coefficients, deviation, shifts, s, &rng)
 				c.count(i, s)
 			}
 			return nil
@@ -181,13 +176,13 @@ func (c *chain) sweep(ctx context.Context) error {
 }
 
 // draw draws the latent numbers of row i, each given the others.
-func (c *chain) draw(i int, coefficients, deviation []float64, s *sums, rng *stream.Stream) {
+func (c *chain) draw(i int, coefficients, deviation []float64, shifts []shift, s *sums, rng *stream.Stream) {
 	d, l := c.d, c.law
 	row := c.z[i*d : i*d+d]
 	floats.Sub(row, l.mean)
 	for j := range d {
 		at, cuts := i*d+j, l.cuts[j]
-		if c.seen[at] && cuts == nil && c.block[j] < 0 {
+		if c.seen[at] && cuts == nil && l.block[j] < 0 {
 			continue
 		}
 		mean, sd := floats.Dot(coefficients[j*d:j*d+d], row), deviation[j]
@@ -198,7 +193,7 @@ func (c *chain) draw(i int, coefficients, deviation []float64, s *sums, rng *str
 			}
 			continue
 		}
-		if b := c.block[j]; b >= 0 {
+		if b := l.block[j]; b >= 0 {
 			row[j] = drawUtility(row, l.mean, l.blocks[b], j-l.blocks[b].First, c.level[at], mean, sd, rng)
 			continue
 		}
@@ -213,6 +208,13 @@ func (c *chain) draw(i int, coefficients, deviation []float64, s *sums, rng *str
 		for k := c.level[at]; k < len(cuts); k++ {
 			s.below[j][k] += c.once[i]
 		}
+	}
+	for k, b := range l.blocks {
+		level := unknown
+		if at := i*d + b.First; c.seen[at] {
+			level = c.level[at]
+		}
+		shifts[k].draw(row, l.mean, b, level, rng)
 	}
 	floats.Add(row, l.mean)
 }

@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"missingscore/data"
 	"missingscore/losses/pairmoments"
@@ -22,6 +21,8 @@ const (
 	leastTurns = 200 // that are averaged, and twice as many again while their halves differ
 	mostRounds = 4
 	apart      = 0.5 // standard errors 1/√n of a correlation, by which halves may differ
+
+	nominalApart = 0.75 // root mean square, of a table with nominal columns
 )
 
 // Of estimates the normal distribution of a table's rows, of which an ordinal column's cells
@@ -39,7 +40,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 	if err != nil {
 		return nil, err
 	}
-	c := newChain(t, rows, counts, workers, m)
+	c := newChain(t, nominal(t), rows, counts, workers, m)
 	for range warmUp {
 		if _, err := c.turn(ctx); err != nil {
 			return nil, err
@@ -47,7 +48,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 	}
 	limit, differ := apart/math.Sqrt(m.Rows), (*law).apart
 	if len(c.law.blocks) > 0 {
-		differ = (*law).distance
+		limit, differ = nominalApart/math.Sqrt(m.Rows), (*law).distance
 	}
 	var mean *law
 	for turns, round := leastTurns, 1; ; turns, round = 2*turns, round+1 {
@@ -80,7 +81,7 @@ func fill(m *pairmoments.Moments, t *data.Table, l *law, turns int, far float64,
 	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the categories, completed by stochastic EM, the mean of %d iterations, halves of which differ by %.2g in correlations (root mean square)", turns, far)
 	m.S, m.Whitening = l.whitened(), make([][]float64, len(t.Blocks))
 	for at, b := range t.Blocks {
-		if slices.ContainsFunc(l.blocks, func(n data.Block) bool { return n.First == b.First }) {
+		if l.block[b.First] >= 0 {
 			m.Whitening[at] = whitening(b.Width).RawMatrix().Data
 		}
 	}

@@ -97,7 +97,7 @@ func TestSweepsHaveTheMomentsOfTheRow(t *testing.T) {
 		table.Observed = append(table.Observed, true, true, false, true)
 	}
 	m := &pairmoments.Moments{D: 4, S: append([]float64{}, r.RawSymmetric().Data...)}
-	c := newChain(table, all(copies), nil, 2, m)
+	c := newChain(table, nil, all(copies), nil, 2, m)
 	copy(c.law.cov, r.RawSymmetric().Data)
 	got, below := make([]float64, 16), 0.
 	for k := range sweeps + 10 {

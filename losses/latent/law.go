@@ -18,6 +18,7 @@ type law struct {
 	cuts [][]float64 // (d), nil of other columns
 
 	blocks []data.Block // of nominal columns, which have utilities
+	block  []int        // (d): which of these a column is of; -1: none
 }
 
 // errSingular says that completed rows have no covariances.
@@ -28,12 +29,15 @@ var errSingular = errors.New("the latent numbers of the columns have no covarian
 // it was 1 that came nearest to true correlations (docs/theory/ordinal.md#eq-latent-em).
 const priorRows = 1
 
+// nominalRows are those for each column of a table with nominal columns (docs/theory/ordinal.md#eq-nominal-prior).
+const nominalRows = 0.25
+
 // set takes the law from the completed rows' sums: number of rows, Σz, Σzz', and the shares of
 // cells below each threshold, of missing ones expected,
 //
 //	τ_c = Φ⁻¹( (1/n) Σ_i P(z_i ≤ τ_c | row i) ),   Σ = mean of (z − z̄)(z − z̄)ᵀ
 //
-// with ordinal columns in units of their deviation, and all pairs times n/(n + d).
+// with ordinal columns in units of their deviation, and all pairs times n/(n + ν), ν the prior's rows.
 func (l *law) set(s *sums) {
 	d := len(l.mean)
 	floats.ScaleTo(l.mean, 1/s.number, s.first)
@@ -47,8 +51,8 @@ func (l *law) set(s *sums) {
 	for j := range d {
 		for k := j; k < d; k++ {
 			v := (s.second[j*d+k]/s.number - l.mean[j]*l.mean[k]) * unit[j] * unit[k]
-			if j != k {
-				v *= s.number / (s.number + priorRows*float64(d))
+			if j != k && (l.block[j] < 0 || l.block[j] != l.block[k]) {
+				v *= s.number / (s.number + l.prior())
 			}
 			l.cov[j*d+k], l.cov[k*d+j] = v, v
 		}
@@ -88,7 +92,7 @@ func (l *law) regressions() (coefficients, deviation []float64, err error) {
 }
 
 func (l *law) clone() *law {
-	c := &law{mean: append([]float64(nil), l.mean...), cov: append([]float64(nil), l.cov...), cuts: make([][]float64, len(l.cuts)), blocks: l.blocks}
+	c := &law{mean: append([]float64(nil), l.mean...), cov: append([]float64(nil), l.cov...), cuts: make([][]float64, len(l.cuts)), blocks: l.blocks, block: l.block}
 	for j, cuts := range l.cuts {
 		if cuts != nil {
 			c.cuts[j] = append([]float64{}, cuts...)
@@ -137,4 +141,17 @@ func (l *law) apart(other *law) (most float64) {
 		}
 	}
 	return most
+}
+
+// prior is how many rows without correlations are added: by column, or by quarter column in a table
+// with nominal columns, whose cells say less.
+func (l *law) prior() float64 {
+	columns := float64(len(l.mean))
+	if len(l.blocks) == 0 {
+		return priorRows * columns
+	}
+	for _, b := range l.blocks {
+		columns -= float64(b.Width - 1)
+	}
+	return nominalRows * columns
 }

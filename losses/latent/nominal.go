@@ -13,14 +13,25 @@ import (
 	"missingscore/losses/pairmoments"
 )
 
-// nominal are the blocks of nominal columns.
+// nominal are the blocks of nominal columns: two levels have a threshold instead.
 func nominal(t *data.Table) (blocks []data.Block) {
 	for _, b := range t.Blocks {
-		if b.Levels != nil && !t.Ordinal(b.First) {
+		if b.Width > 1 {
 			blocks = append(blocks, b)
 		}
 	}
 	return blocks
+}
+
+// places are by column the place of its block, or -1.
+func places(blocks []data.Block, d int) (of []int) {
+	of = slices.Repeat([]int{-1}, d)
+	for at, b := range blocks {
+		for j := b.First; j < b.First+b.Width; j++ {
+			of[j] = at
+		}
+	}
+	return of
 }
 
 // start are the moments that a chain starts at: by pairs of the columns that are not nominal. Nominal
@@ -41,9 +52,9 @@ func start(ctx context.Context, t *data.Table, rows []int, counts []float64, wor
 		return nil, err
 	}
 	m.S, m.Half = make([]float64, t.D*t.D), nil
-	var other []int
+	of, other := places(blocks, t.D), []int(nil)
 	for j := range t.D {
-		if !slices.ContainsFunc(blocks, func(b data.Block) bool { return b.First <= j && j < b.First+b.Width }) {
+		if of[j] < 0 {
 			other = append(other, j)
 		}
 	}
@@ -102,6 +113,51 @@ func drawUtility(row, mean []float64, b data.Block, j, level int, middle, deviat
 	return middle + deviation*above((bound-own-middle)/deviation, rng)
 }
 
+// shift is how the utilities of a nominal column move together: by t ~ N(−by·(z − mean), deviation²),
+// within the row's cone.
+type shift struct {
+	by        []float64 // (d): 1ᵀP_A·/1ᵀP_AA1, A the column
+	deviation float64   // 1/√(1ᵀP_AA1)
+}
+
+// shifts are of the blocks. A shift is a step of u_0, as the other steps are of one utility each.
+func (l *law) shifts(coefficients, deviation []float64) []shift {
+	d, all := len(l.mean), make([]shift, len(l.blocks))
+	for at, b := range l.blocks {
+		by := make([]float64, d)
+		for j := b.First; j < b.First+b.Width; j++ {
+			own := 1 / (deviation[j] * deviation[j])
+			floats.AddScaled(by, -own, coefficients[j*d:j*d+d])
+			by[j] += own
+		}
+		sum := floats.Sum(by[b.First : b.First+b.Width])
+		floats.Scale(1/sum, by)
+		all[at] = shift{by, 1 / math.Sqrt(sum)}
+	}
+	return all
+}
+
+const unknown = -1 // level of a missing cell
+
+// draw shifts the utilities of a row of this level, or of an unknown one. row is about the mean.
+func (s shift) draw(row, mean []float64, b data.Block, level int, rng *stream.Stream) {
+	middle := -floats.Dot(s.by, row)
+	u := row[b.First : b.First+b.Width]
+	switch level {
+	case unknown:
+		floats.AddConst(middle+s.deviation*rng.NormFloat64(), u)
+	case 0: // all utilities stay below 0
+		most := math.Inf(-1)
+		for k, v := range u {
+			most = max(most, v+mean[b.First+k])
+		}
+		floats.AddConst(middle-s.deviation*above((most+middle)/s.deviation, rng), u)
+	default: // the level's own stays above 0
+		own := u[level-1] + mean[b.First+level-1]
+		floats.AddConst(middle+s.deviation*above((-own-middle)/s.deviation, rng), u)
+	}
+}
+
 // above draws a standard normal number above a bound (Robert 1995).
 func above(bound float64, rng *stream.Stream) float64 {
 	if bound < 0.4 {
@@ -151,7 +207,7 @@ func whitening(width int) *mat.Dense {
 //	u ← W⁻¹ ((nC + ντI)/(n + ν))^(−½) W u,   mean ← mean/√τ
 func (l *law) exchange(number float64) {
 	d := len(l.mean)
-	prior := priorRows * float64(d)
+	prior := l.prior()
 	for _, b := range l.blocks {
 		own := mat.NewDense(d, d, l.cov).Slice(b.First, b.First+b.Width, b.First, b.First+b.Width)
 		w := whitening(b.Width)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
@@ -50,6 +51,13 @@ func mixed(z []float64, mean []float64, widths ...int) *data.Table {
 	return t
 }
 
+// newLaw is a law of zeros.
+func newLaw(t *data.Table) *law {
+	l := &law{mean: make([]float64, t.D), cov: make([]float64, t.D*t.D), cuts: make([][]float64, t.D)}
+	l.blocks, l.block = nominal(t), places(nominal(t), t.D)
+	return l
+}
+
 // hide hides a block's cells of a row.
 func hide(t *data.Table, i int, b data.Block) {
 	for j := b.First; j < b.First+b.Width; j++ {
@@ -80,10 +88,10 @@ func correlated(t *data.Table, seed uint64) *mat.SymDense {
 // The moments of the utilities of one row, a number, an observed nominal column, and a nominal column
 // missing, at every level: against sums over a grid of the observed column's two or three utilities,
 // given which the missing column's are normal. Level k has the cone u_k = a_k, u_l = a_k − a_l, a > 0.
-// Draws of 2000 copies of the row, 40 sweeps: standard errors below 0.004.
+// Draws of 3000 copies of the row, 80 sweeps: standard errors below 0.005.
 func TestSweepsHaveTheMomentsOfUtilities(t *testing.T) {
 	for _, width := range []int{2, 3} {
-		const copies, sweeps, burn = 2000, 40, 10
+		const copies, sweeps, burn = 3000, 80, 10
 		mean := []float64{0.2, -0.3, 0.4, 0.1, 0.6, -0.5}[:3+width]
 		table := mixed(make([]float64, (3+width)*copies), mean, 0, width, 2)
 		d := table.D
@@ -102,7 +110,7 @@ func TestSweepsHaveTheMomentsOfUtilities(t *testing.T) {
 				}
 				hide(table, i, table.Blocks[2])
 			}
-			c := newChain(table, all(copies), nil, 2, &pairmoments.Moments{D: d, S: make([]float64, d*d)})
+			c := newChain(table, nominal(table), all(copies), nil, 2, &pairmoments.Moments{D: d, S: make([]float64, d*d)})
 			copy(c.law.mean, mean)
 			copy(c.law.cov, mat.DenseCopyOf(s).RawMatrix().Data)
 			first, second := make([]float64, d), make([]float64, d*d)
@@ -119,7 +127,7 @@ func TestSweepsHaveTheMomentsOfUtilities(t *testing.T) {
 			for j := range d {
 				require.InDelta(t, wantFirst.AtVec(j), first[j], 0.012, "%d levels, level %d: %d", width+1, level, j)
 				for k := j; k < d; k++ {
-					require.InDelta(t, wantSecond.At(j, k), second[j*d+k], 0.02, "%d levels, level %d: %d, %d", width+1, level, j, k)
+					require.InDelta(t, wantSecond.At(j, k), second[j*d+k], 0.022, "%d levels, level %d: %d, %d", width+1, level, j, k)
 				}
 			}
 		}
@@ -197,13 +205,13 @@ func cone(s *mat.SymDense, mean []float64, x float64, width, level int) (*mat.Ve
 // errors of correlations of whitened utilities and of means about 0.04.
 func TestNominalMissingAtRandom(t *testing.T) {
 	const n = 2500
-	shape := mixed(nil, nil, 0, 2, 1, 3, 0)
-	s, mean := correlated(shape, 3), []float64{0, .3, -.2, -.4, -.1, .2, .1, 0}
-	table := mixed(normal(n, s, 8), mean, 0, 2, 1, 3, 0)
+	shape := mixed(nil, nil, 0, 2, 0, 3, 0)
+	s, mean := correlated(shape, 3), []float64{0, .3, -.2, 0, -.1, .2, .1, 0}
+	table := mixed(normal(n, s, 8), mean, 0, 2, 0, 3, 0)
 	rng := stream.New(9)
 	gaps := 0
 	for i := range n {
-		for _, b := range table.Blocks[1:4] {
+		for _, b := range table.Blocks[1:4] { // the number between them, too
 			if rng.Float64() < 1/(1+math.Exp(1.5-2*table.Values[i*table.D])) {
 				gaps++
 				hide(table, i, b)
@@ -214,7 +222,9 @@ func TestNominalMissingAtRandom(t *testing.T) {
 	m, err := Of(t.Context(), table, all(n), nil, 2)
 	require.NoError(t, err)
 	require.False(t, m.Unsettled)
-	want := (&law{mean: make([]float64, table.D), cov: mat.DenseCopyOf(s).RawMatrix().Data, cuts: make([][]float64, table.D), blocks: nominal(table)}).whitened()
+	truth := newLaw(table)
+	truth.cov = mat.DenseCopyOf(s).RawMatrix().Data
+	want := truth.whitened()
 	require.InDeltaSlice(t, want, m.S, 0.12)
 	require.InDeltaSlice(t, mean, m.Mean, 0.12)
 	square := 0.0
@@ -222,6 +232,10 @@ func TestNominalMissingAtRandom(t *testing.T) {
 		square += (v - m.S[at]) * (v - m.S[at]) / float64(len(want))
 	}
 	require.Less(t, math.Sqrt(square), 0.04)
+	require.Equal(t, [][]float64{nil, whitening(2).RawMatrix().Data, nil, whitening(3).RawMatrix().Data, nil}, m.Whitening)
+	again, err := Of(t.Context(), table, all(n), nil, 1)
+	require.NoError(t, err)
+	require.Equal(t, m, again)
 }
 
 // Two levels are one threshold: utility u = z − τ of variance 1, whitened −u about its mean.
@@ -244,27 +258,24 @@ func TestTwoLevelsAreAThreshold(t *testing.T) {
 			ordered.Values[at] += own[0] - 0.5
 		}
 	}
-	u, err := Of(t.Context(), table, all(n), nil, 2)
+	u := newChain(table, table.Blocks[1:3], all(n), nil, 2, &pairmoments.Moments{D: 4, S: mat.DenseCopyOf(s).RawMatrix().Data})
+	_, err := u.average(t.Context(), 60)
+	require.NoError(t, err)
+	mean, err := u.average(t.Context(), 300)
 	require.NoError(t, err)
 	m, err := Of(t.Context(), &ordered, all(n), nil, 2)
 	require.NoError(t, err)
-	again, err := Of(t.Context(), table, all(n), nil, 1)
-	require.NoError(t, err)
-	require.Equal(t, u, again)
-	sign := []float64{1, -1, -1, 1}
+	sign, cov := []float64{1, -1, -1, 1}, mean.whitened()
 	for j := range 4 {
-		require.InDelta(t, m.S[5*j], u.S[5*j], 1e-9)
+		require.InDelta(t, m.S[5*j], cov[5*j], 1e-9)
 		for k := range j {
-			require.InDelta(t, m.S[4*j+k], sign[j]*sign[k]*u.S[4*j+k], 0.03)
+			require.InDelta(t, m.S[4*j+k], sign[j]*sign[k]*cov[4*j+k], 0.03)
 			require.InDelta(t, s.At(j, k), m.S[4*j+k], 0.1)
 		}
 		if m.Cuts[j] != nil {
-			require.InDelta(t, m.Cuts[j][0], -u.Mean[j], 0.03)
+			require.InDelta(t, m.Cuts[j][0], -mean.mean[j], 0.03)
 			require.InDelta(t, tau[j], m.Cuts[j][0], 0.1)
-			require.InDeltaSlice(t, []float64{-1}, u.Whitening[j], 1e-12)
-			continue
 		}
-		require.Nil(t, u.Whitening[j])
 	}
 }
 
@@ -299,19 +310,24 @@ func TestOrderOfLevels(t *testing.T) {
 		rng := stream.New(uint64(at), 4)
 		x := mat.NewDense(20, d, nil)
 		x.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, x)
-		var s, r mat.Dense
-		s.Mul(x.T(), x)
-		s.Scale(1./20, &s)
-		r.Product(all4, &s, all4.T())
-		mean := mat.NewVecDense(d, []float64{0, .3, -.2, .5, .1, -.4, .2})
+		var y mat.Dense
+		y.Mul(x, all4.T())
+		laws[at], moved[at] = newLaw(table), newLaw(table)
+		for l, z := range map[*law]*mat.Dense{laws[at]: x, moved[at]: &y} {
+			sum := l.newSums()
+			for i := range 20 {
+				sum.number++
+				floats.Add(sum.first, z.RawRowView(i))
+				for j, v := range z.RawRowView(i) {
+					floats.AddScaled(sum.second[j*d:j*d+d], v, z.RawRowView(i))
+				}
+			}
+			l.set(sum)
+		}
 		var turned mat.VecDense
-		turned.MulVec(all4, mean)
-		laws[at] = &law{mean: mean.RawVector().Data, cov: s.RawMatrix().Data, cuts: make([][]float64, d), blocks: nominal(table)}
-		moved[at] = &law{mean: turned.RawVector().Data, cov: r.RawMatrix().Data, cuts: make([][]float64, d), blocks: nominal(table)}
-		laws[at].exchange(20)
-		moved[at].exchange(20)
-		turned.MulVec(all4, mean)
+		turned.MulVec(all4, mat.NewVecDense(d, laws[at].mean))
 		require.InDeltaSlice(t, turned.RawVector().Data, moved[at].mean, 1e-12)
+		var r mat.Dense
 		r.Product(all4, mat.NewDense(d, d, laws[at].cov), all4.T())
 		require.InDeltaSlice(t, r.RawMatrix().Data, moved[at].cov, 1e-12)
 
@@ -382,12 +398,13 @@ func TestNominalWithFewRows(t *testing.T) {
 	}
 }
 
-// The M step moves whitened utilities by the symmetric M with M A M = I, A = (nC + dτI)/(n + d), C their
-// covariances and τ = tr C/(K − 1), and divides the mean by √τ.
+// The M step moves whitened utilities by the symmetric M with M A M = I, A = (nC + ντI)/(n + ν), C their
+// covariances, τ = tr C/(K − 1) and ν = 3/4 of a row by three columns, and divides the mean by √τ.
 func TestExchange(t *testing.T) {
 	table := mixed(nil, nil, 0, 2, 0)
 	const number = 30.
-	l := &law{mean: []float64{.5, .4, -.3, .1}, cov: []float64{1, .3, -.2, .1, .3, 1.9, .7, .4, -.2, .7, .8, .5, .1, .4, .5, 1}, cuts: make([][]float64, 4), blocks: nominal(table)}
+	l := newLaw(table)
+	l.mean, l.cov = []float64{.5, .4, -.3, .1}, []float64{1, .3, -.2, .1, .3, 1.9, .7, .4, -.2, .7, .8, .5, .1, .4, .5, 1}
 	w := mat.NewDense(2, 2, []float64{-1, 0, 1 / math.Sqrt(3), -2 / math.Sqrt(3)}) // √2 times differences over √2, √6
 	cross := func(cov []float64) *mat.Dense {
 		var x mat.Dense
@@ -401,9 +418,9 @@ func TestExchange(t *testing.T) {
 	l.exchange(number)
 	m.Mul(cross(l.cov), &back)
 	require.InDelta(t, m.At(0, 1), m.At(1, 0), 1e-12)
-	c.Scale(number/(number+4), &c)
+	c.Scale(number/(number+.75), &c)
 	for j := range 2 {
-		c.Set(j, j, c.At(j, j)+4*tau/(number+4))
+		c.Set(j, j, c.At(j, j)+.75*tau/(number+.75))
 	}
 	unit.Product(&m, &c, &m)
 	require.True(t, mat.EqualApprox(eye2, &unit, 1e-12))

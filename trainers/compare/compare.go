@@ -1,5 +1,6 @@
 // Package compare tests whether two networks, each of a table with missing cells, differ:
-// in single partial correlations, in the whole network and in its strength, by permuting
+// in single partial correlations (with nominal columns strengths, which have no sign), in the whole
+// network and in its strength, by permuting
 // which group a row belongs to, as R's NetworkComparisonTest does (van Borkulo, van Bork,
 // Boschloo, Kossakowski, Tio, Schoevers, Borsboom and Waldorp 2022, Psychological Methods).
 // Rows are permuted with their gaps, and every permutation estimates both networks again by
@@ -80,7 +81,7 @@ type Test struct{ Observed, P float64 }
 // Difference is that of one pair of columns, first network less second.
 type Difference struct {
 	From, To  string
-	Weights   [2]float64 // partial correlations, 0 where there is no edge
+	Weights   [2]float64 // partial correlations, with a nominal column strengths; 0 where there is no edge
 	Value     float64    // their difference
 	Low, High float64    // interval by permutation; NaN with too few permutations for its level, or with an edge in too few
 	P, Q      float64    // by permutation
@@ -100,6 +101,7 @@ func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, don
 		if weights[i], err = replicate.Weights(r.Network.Network); err != nil {
 			return nil, err
 		}
+		unsigned(p.Tables[0], weights[i])
 	}
 	pool, err := data.Stack(p.Tables[0], p.Tables[1])
 	if err != nil {
@@ -208,12 +210,29 @@ func (p Problem) permute(ctx context.Context, pool *data.Table, seed uint64, k i
 			return Permutation{Failure: err.Error()}, nil
 		}
 	}
+	for _, n := range found {
+		unsigned(pool, n.Weights)
+	}
 	out := Permutation{Differences: make([]float64, len(found[0].Weights)), Unconverged: !found[0].Converged || !found[1].Converged}
 	for i := range out.Differences {
 		out.Differences[i] = found[0].Weights[i] - found[1].Weights[i]
 	}
 	out.Strength = math.Abs(strength(found[0].Weights) - strength(found[1].Weights))
 	return out, nil
+}
+
+// unsigned leaves the weights of pairs with a nominal column without a sign: they are strengths, and a
+// partial correlation of a column of which only two levels were drawn has the sign of their order.
+func unsigned(t *data.Table, weights []float64) {
+	i := 0
+	for j := range t.D {
+		for k := j + 1; k < t.D; k++ {
+			if data.KindOf(t, j) == data.Nominal || data.KindOf(t, k) == data.Nominal {
+				weights[i] = math.Abs(weights[i])
+			}
+			i++
+		}
+	}
 }
 
 // structure is M = max over pairs of |w₁ − w₂|.

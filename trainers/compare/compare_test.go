@@ -251,6 +251,57 @@ func TestResolve(t *testing.T) {
 	require.ErrorContains(t, err, "level")
 }
 
+// grouped is n rows of a number x, a nominal column, whose level goes with x by effect, and a yes or no.
+func grouped(t *testing.T, n int, effect float64, seed uint64) *data.Table {
+	rng := stream.New(seed)
+	var values []float64
+	observed := make([]bool, 0, 3*n)
+	for range n {
+		x, level := rng.NormFloat64(), 0
+		utilities := []float64{0, effect*x + rng.NormFloat64(), -effect*x + rng.NormFloat64()}
+		for k, u := range utilities {
+			if u > utilities[level] {
+				level = k
+			}
+		}
+		yes := 0.0
+		if x+rng.NormFloat64() > 0 {
+			yes = 1
+		}
+		values = append(values, x, float64(level), yes)
+		for range 3 {
+			observed = append(observed, rng.Float64() > 0.05)
+		}
+	}
+	table, err := data.NewTable([]string{"x", "home", "ill"}, values, observed)
+	require.NoError(t, err)
+	table.Kinds = []data.Kind{data.Number, data.Nominal, data.Binary}
+	table.Levels = [][]string{nil, {"flat", "house", "tent"}, {"no", "yes"}}
+	return table
+}
+
+// Groups that differ in how a nominal column goes with a number are told apart in that pair alone, by
+// its strength. A binary column's pair keeps its sign.
+func TestNominalColumns(t *testing.T) {
+	latent := func(*data.Table) trainers.Spec {
+		return trainers.Spec{Steps: engine.Config{Method: "auto", Seed: 1}, Network: &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}, Lambdas: 20}}
+	}
+	p := problem(t, grouped(t, 150, 1.5, 1), grouped(t, 150, 0, 2), latent)
+	require.Equal(t, "em-latent", p.Networks[0].Estimator.Name)
+	r := compared(t, p, Config{Permutations: 19, Seed: 3}, 2)
+	require.Zero(t, r.Failed)
+	home, ill := r.Pairs[0], r.Pairs[1]
+	require.Equal(t, [2]string{"x", "home"}, [2]string{home.From, home.To})
+	require.Greater(t, home.Value, 0.3)
+	require.Equal(t, 0.05, home.P)
+	require.Equal(t, 0.05, r.Structure.P)
+	require.Greater(t, min(ill.Weights[0], ill.Weights[1]), 0.3, "more x, more of yes")
+
+	weights := []float64{-0.5, -0.25, -0.75}
+	unsigned(p.Tables[0], weights)
+	require.Equal(t, []float64{0.5, -0.25, 0.75}, weights)
+}
+
 func TestWriteDifferences(t *testing.T) {
 	r := Result{Pairs: []Difference{
 		{From: "a", To: "b,c", Weights: [2]float64{0.5, -0.25}, Value: 0.75, Low: 0.25, High: 1.25, P: 0.01, Q: 0.02},

@@ -52,8 +52,7 @@ type Saved struct {
 	Missingness *missingness.Model // what was known of it, in the table's units; nil for completely at random
 
 	// Blocks are the columns of Model that stand for each of the table's columns, K − 1 utilities for a
-	// nominal one, with the names of levels; nil: one each, of numbers. Such a model is a network's, and
-	// is not drawn from.
+	// nominal one; nil: one each. Such a model is a network's, and is not drawn from.
 	Blocks []data.Block
 
 	Outcome     *Outcome     // how the fit ended; nil of a true model, and of files that do not say
@@ -69,8 +68,8 @@ type Outcome struct {
 	LeftOut    []string          // in words: columns of the table that the model is without, and why
 }
 
-// Versions of files: with levels or blocks, with a transform, and without any of these. A program reads
-// those that it knows.
+// Versions of files: with levels, with a transform and without either. A program reads those that it
+// knows.
 const (
 	modelVersion     = 4
 	transformVersion = 3
@@ -116,8 +115,8 @@ type file struct {
 	Model      string              `json:"model"`
 	Options    json.RawMessage     `json:"options,omitempty"`
 	Names      []string            `json:"names"`
-	Blocks     []blockFile         `json:"blocks,omitempty"`
-	Levels     map[string][]string `json:"levels,omitempty"` // by column
+	Levels     map[string][]string `json:"levels,omitempty"`  // by column
+	Columns    []int               `json:"columns,omitempty"` // of the model, that stand for each of the table's
 	Transform  json.RawMessage     `json:"transform,omitempty"`
 	Domain     json.RawMessage     `json:"domain,omitempty"`
 	Scale      *scaleFile          `json:"standardised_by,omitempty"`
@@ -133,12 +132,6 @@ type file struct {
 	Inference  *Uncertainty      `json:"inference,omitempty"`
 	Moments    string            `json:"moments,omitempty"`
 	LeftOut    []string          `json:"left_out,omitempty"`
-}
-
-// blockFile is a column of the table in the model.
-type blockFile struct {
-	Columns int      `json:"columns"` // of the model, that stand for it
-	Levels  []string `json:"levels,omitempty"`
 }
 
 type scaleFile struct {
@@ -226,8 +219,11 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	if f.Transform != nil {
 		f.Version = transformVersion
 	}
-	for _, b := range s.Blocks {
-		f.Version, f.Blocks = modelVersion, append(f.Blocks, blockFile{b.Width, b.Levels})
+	if s.Blocks != nil {
+		f.Version = modelVersion
+		for _, b := range s.Blocks {
+			f.Columns = append(f.Columns, b.Width)
+		}
 	}
 	for j, names := range s.Levels {
 		if names != nil {
@@ -318,8 +314,8 @@ func decodeModel(text []byte) (*Saved, error) {
 	}
 	s := &Saved{Kind: f.Model, Names: f.Names, Noise: f.Noise}
 	first := 0
-	for j, b := range f.Blocks {
-		s.Blocks, first = append(s.Blocks, data.Block{Name: f.Names[j], First: first, Width: b.Columns, Levels: b.Levels}), first+b.Columns
+	for j, width := range f.Columns {
+		s.Blocks, first = append(s.Blocks, data.Block{Name: f.Names[j], First: first, Width: width, Levels: f.Levels[f.Names[j]]}), first+width
 	}
 	if s.Model, err = f.model(text); err != nil {
 		return nil, err
@@ -388,12 +384,12 @@ func decodeFile(text []byte) (*file, error) {
 	if twice := slices.Clone(f.Names); len(slices.Compact(slices.Sorted(slices.Values(twice)))) < len(f.Names) {
 		return nil, fmt.Errorf("two of its columns have one name: %s", strings.Join(f.Names, ", "))
 	}
-	if f.Blocks != nil && len(f.Blocks) != len(f.Names) {
-		return nil, fmt.Errorf("it has blocks of %d columns and %d names", len(f.Blocks), len(f.Names))
+	if f.Columns != nil && len(f.Columns) != len(f.Names) {
+		return nil, fmt.Errorf("it has columns for %d names, and %d names", len(f.Columns), len(f.Names))
 	}
-	for _, b := range f.Blocks {
-		if b.Columns < 1 || b.Columns > data.MostLevels || b.Columns > 1 && len(b.Levels) != b.Columns+1 {
-			return nil, fmt.Errorf("a block has %d columns for %d levels", b.Columns, len(b.Levels))
+	for j, width := range f.Columns {
+		if levels := len(f.Levels[f.Names[j]]); width < 1 || width > data.MostLevels || width > 1 && levels != width+1 {
+			return nil, fmt.Errorf("%q has %d columns for %d levels", f.Names[j], width, levels)
 		}
 	}
 	return &f, nil
@@ -402,8 +398,8 @@ func decodeFile(text []byte) (*file, error) {
 // model is the file's model with its parameters, or its quantities in text.
 func (f *file) model(text []byte) (model.Model, error) {
 	d := len(f.Names)
-	for _, b := range f.Blocks {
-		d += b.Columns - 1
+	for _, width := range f.Columns {
+		d += width - 1
 	}
 	m, err := model.New(f.Model, d, f.Options, stream.New(0))
 	if err != nil {

@@ -41,13 +41,13 @@ type Model struct {
 	Missingness *missingness.Model
 }
 
-// errNetworkLevels refuses what a network of columns with levels is not for.
-var errNetworkLevels = errors.New("it is a network of columns with levels, from which no rows are drawn, filled or scored: fill the gaps of a table by impute TABLE, or fit a model by fit --model mixture")
+// errNetworkOfLevels refuses what a network of columns with levels is not for.
+var errNetworkOfLevels = errors.New("it is a network of columns with levels, from which no rows are drawn, filled or scored: fill the gaps of a table by impute TABLE, or fit a model by fit --model mixture")
 
 // Fitted is the model of a file, ready for use. That of a network of columns with levels is refused.
 func (s *Saved) Fitted() (*Model, error) {
 	if s.Blocks != nil {
-		return nil, errNetworkLevels
+		return nil, errNetworkOfLevels
 	}
 	model, err := s.Standardised()
 	if err != nil {

@@ -24,12 +24,18 @@ func (f *Model) mixed() *model.Mixed {
 }
 
 // Drawn are by column the names of the levels that drawn rows hold, nil of numbers. A model of numbers
-// draws numbers in place of levels.
+// draws numbers in place of levels, but of columns cut at thresholds.
 func (f *Model) Drawn() [][]string {
 	if f.mixed() != nil {
 		return f.Levels
 	}
-	return make([][]string, len(f.Names))
+	drawn := make([][]string, len(f.Names))
+	for _, j := range f.Transform.Ordinal() {
+		if f.Levels != nil {
+			drawn[j] = f.Levels[j]
+		}
+	}
+	return drawn
 }
 
 // byComponents draws cells of numbers and levels: a component given the row's observed cells, and the

@@ -212,7 +212,7 @@ func codedFunction(t *data.Table, j int) transform.Function {
 type nominal []float64
 
 // Kind implements transform.Function.
-func (nominal) Kind() string { return "nominal levels" }
+func (nominal) Kind() string { return "levels" }
 
 // Check implements transform.Function.
 func (nominal) Check(float64) error { return nil }

@@ -144,7 +144,7 @@ func TestPosteriorOfLevels(t *testing.T) {
 	gaps, whole := coded(t, n)
 	r := fromPosterior(t, gaps, nil, posterior.Config{Draws: draws, Seed: 1})
 	require.True(t, r.Converged())
-	require.Equal(t, "levels of yes, ordered; nominal levels of kind", r.Transform.Describe(gaps.Names))
+	require.Equal(t, "levels of yes, ordered, kind", r.Transform.Describe(gaps.Names))
 	require.Empty(t, r.Beyond(gaps))
 	before := slices.Clone(r.Values)
 	require.Positive(t, fitted.Hold{Step: []float64{10, 10, 10, 10}}.Apply(&fitted.Model{Names: gaps.Names}, gaps, before, draws))

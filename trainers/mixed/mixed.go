@@ -80,7 +80,8 @@ const (
 //	w ~ Dirichlet(1 + 1/K),  π_kl ~ Dirichlet(1 + p_l),
 //	log p(m_kj, σ_kj) = −log σ_kj² − (2 s_j² K^(−2/d) + 0.01 (m_kj − m_j)²) / (2σ_kj²)
 //
-// A deviation is at least half the median distance of neighbouring values of its column.
+// A deviation is at least that of rounding: the median distance of neighbouring values of its column
+// over √12.
 const (
 	priorMean = 0.01 // rows that m_j counts for
 	priorRows = 2.   // that the deviation s_j K^(−1/d) counts for
@@ -92,7 +93,7 @@ type problem struct {
 	*data.Table
 	rows    []cells      // the table's, without missing cells
 	start   *model.Mixed // of one component at the table's own means, deviations and shares
-	least   []float64    // by place of a number: least deviation, half the step of its values
+	least   []float64    // by place of a number: least deviation
 	numbers int
 }
 
@@ -197,51 +198,52 @@ func weightOf(t *data.Table, i int) float64 {
 func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 	order := stream.New(c.Seed, stream.Validate).Perm(p.N)
 	order = order[:min(p.N, chosenRows)]
-	best := math.Inf(-1)
-	since := 0
-	for tried, k := range Candidates {
-		if k > len(order)/(2*folds) {
+	best, since := math.Inf(-1), 0
+	for _, k := range Candidates {
+		if k > len(order)/(2*folds) && k > 1 || since == 2 {
 			break
 		}
 		held := make([]float64, folds)
-		err := panics.Each(ctx, max(1, c.Workers), folds, func() (func(context.Context, int) error, error) {
-			return func(ctx context.Context, fold int) error {
-				var train, test []int
-				for at, i := range order {
-					if at%folds == fold {
-						test = append(test, i)
-					} else {
-						train = append(train, i)
-					}
-				}
-				slices.Sort(train)
-				m, _ := p.best(ctx, train, k, 2, *c, uint64(fold)+1)
-				if m != nil {
-					m, _, _ = fitOn(ctx, p, train, *c, m, chosenIterations)
-				}
-				if m == nil {
-					return ctx.Err()
-				}
-				held[fold] = MeanLogDensity(m, p.Table, test)
-				return nil
+		if err := panics.Each(ctx, max(1, c.Workers), folds, func() (func(context.Context, int) error, error) {
+			return func(ctx context.Context, fold int) (err error) {
+				held[fold], err = p.heldOut(ctx, order, k, fold, *c)
+				return err
 			}, nil
-		}, func(int) error { return nil })
-		if err != nil {
+		}, func(int) error { return nil }); err != nil {
 			return err
 		}
-		f.Tried = append(f.Tried, Try{k, floats.Sum(held) / folds})
+		try := Try{k, floats.Sum(held) / folds}
+		f.Tried = append(f.Tried, try)
 		if c.Observe != nil {
-			c.Observe(f.Tried[tried], tried+1, len(Candidates))
+			c.Observe(try, len(f.Tried), len(Candidates))
 		}
 		since++
-		if v := f.Tried[tried].HeldOut; v > best {
-			best, c.Components, since = v, k, 0
-		}
-		if since == 2 {
-			break
+		if try.HeldOut > best {
+			best, c.Components, since = try.HeldOut, k, 0
 		}
 	}
 	return nil
+}
+
+// heldOut is the mean log density of every fifth of the rows, by a mixture of the others.
+func (p *problem) heldOut(ctx context.Context, order []int, k, fold int, c Config) (float64, error) {
+	var train, test []int
+	for at, i := range order {
+		if at%folds == fold {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
+	}
+	slices.Sort(train)
+	m, _ := p.best(ctx, train, k, 2, c, uint64(fold)+1)
+	if m == nil {
+		return 0, ctx.Err()
+	}
+	if m, _, _ = fitOn(ctx, p, train, c, m, chosenIterations); m == nil {
+		return 0, ctx.Err()
+	}
+	return MeanLogDensity(m, p.Table, test), nil
 }
 
 // newProblem standardises the numbers of a table, and finds the start of its components.
@@ -260,7 +262,7 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 	for j, n := range levels {
 		at := p.start.Place(j)
 		if n == 0 {
-			p.least[at] = step(p.Column(j)) / 2
+			p.least[at] = step(p.Column(j)) / math.Sqrt(12)
 			continue
 		}
 		share := p.start.Shares[0][at : at+n]

@@ -142,6 +142,7 @@ func TestStepMaximises(t *testing.T) {
 			})
 		}
 	}
+	require.InDelta(t, 0.25, priorVariance(8, 3), 1e-12)
 	require.InDelta(t, MeanLogDensity(from, p.Table, rows), at.Likelihood, 1e-12)
 	require.InDelta(t, at.Likelihood+p.logPrior(from)/float64(table.N), at.Posterior, 1e-12)
 	_, path, converged := fitOn(context.Background(), p, rows, Config{Tolerance: 1e-9}, from, 500)

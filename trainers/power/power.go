@@ -17,9 +17,11 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/network"
 	"missingscore/data/simulate"
+	"missingscore/graph"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
+	"missingscore/trainers/gaussian/sparse"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/replicate"
 )
@@ -29,7 +31,13 @@ type Truth struct {
 	Names    []string
 	Gaussian simulate.Gaussian
 	Domain   *domain.Domain // nil for all of R^d
-	Weights  []float64      // partial correlations of pairs j < k in column order, 0 where there is no edge
+	Weights  []float64      // partial correlations of pairs j < k in column order, with a nominal column strengths; 0 where there is no edge
+
+	// Blocks are, of latent numbers, the columns of Gaussian that each of Names stands for, and its
+	// levels: K − 1 utilities of a nominal column, or one number that is cut at thresholds. nil: the
+	// Gaussian is of Names.
+	Blocks []data.Block
+	Cuts   [][]float64 // by column of Gaussian: thresholds, nil of others
 }
 
 // NewTruth takes as edges the pairs whose partial correlation is larger in size than a
@@ -45,15 +53,81 @@ func NewTruth(names []string, g simulate.Gaussian, s *domain.Domain, threshold f
 		return nil, err
 	}
 	t := &Truth{Names: names, Gaussian: g, Domain: s, Weights: weights}
-	for i, w := range weights {
+	return t, t.take(threshold)
+}
+
+// NewLatentTruth is NewTruth of columns with levels: see Truth.Blocks and Truth.Cuts.
+func NewLatentTruth(g simulate.Gaussian, blocks []data.Block, cuts [][]float64, threshold float64) (*Truth, error) {
+	t := &Truth{Gaussian: g, Blocks: blocks, Cuts: cuts}
+	d := g.Precision.SymmetricDim()
+	packed := make([]float64, d*(d+1)/2)
+	for j := range d {
+		for k := j; k < d; k++ {
+			packed[graph.PackedIndex(d, j, k)] = g.Precision.At(j, k)
+		}
+	}
+	strengths := sparse.FromPacked(packed, d).Strengths(blocks)
+	for a, from := range blocks {
+		t.Names = append(t.Names, from.Name)
+		for b := a + 1; b < len(blocks); b++ {
+			w := strengths[graph.PackedIndex(len(blocks), a, b)]
+			if to := blocks[b]; from.Width == 1 && to.Width == 1 {
+				w = network.PartialCorrelation(g.Precision, from.First, to.First)
+			}
+			t.Weights = append(t.Weights, w)
+		}
+	}
+	return t, t.take(threshold)
+}
+
+// take drops the weights that are no edges. It fails without any edge.
+func (t *Truth) take(threshold float64) error {
+	for i, w := range t.Weights {
 		if !(w > threshold || w < -threshold) {
-			weights[i] = 0
+			t.Weights[i] = 0
 		}
 	}
 	if t.Edges() == 0 {
-		return nil, errors.New("the true network has no edge: there is none to be found, whatever the number of rows")
+		return errors.New("the true network has no edge: there is none to be found, whatever the number of rows")
 	}
-	return t, nil
+	return nil
+}
+
+// observed is a table of Names, of rows of latent numbers: the level whose utility is the largest, that
+// of the first being 0, or the number of thresholds below. Of columns without levels it is the number.
+func (t *Truth) observed(latent *data.Table) *data.Table {
+	d := len(t.Blocks)
+	o := &data.Table{Names: t.Names, N: latent.N, D: d, Values: make([]float64, latent.N*d), Observed: slices.Repeat([]bool{true}, latent.N*d)}
+	for j, b := range t.Blocks {
+		kind := data.Number
+		switch {
+		case len(b.Levels) == 2:
+			kind = data.Binary
+		case b.Width > 1:
+			kind = data.Nominal
+		case b.Levels != nil:
+			kind = data.Ordered
+		}
+		o.Kinds, o.Levels = append(o.Kinds, kind), append(o.Levels, b.Levels)
+		for i := range latent.N {
+			row := latent.Values[i*latent.D+b.First:][:b.Width]
+			x := row[0]
+			switch {
+			case b.Width > 1:
+				x = 0
+				for k, most := 0, 0.; k < b.Width; k++ {
+					if row[k] > most {
+						x, most = float64(k+1), row[k]
+					}
+				}
+			case b.Levels != nil:
+				at, _ := slices.BinarySearch(t.Cuts[b.First], x)
+				x = float64(at)
+			}
+			o.Values[i*d+j] = x
+		}
+	}
+	return o
 }
 
 // Edges is how many the true network has.
@@ -135,7 +209,7 @@ func (p Problem) Identity(c Config) (string, error) {
 	}
 	c.Sensitivity, c.Level = 0, 0
 	g := p.Truth.Gaussian
-	settings := []any{c, p.Spec, p.Truth.Names, g.Mean, g.Precision.RawSymmetric().Data, p.Truth.Domain, p.Truth.Weights, p.Gaps.Share}
+	settings := []any{c, p.Spec, p.Truth.Names, g.Mean, g.Precision.RawSymmetric().Data, p.Truth.Domain, p.Truth.Weights, p.Truth.Blocks, p.Truth.Cuts, p.Gaps.Share}
 	if p.Gaps.Like == nil {
 		return replicate.Identity(settings)
 	}
@@ -190,6 +264,9 @@ func (p Problem) Draw(n int, k, seed uint64) (*data.Table, error) {
 		return nil, err
 	}
 	complete.Names = p.Truth.Names
+	if p.Truth.Blocks != nil {
+		complete = p.Truth.observed(complete)
+	}
 	rng := stream.New(seed, stream.Hide, uint64(n), k)
 	like := p.Gaps.Like
 	if like == nil {
@@ -204,7 +281,11 @@ func (p Problem) Draw(n int, k, seed uint64) (*data.Table, error) {
 		i := rng.IntN(like.N)
 		observed = append(observed, like.Observed[i*like.D:(i+1)*like.D]...)
 	}
-	return data.NewTable(p.Truth.Names, complete.Values, observed)
+	t, err := data.NewTable(p.Truth.Names, complete.Values, observed)
+	if err == nil {
+		t.Kinds, t.Levels = complete.Kinds, complete.Levels
+	}
+	return t, err
 }
 
 // Found is how near an estimated network is to the true one.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
@@ -222,4 +223,58 @@ func TestResolve(t *testing.T) {
 	require.NoError(t, err)
 	_, err = NewTruth([]string{"a", "b", "c"}, g, nil, 0.5)
 	require.ErrorContains(t, err, "has no edge")
+}
+
+// Tables of latent numbers hold levels: shares by their closed form, kinds as a table that is read, and
+// networks are estimated by the method for levels.
+func TestLevelsAreDrawn(t *testing.T) {
+	// Columns u, v of home, independent of each other given x but for x's part; z of ill, cut at 0.5; x.
+	p := mat.NewSymDense(4, []float64{1, 0, 0, -0.3, 0, 1, 0, 0.4, 0, 0, 1, -0.2, -0.3, 0.4, -0.2, 1})
+	blocks := []data.Block{{Name: "home", First: 0, Width: 2, Levels: []string{"flat", "house", "tent"}}, {Name: "ill", First: 2, Width: 1, Levels: []string{"no", "yes"}}, {Name: "x", First: 3, Width: 1}}
+	truth, err := NewLatentTruth(simulate.Gaussian{Mean: []float64{0.5, 0, 0, 0}, Precision: p}, blocks, [][]float64{nil, nil, {0.5}, nil}, 0)
+	require.NoError(t, err)
+	require.Equal(t, []string{"home", "ill", "x"}, truth.Names)
+	require.InDeltaSlice(t, []float64{0, 0.5, 0.2}, truth.Weights, 1e-12, "strength √(0.3² + 0.4²), partial correlation 0.2")
+
+	const n = 40000
+	table, err := Problem{Truth: truth, Gaps: Gaps{Share: 0.1}}.Draw(n, 0, 1)
+	require.NoError(t, err)
+	require.Equal(t, []data.Kind{data.Nominal, data.Binary, data.Number}, table.Kinds)
+	require.Equal(t, [][]string{blocks[0].Levels, blocks[1].Levels, nil}, table.Levels)
+	share := func(j int, level float64) float64 {
+		x, count := table.Column(j), 0.
+		for _, v := range x {
+			if v == level {
+				count++
+			}
+		}
+		return count / float64(len(x))
+	}
+	var sigma mat.Dense
+	require.NoError(t, sigma.Inverse(p))
+	sd := func(j int) float64 { return math.Sqrt(sigma.At(j, j)) }
+	require.InDelta(t, 1-distuv.UnitNormal.CDF(0.5/sd(2)), share(1, 1), 0.01)
+	// P(house) = P(u > max(0, v)): over the truth's normal (u, v), by a grid.
+	house, first := 0., 0.
+	su, sv, rho := sd(0), sd(1), sigma.At(0, 1)/sd(0)/sd(1)
+	const step = 0.02
+	for u := -8.; u < 8; u += step {
+		given := func(most float64) float64 { // P(v < most | u)
+			return distuv.UnitNormal.CDF((most/sv - rho*u) / math.Sqrt(1-rho*rho))
+		}
+		weight, at := step*distuv.UnitNormal.Prob(u), 0.5+su*u
+		if at > 0 {
+			house += weight * given(at)
+		} else {
+			first += weight * given(0)
+		}
+	}
+	require.InDelta(t, first, share(0, 0), 0.01)
+	require.InDelta(t, house, share(0, 1), 0.01)
+
+	few, err := Problem{Truth: truth, Gaps: Gaps{Share: 0.1}}.Draw(80, 0, 1)
+	require.NoError(t, err)
+	prepared, err := trainers.Prepare(few, trainers.Spec{Network: &regpath.Config{}, Steps: engine.Config{Method: "auto"}})
+	require.NoError(t, err)
+	require.Equal(t, "em-latent", prepared.Spec.Steps.Method)
 }
