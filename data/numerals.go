@@ -88,10 +88,10 @@ type numberStyle struct {
 }
 
 // numberLike finds how the observed cells of a column write numbers; cell i stands counts[i] times, once
-// if counts is nil. ok says that nine of ten are numbers
-// and not all plain ones, and that four of five of these have one unit and differ: such a column is
-// neither nominal nor free text. If cells can be read in two ways, 1,234 as a thousand or as 1.234, and
-// o.Decimal does not decide, either is such a cell.
+// if counts is nil. ok says that the column is neither nominal nor free text: nine of ten cells are
+// numbers and not all plain ones, four of five of these have one unit, and they differ. A unit among
+// plain numbers is a slip: such a column is not ok. If cells can be read in two ways, 1,234 as a
+// thousand or as 1.234, and o.Decimal does not decide, either is such a cell.
 func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numberStyle, ok bool) {
 	times := func(i int) int {
 		if counts == nil {
@@ -159,7 +159,7 @@ func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numb
 	case either != nil && !s.sure:
 		s.either = either
 	}
-	return s, s.texts > 0 && varies && 10*others <= s.cells && 5*units[most] >= 4*(s.cells-others)
+	return s, s.texts > 0 && varies && (most != "" || foreign == nil) && 10*others <= s.cells && 5*units[most] >= 4*(s.cells-others)
 }
 
 // twoWays says which flags read a cell with two readings, and as what.
