@@ -394,15 +394,11 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 		}
 		return c, nil
 	}
-	if declared == "" && !found.typed {
-		switch style, numbers := s.numberLike(found.names, found.counts, o); {
-		case numbers && (o.Strict || slices.Contains(o.Columns, name)):
-			return Column{}, found.fault()
-		case numbers:
-			return Column{Name: name, Kind: Number, LeftOut: style.leftOut(name), Finding: style.finding(name), Distinct: len(found.names), Missing: t.N - sums.Number}, nil
-		}
+	if c := s.numbersInTexts(name, found); c != nil {
+		c.Missing = t.N - sums.Number
+		return *c, nil
 	}
-	if declared == Number || declared == Whole || declared == "" && !found.typed && 2*found.numbers >= len(found.names) {
+	if s.needsNumbers(declared, found) {
 		return Column{Missing: t.N - sums.Number}, found.fault()
 	}
 	c := kindOfTexts(name, found, declared)
@@ -426,6 +422,29 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 	}
 	recode(t, j, found.names, c.Levels)
 	return c, nil
+}
+
+// numbersInTexts is a column of texts that hold numbers, which is left out with the flag that reads it;
+// nil if it is another, or if options ask for it.
+func (s *source) numbersInTexts(name string, found *texts) *Column {
+	if o := s.options; o.declared(name) != "" || found.typed || o.Strict || slices.Contains(o.Columns, name) {
+		return nil
+	}
+	style, numbers := s.numberLike(found.names, found.counts, s.options)
+	if !numbers {
+		return nil
+	}
+	return &Column{Name: name, Kind: Number, LeftOut: style.leftOut(name), Finding: style.finding(name), Distinct: len(found.names)}
+}
+
+// needsNumbers says whether the texts of a column are slips among numbers, or numbers with marks and
+// units.
+func (s *source) needsNumbers(declared Kind, found *texts) bool {
+	if declared != "" || found.typed {
+		return declared == Number || declared == Whole
+	}
+	_, numbers := s.numberLike(found.names, found.counts, s.options)
+	return numbers || 2*found.numbers >= len(found.names)
 }
 
 // refuse is the error for a column that cannot be used.
