@@ -162,7 +162,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if err := f.read(cmd, args); err != nil {
 		return err
 	}
-	if err := f.numbers(cmd); err != nil {
+	if err := f.numbersOnly(cmd); err != nil {
 		return err
 	}
 	a, b := f.groups[0].table, f.groups[1].table
@@ -266,11 +266,9 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	return nil
 }
 
-// numbers leaves nominal columns out of both tables, and says so, where networks are of numbers: by
-// another method than em-latent, on a domain, or with a law of missing cells.
-func (f *compareCommand) numbers(cmd *cobra.Command) error {
-	method, on := f.spec.Steps.Method, f.domain
-	if (method == "auto" || method == "em-latent") && on.lower == nil && on.upper == nil && on.file == "" && f.known.file == "" {
+// numbersOnly leaves nominal columns out of both tables where networks are of numbers, and says so.
+func (f *compareCommand) numbersOnly(cmd *cobra.Command) error {
+	if f.takesLevels(cmd) {
 		return nil
 	}
 	for i := range f.groups {

@@ -117,7 +117,9 @@ func (f *tableDescription) describeColumns() {
 // leave sums up a column that is left out.
 func (f *tableDescription) leave(c data.Column) {
 	f.columns = append(f.columns, describedColumn{Column: c, Distinct: c.Distinct, Missing: c.Missing})
-	if c.Kind == data.Number {
+	if c.Finding != "" {
+		f.findings = append(f.findings, diagnose.Finding{Kind: "numbers", Severity: diagnose.Warning, Columns: []string{c.Name}, Message: fmt.Sprintf("column %s: %s", printable.Cell(c.Name), c.Finding)})
+	} else if c.Kind == data.Number {
 		f.findings = append(f.findings, diagnose.Finding{Kind: "unreadable", Severity: diagnose.Warning, Columns: []string{c.Name}, LeaveOut: []string{c.Name}, Message: c.LeftOut})
 	}
 }
@@ -173,6 +175,9 @@ func (c describedColumn) holds() string {
 
 // found is what is said of a column: why it is left out, or the kinds of its findings.
 func (f *tableDescription) found(c describedColumn) string {
+	if c.Finding != "" {
+		return "left out: numbers in texts"
+	}
 	if c.LeftOut != "" && c.Kind == data.Number {
 		return "must be corrected"
 	}
@@ -260,10 +265,28 @@ func wholePercent(k, n int) string {
 
 const manyColumns = 300 // from which pairwise is the method that is fast enough
 
-// next are the commands that suit the table: its network, its missing cells, and with how many
-// rows a network of it is found.
+// next are the commands that suit the table: its network and its missing cells. A table whose texts
+// hold numbers is described again first.
 func (f *tableDescription) next(cmd *cobra.Command) []string {
 	t := f.read
+	texts := slices.Clone(f.table.texts) // columns for --numbers
+	for _, c := range t.LeftOut {
+		if c.Finding != "" && c.Finding != c.LeftOut {
+			texts = append(texts, c.Name)
+		}
+	}
+	var given []string // flags that say how the table is read
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if !slices.Contains([]string{"json", "quiet", "kinds-out", "numbers"}, flag.Name) {
+			given = append(given, "--"+flag.Name, flagWord(flag.Value))
+		}
+	})
+	if texts != nil {
+		given = append(given, "--numbers", shell.List(texts))
+	}
+	if len(texts) > len(f.table.texts) {
+		return []string{strings.Join(append([]string{"missingscore", shell.Word(f.file)}, given...), " ")}
+	}
 	if diagnose.Refusal(t) != nil || t.D < 2 || slices.ContainsFunc(f.findings, func(found diagnose.Finding) bool { return found.Kind == "matrix" }) {
 		return []string{}
 	}
@@ -271,12 +294,6 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	if name == "" || name == "-" {
 		name = "table"
 	}
-	var given []string // flags that say how the table is read
-	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"json", "quiet", "kinds-out"}, flag.Name) {
-			given = append(given, "--"+flag.Name, flagWord(flag.Value))
-		}
-	})
 	if k := slices.IndexFunc(f.findings, func(found diagnose.Finding) bool { return found.Missing != nil }); k >= 0 && !cmd.Flags().Changed("na") {
 		given = append(given, "--na", shell.List(f.findings[k].Missing))
 	}

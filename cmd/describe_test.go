@@ -137,3 +137,23 @@ func TestWhereColumnsAreMissing(t *testing.T) {
 	c.Predictor = ""
 	require.Equal(t, "nothing to test with", where(c))
 }
+
+// Texts that hold numbers are findings with an example, and the next command reads them.
+func TestDescribeNumbersInTexts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	var text strings.Builder
+	text.WriteString("w,p,x\n")
+	for i := range 40 {
+		fmt.Fprintf(&text, "%d kg,\"%d,%03d\",%d\n", 50+i*i%17, 1+i%5, i*7, i*i%23)
+	}
+	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
+	var out, failed strings.Builder
+	require.Equal(t, exitDone, run([]string{path}, &out, &failed), failed.String())
+	require.Contains(t, out.String(), `warning: column w: numbers with a unit in 40 of 40 cells: "50 kg" -> 50, "51 kg" -> 51; --numbers w reads them`)
+	require.Contains(t, out.String(), `warning: column p: numbers that can be read in two ways ("1,000"); --numbers p --dec . reads 1000, --numbers p --dec , reads 1`)
+	require.Contains(t, out.String(), "next:\n  missingscore "+path+" --numbers w\n")
+	out.Reset()
+	require.Equal(t, exitDone, run([]string{path, "--numbers", "w,p", "--dec", "."}, &out, &failed), failed.String())
+	require.Contains(t, out.String(), "missingscore network "+path+" --dec . --numbers w,p ")
+	require.NotContains(t, out.String(), "numbers in texts")
+}

@@ -13,7 +13,7 @@ import (
 // flagGroups are the headings of a command's help with their flags by name: --help shows those in
 // shown, --help-all those in expert too.
 var flagGroups = []struct{ title, shown, expert string }{
-	{"Table", "columns exclude id na nominal by groups like table", "kinds strict kinds-out sep dec sheet prices weights hide"},
+	{"Table", "columns exclude id na nominal by groups like table", "kinds strict kinds-out numbers sep dec sheet prices weights hide"},
 	{"Support, gaps and functions of columns", "lower upper domain missingness transform ordinal", "g-cap g-per-row no-tangent"},
 	{"Truth", "d n graph edges strength missing missing-by truncate", "centres"},
 	{"Model", "model model-options method objective penalty select covariates", "objective-options lambda gamma refit"},

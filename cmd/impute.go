@@ -110,7 +110,7 @@ func newImputeCommand() *cobra.Command {
 	f.values.add(cmd)
 	fl.Lookup("sampler").Usage += "; of a table alone posterior"
 	fl.Lookup("warm-up").Usage = "Monte Carlo iterations before any counts (default: 150 and more, posterior 100)"
-	fl.Lookup("iterations").Usage = "Monte Carlo iterations after them (default: 250 or ten for each draw of a chain, and again twice as many, up to 2000, for rows whose chains have not met; posterior 100, and again twice as many, up to 800, while chains have not met)"
+	fl.Lookup("iterations").Usage = "Monte Carlo iterations after them (default: 250 or ten for each draw of a chain, and again twice as many, up to 2000, for rows whose chains have not met; posterior 100, and again twice as many, up to 800, with categories 3200, while chains have not met)"
 	fl.IntVar(&f.components, "components", 0, "posterior: normals in the mixture at most (default: 10, or one for 5d rows; one normal below 20d rows, or if the chains have not met); 1: one normal")
 	f.fit.add(cmd)
 	return cmd
@@ -335,6 +335,8 @@ func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 	}
 }
 
+const shownLevels = 3 // of a column
+
 // short is v with four digits, or a dash where there is no number.
 func short(v float64) string {
 	if math.IsNaN(v) {
@@ -554,7 +556,7 @@ type firstFit struct {
 // ownFlags of fit have another meaning or none there; tableFlagNames say what the table is.
 var (
 	ownFlags       = []string{"help", "help-all", "workers", "hide", "stream", "history", "truth", "inference", "level"}
-	tableFlagNames = []string{"columns", "exclude", "id", "transform", "ordinal", "verbose"}
+	tableFlagNames = []string{"columns", "exclude", "id", "kinds", "nominal", "numbers", "strict", "transform", "ordinal", "verbose"}
 )
 
 func (f *firstFit) add(cmd *cobra.Command) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -102,10 +103,38 @@ func (c *ColumnSums) Fault(name string) error {
 	if c.Low == c.High {
 		return &ColumnError{name, fmt.Sprintf("constant, every observed value is %g", c.Low)}
 	}
+	if c.wide() {
+		return nil
+	}
 	if _, deviation := c.MeanDeviation(); deviation < SmallestDeviation {
 		return &ColumnError{name, fmt.Sprintf("its values differ too little (standard deviation %.2g, less than %g): give it another unit", deviation, SmallestDeviation)}
 	}
 	return nil
+}
+
+// wide says that the range shows that the standard deviation, at least range/√(2n), is large enough.
+func (c *ColumnSums) wide() bool {
+	return c.High-c.Low > SmallestDeviation*math.Sqrt(2*float64(c.Number))
+}
+
+// columnRanges are number and range of the observed values of each column, and columnSums where these
+// do not show that every column can be standardised.
+func columnRanges(t *Table) []ColumnSums {
+	ranges := make([]ColumnSums, t.D)
+	for i := 0; i < len(t.Values); i += t.D {
+		for j := range ranges {
+			if c, x := &ranges[j], t.Values[i+j]; t.Observed[i+j] {
+				if c.Number == 0 {
+					c.Low, c.High = x, x
+				}
+				c.Number, c.Low, c.High = c.Number+1, min(c.Low, x), max(c.High, x)
+			}
+		}
+	}
+	if slices.ContainsFunc(ranges, func(c ColumnSums) bool { return !c.wide() && c.Low != c.High }) {
+		return columnSums(t)
+	}
+	return ranges
 }
 
 // Restart forgets the second pass.

@@ -326,7 +326,7 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 // settle finds the kinds of the columns of a table that was read, of which found has the texts, and
 // takes out those that cannot be used.
 func (s *source) settle(t *Table, found []*texts, w written) error {
-	sums, before := columnSums(t), len(s.leftOut)
+	sums, before := columnRanges(t), len(s.leftOut)
 	t.Kinds, t.Levels = make([]Kind, t.D), make([][]string, t.D)
 	var kept []int
 	var wrong error
@@ -385,24 +385,13 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 		}
 	}
 	if found == nil || found.seconds {
-		c := kindOfNumbers(t, j, sums, o)
-		switch {
-		case c.Kind == Identifier && declared == "" && o.Strict:
-			c.Kind, c.LeftOut = "", ""
-		case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
-			return c, s.refuse(name, cmp.Or(fault(name, sums, t.Rounded), error(&ColumnError{name, c.LeftOut})))
-		}
-		return c, nil
+		return s.settleNumbers(t, j, sums)
 	}
-	if declared == "" && !found.typed {
-		switch style, numbers := s.numberLike(found.names, found.counts, o); {
-		case numbers && (o.Strict || slices.Contains(o.Columns, name)):
-			return Column{}, found.fault()
-		case numbers:
-			return Column{Name: name, Kind: Number, LeftOut: style.leftOut(name), Finding: style.finding(name), Distinct: len(found.names), Missing: t.N - sums.Number}, nil
-		}
+	if c := s.numbersInTexts(name, found); c != nil {
+		c.Missing = t.N - sums.Number
+		return *c, nil
 	}
-	if declared == Number || declared == Whole || declared == "" && !found.typed && 2*found.numbers >= len(found.names) {
+	if s.needsNumbers(declared, found) {
 		return Column{Missing: t.N - sums.Number}, found.fault()
 	}
 	c := kindOfTexts(name, found, declared)
@@ -426,6 +415,42 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 	}
 	recode(t, j, found.names, c.Levels)
 	return c, nil
+}
+
+// settleNumbers is settleColumn of a column of numbers.
+func (s *source) settleNumbers(t *Table, j int, sums ColumnSums) (Column, error) {
+	o, name := s.options, t.Names[j]
+	c := kindOfNumbers(t, j, sums, o)
+	switch {
+	case c.Kind == Identifier && o.declared(name) == "" && o.Strict:
+		c.Kind, c.LeftOut = "", ""
+	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
+		return c, s.refuse(name, cmp.Or(fault(name, sums, t.Rounded), error(&ColumnError{name, c.LeftOut})))
+	}
+	return c, nil
+}
+
+// numbersInTexts is a column of texts that hold numbers, which is left out with the flag that reads it;
+// nil if it is another, or if options ask for it.
+func (s *source) numbersInTexts(name string, found *texts) *Column {
+	if o := s.options; o.declared(name) != "" || found.typed || o.Strict || slices.Contains(o.Columns, name) {
+		return nil
+	}
+	style, numbers := s.numberLike(found.names, found.counts, s.options)
+	if !numbers {
+		return nil
+	}
+	return &Column{Name: name, Kind: Number, LeftOut: style.leftOut(name), Finding: style.finding(name), Distinct: len(found.names)}
+}
+
+// needsNumbers says whether the texts of a column are slips among numbers, or numbers with marks and
+// units.
+func (s *source) needsNumbers(declared Kind, found *texts) bool {
+	if declared != "" || found.typed {
+		return declared == Number || declared == Whole
+	}
+	_, numbers := s.numberLike(found.names, found.counts, s.options)
+	return numbers || 2*found.numbers >= len(found.names)
 }
 
 // refuse is the error for a column that cannot be used.
@@ -525,7 +550,7 @@ func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, er
 	if err != nil {
 		return o, nil, err
 	}
-	kinds, kept, sums := map[string]Column{}, []string(nil), columnSums(read.table)
+	kinds, kept, sums := map[string]Column{}, []string(nil), columnRanges(read.table)
 	for j, name := range s.names {
 		c, found := Column{Name: name}, read.found[j]
 		if found != nil || whole { // numbers that do not vary in the first rows may do so later

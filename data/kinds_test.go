@@ -167,13 +167,38 @@ func TestSlipsStayErrors(t *testing.T) {
 	got, err = read([]string{"x", "x", "x", "1", "1.0", "01", "y", "y", "y"}, ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, []string{"1", "x", "y"}, got.Levels[1], "1, 1.0 and 01 are one level")
+	_, err = read([]string{"1", "2", "x", "y", "1", "2", "x", "y", "1", "2", "x", "y"}, ReadOptions{})
+	require.ErrorContains(t, err, `"x" is not a number`, "half of the values are numbers")
+	got, err = read([]string{"nein", "ja", "nein", "NEIN", "ja"}, ReadOptions{Nominal: []string{"b"}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"ja", "NEIN", "nein"}, got.Levels[1])
+	got, err = read([]string{"Nein", "Ja", "Nein", "Nein", "Ja"}, ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"Nein", "Ja"}, got.Levels[1])
+}
+
+// Dates with times are seconds, days otherwise; among numbers they are errors.
+func TestDatesAsNumbers(t *testing.T) {
+	o := ReadOptions{Coded: true, Kinds: map[string]Column{"b": {Kind: Number}}}
+	got, err := ParseCSV(strings.NewReader("a,b\n1,1970-01-02\n2,1970-01-01T00:01:30\n3,NA\n"), "t", o)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 86400, 2, 90, 3, 0}, got.Values)
+	require.False(t, got.Observed[5])
+	got, err = ParseCSV(strings.NewReader("a,b\n1,1970-01-02\n2,1969-12-31\n3,\n"), "t", o)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 1, 2, -1, 3, 0}, got.Values)
+	_, err = ParseCSV(strings.NewReader("a,b\n1,1970-01-02\n2,17\n3,18\n"), "t", o)
+	require.ErrorContains(t, err, `t:2: column "b": "1970-01-02" is not a number`)
+	got, err = ParseCSV(strings.NewReader("a,b\n1,31.12.2020\n2,01.01.2021\n3,\n"), "t", ReadOptions{Coded: true})
+	require.NoError(t, err)
+	require.Equal(t, Date, got.LeftOut[0].Kind)
 }
 
 // Levels that come late, after blocks of numbers, and rows that have nothing but texts left out.
 func TestLevelsOfLateBlocks(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a,b,c\n")
-	n := 3 * blockBytes / 12
+	n := 4 * blockBytes / 8 // the first block is of two times blockBytes
 	for i := range n {
 		b.WriteString(fmt.Sprintf("%d,%d,%d\n", i%1000, i%2+1, i%9))
 	}
@@ -231,6 +256,7 @@ func TestKindsElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	for _, g := range groups {
 		require.Equal(t, []string{"num", "whole", "smoker", "city", "code"}, g.Table.Names, "bit does not vary in a group")
+		require.Contains(t, g.Table.LeftOut[len(g.Table.LeftOut)-1].LeftOut, "every value is 1 where sex is f")
 		require.Equal(t, whole.Levels[5], g.Table.Levels[3])
 	}
 

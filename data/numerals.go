@@ -88,10 +88,10 @@ type numberStyle struct {
 }
 
 // numberLike finds how the observed cells of a column write numbers; cell i stands counts[i] times, once
-// if counts is nil. ok says that nine of ten are numbers
-// and not all plain ones, and that four of five of these have one unit and differ: such a column is
-// neither nominal nor free text. If cells can be read in two ways, 1,234 as a thousand or as 1.234, and
-// o.Decimal does not decide, either is such a cell.
+// if counts is nil. ok says that the column is neither nominal nor free text: nine of ten cells are
+// numbers and not all plain ones, four of five of these have one unit, and they differ. A unit among
+// plain numbers is a slip: such a column is not ok. If cells can be read in two ways, 1,234 as a
+// thousand or as 1.234, and o.Decimal does not decide, either is such a cell.
 func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numberStyle, ok bool) {
 	times := func(i int) int {
 		if counts == nil {
@@ -115,8 +115,18 @@ func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numb
 			break // a column of texts
 		}
 	}
-	var foreign, point, comma, either *numeral // cells with another unit, with one reading, and with two
-	varies := false
+	varies := s.decide(l, found, most)
+	slip := most == "" && len(units) > 1
+	if s.sure = s.sure || o.Decimal != 0; s.sure {
+		s.either = nil
+	}
+	return s, s.texts > 0 && varies && !slip && 10*others <= s.cells && 5*units[most] >= 4*(s.cells-others)
+}
+
+// decide finds the decimal mark by the numerals of a column, most of which have one unit, and says whether
+// these vary.
+func (s *numberStyle) decide(l dialect, found []numeral, unit string) (varies bool) {
+	var foreign, point, comma *numeral // cells with another unit, and with one reading
 	for i := range found {
 		n := &found[i]
 		if _, err := l.number(n.cell); errors.Is(err, errNotNumber) {
@@ -124,7 +134,7 @@ func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numb
 				s.shown = append(s.shown, *n)
 			}
 		}
-		if n.unit() != most {
+		if n.unit() != unit {
 			foreign = cmp.Or(foreign, n)
 			continue
 		}
@@ -140,26 +150,23 @@ func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numb
 		case noPoint != nil:
 			comma = cmp.Or(comma, n)
 		case x != y && (math.Abs(x) > math.Abs(y)) == (l.decimal == '.'):
-			either = cmp.Or(either, n)
+			s.either = cmp.Or(s.either, n)
 		}
 	}
-	s.decimal, s.sure = l.decimal, o.Decimal != 0
-	if (point == nil) != (comma == nil) {
-		s.decimal, s.sure = '.', true
+	s.decimal, s.sure = l.decimal, (point == nil) != (comma == nil)
+	if s.sure {
+		s.decimal = '.'
 		if comma != nil {
 			s.decimal = ','
 		}
 	}
 	s.foreign = s.decimal != l.decimal
-	switch {
-	case foreign != nil:
-		s.problem = fmt.Sprintf("numbers in different units (%q, %q); write all in one unit", s.usual.cell, foreign.cell)
-	case point != nil && comma != nil:
-		s.problem = fmt.Sprintf("numbers with different decimal marks (%q, %q); write all with one", point.cell, comma.cell)
-	case either != nil && !s.sure:
-		s.either = either
+	if foreign != nil {
+		s.problem = fmt.Sprintf("numbers in different units (%q, %q); write all in one unit", printable.Cell(s.usual.cell), printable.Cell(foreign.cell))
+	} else if point != nil && comma != nil {
+		s.problem = fmt.Sprintf("numbers with different decimal marks (%q, %q); write all with one", printable.Cell(point.cell), printable.Cell(comma.cell))
 	}
-	return s, s.texts > 0 && varies && 10*others <= s.cells && 5*units[most] >= 4*(s.cells-others)
+	return varies
 }
 
 // twoWays says which flags read a cell with two readings, and as what.

@@ -329,7 +329,7 @@ func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 	case printable.Cell(cell) != cell: // too long to be repeated
 		return "correct the cell"
 	}
-	if style, numbers := s.numberLike(s.observed(j, o), nil, o); numbers && !slices.Contains(o.Numbers, s.header[j]) {
+	if style, numbers := s.numberLike(s.observed(j, o), nil, o); numbers && !slices.Contains(o.Numbers, s.header[j]) && (style.problem == "" || 2*style.texts > style.cells) { // else a slip
 		return "the column has " + style.finding(s.header[j])
 	}
 	switch {

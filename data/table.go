@@ -264,27 +264,9 @@ func check(t *Table) error {
 
 // faults say, each by a *ColumnError, why columns cannot be standardised; nil of one that can.
 func faults(t *Table) []error {
-	ranges := make([]ColumnSums, t.D)
-	for i := 0; i < len(t.Values); i += t.D {
-		for j := range ranges {
-			if c, x := &ranges[j], t.Values[i+j]; t.Observed[i+j] {
-				if c.Number == 0 {
-					c.Low, c.High = x, x
-				}
-				c.Number, c.Low, c.High = c.Number+1, min(c.Low, x), max(c.High, x)
-			}
-		}
-	}
 	faults := make([]error, t.D)
-	var sums []ColumnSums
-	for j, c := range ranges {
-		// n numbers of this range have a standard deviation of at least range/√(2n).
-		if c.High-c.Low <= SmallestDeviation*math.Sqrt(2*float64(c.Number)) {
-			if sums == nil {
-				sums = columnSums(t)
-			}
-			faults[j] = fault(t.Names[j], sums[j], t.Rounded)
-		}
+	for j, sums := range columnRanges(t) {
+		faults[j] = fault(t.Names[j], sums, t.Rounded)
 	}
 	return faults
 }

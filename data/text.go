@@ -202,7 +202,7 @@ func (t *textFile) records(text []byte, first int, visit func(cells []string, li
 	}
 	in := csv.NewReader(bytes.NewReader(text))
 	in.Comma, in.FieldsPerRecord, in.ReuseRecord = t.comma, -1, true
-	in.TrimLeadingSpace = !unicode.IsSpace(t.comma) // else an empty cell would go with it
+	in.TrimLeadingSpace = !unicode.IsSpace(t.comma) && bytes.IndexByte(text, '"') >= 0 // of a tab, an empty cell would go with it; cells without quotation marks are trimmed later
 	for {
 		cells, err := in.Read()
 		if err == io.EOF {

@@ -18,20 +18,28 @@ import (
 
 // takesLevels says whether a network is of latent numbers because of the kinds of columns: binary and
 // ordered columns are then cut at thresholds, nominal ones stand as utilities
-// (docs/theory/ordinal.md#eq-nominal). The method is auto or em-latent, and neither a support nor a
-// law of missing cells is given.
+// (docs/theory/ordinal.md#eq-nominal). The method is auto or em-latent, neither a support nor a law of
+// missing cells is given, and with nominal columns there are at most latentColumns latent numbers.
 func takesLevels(t *data.Table, s Spec) bool {
 	if s.Network == nil || s.Domain.Bounded() || s.Missingness != nil || t.Counted != nil || s.Steps.Method != "auto" && s.Steps.Method != "em-latent" {
 		return false
 	}
+	levels, nominal, columns := false, false, 0
 	for j := range t.D {
+		columns++
 		switch data.KindOf(t, j) {
-		case data.Binary, data.Ordered, data.Nominal:
-			return true
+		case data.Nominal:
+			nominal, columns = true, columns+len(t.Levels[j])-2
+		case data.Binary, data.Ordered:
+			levels = true
 		}
 	}
-	return false
+	return (levels || nominal) && (!nominal || columns <= latentColumns)
 }
+
+// Original is the table whose columns are modelled, before Transform. It lacks nominal columns if the
+// method takes numbers (data.NumbersOnly).
+func (p *Prepared) Original() *data.Table { return p.original }
 
 // cutColumns are the functions of columns that a Spec asks for, and thresholds for columns of two levels
 // and of ordered ones. Levels that no row has count for nothing. A column that a Spec names keeps its

@@ -86,6 +86,9 @@ func prepareMixed(p *Prepared, levels []int, names []string) error {
 	case d.Epochs != 0 || d.Rate != 0 || d.Patience != 0 || d.Validation != nil || d.Average != nil:
 		return refused("optimiser", "adam", "epochs, rate, patience, validation and average are of adam")
 	}
+	if p.Transform.Ordinal() != nil {
+		return setting.Errorf("ordinal", "", "ordered categories are intervals of a normal number, and a mixture takes levels as they are: leave it out, or take --nominal for columns of numbers")
+	}
 	o := model.MixtureOptions{}
 	if err := strictjson.Options(s.Model.Options, &o); err != nil {
 		return setting.Errorf("model_options", string(s.Model.Options), "%v", err)
@@ -183,7 +186,7 @@ func componentsText(k int, tried []mixed.Try) string {
 
 // Drawn rows are unlike the table where a mean of a feature, over all rows or those of a level, is off
 // by more than checkedErrors standard errors and checkedRoom. Features are standardised numbers and
-// indicators of levels.
+// indicators of levels. Of few rows with one value the variance is the drawn rows'.
 const (
 	checkedRows   = 2000
 	checkedErrors = 4.
@@ -252,7 +255,7 @@ func unlike(t *data.Table, m *model.Mixed, seed uint64) (off []string) {
 			}
 			a, av, an := f.moments(drawn, scale, where)
 			b, bv, bn := f.moments(filled, scale, where)
-			if an < 2 || bn < 2 || math.Abs(a-b) <= checkedErrors*math.Sqrt(av/an+bv/bn)+checkedRoom {
+			if an < 2 || bn < 2 || math.Abs(a-b) <= checkedErrors*math.Sqrt(max(av, bv)*(1/an+1/bn))+checkedRoom {
 				continue
 			}
 			if f.level < 0 {

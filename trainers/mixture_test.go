@@ -128,6 +128,35 @@ func TestMixtureWithLevels(t *testing.T) {
 	}
 }
 
+// Functions of numbers: log densities change by the logarithm of the derivative, and expectations are
+// means of draws.
+func TestMixtureOfFunctions(t *testing.T) {
+	table := cityTable(200)
+	s := mixtureSpec
+	s.Transform.Columns = map[string]string{"income": "log"}
+	r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
+	require.NoError(t, err)
+	f, err := r.Model.Fitted()
+	require.NoError(t, err)
+	scores, err := fitted.Score(t.Context(), f, table, fitted.ImputeConfig{})
+	require.NoError(t, err)
+	m := r.Model.Model.(*model.Mixed)
+	row, observed := slices.Clone(table.Values[:4]), []bool{true, true, true, true}
+	require.Equal(t, observed, table.Observed[:4])
+	row[1] = math.Log(row[1])
+	require.InDelta(t, m.Joint(row, observed, make([]float64, len(m.Weights)))-row[1], scores.LogDensity[0], 1e-12)
+	hidden, err := data.HideMCAR(table, 0.2, stream.New(1))
+	require.NoError(t, err)
+	require.Equal(t, table.Levels, hidden.Levels)
+	point, err := fitted.Point(t.Context(), f, hidden, fitted.ImputeConfig{})
+	require.NoError(t, err)
+	require.Equal(t, "exact", point.Sampler)
+	for row := range slices.Chunk(point.Values, 4) {
+		require.Contains(t, []float64{0, 1, 2}, row[0])
+		require.Greater(t, row[1], 0.)
+	}
+}
+
 // A run that was cut starts again, and gives the same bytes.
 func TestMixtureWithLevelsResumed(t *testing.T) {
 	table := cityTable(120)
@@ -188,16 +217,17 @@ func TestMixtureWithLevelsRefuses(t *testing.T) {
 	lower := domain.All(4)
 	lower.Lower[1] = 0
 	for why, change := range map[string]func(*trainers.Spec){
-		"method":               func(s *trainers.Spec) { s.Steps.Method = "em-full" },
-		"objective":            func(s *trainers.Spec) { s.Objective.Kind = "sliced" },
-		"domain":               func(s *trainers.Spec) { s.Domain = lower },
-		"inference":            func(s *trainers.Spec) { s.Inference = inference.Config{Kind: "robust"} },
-		"optimiser":            func(s *trainers.Spec) { s.Descent = descent.Config{Epochs: 3} },
-		"levels are those":     func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"levels":[3,0,2,0]}`) },
-		"1 to 50 are":          func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"components":51}`) },
-		"unknown field":        func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"k":1}`) },
-		"--exclude":            func(s *trainers.Spec) { s.Steps.Method = "iw" },
-		"city, yes) is fitted": func(s *trainers.Spec) { s.Steps.Method = "iw" },
+		"method":                   func(s *trainers.Spec) { s.Steps.Method = "em-full" },
+		"objective":                func(s *trainers.Spec) { s.Objective.Kind = "sliced" },
+		"domain":                   func(s *trainers.Spec) { s.Domain = lower },
+		"inference":                func(s *trainers.Spec) { s.Inference = inference.Config{Kind: "robust"} },
+		"optimiser":                func(s *trainers.Spec) { s.Descent = descent.Config{Epochs: 3} },
+		"levels are those":         func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"levels":[3,0,2,0]}`) },
+		"1 to 50 are":              func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"components":51}`) },
+		"takes levels as they are": func(s *trainers.Spec) { s.Transform.Columns = map[string]string{"yes": "ordinal"} },
+		"unknown field":            func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"k":1}`) },
+		"--exclude":                func(s *trainers.Spec) { s.Steps.Method = "iw" },
+		"city, yes) is fitted":     func(s *trainers.Spec) { s.Steps.Method = "iw" },
 	} {
 		s := mixtureSpec
 		change(&s)

@@ -13,9 +13,9 @@ import (
 func TestPath(t *testing.T) {
 	x := []float64{1, 0.1, 0.01}
 	p, err := Path([]Curve{
-		{"up", x, []float64{0, 0.2, 0.4}, true, 0.3},
-		{"crosses", x, []float64{0, -0.1, 0.1}, true, -0.2}, // negative in the result
-		{"other", x, []float64{0, 0, 0.3}, false, 0},
+		{"up", x, []float64{0, 0.2, 0.4}, true, 0.3, false},
+		{"crosses", x, []float64{0, -0.1, 0.1}, true, -0.2, false}, // negative in the result
+		{"other", x, []float64{0, 0, 0.3}, false, 0, false},
 	}, 0.1)
 	require.NoError(t, err)
 	require.Equal(t, 1.0, p.X.Norm(0.01), "λ decreases to the right")
@@ -41,9 +41,9 @@ func TestSignsOfChosenEdges(t *testing.T) {
 	x := []float64{1, 0.1, 0.01}
 	for _, chosen := range []float64{0.1, math.NaN()} {
 		p, err := Path([]Curve{
-			{"enters late", x, []float64{0, 0, 0.1}, true, -0.2},
-			{"never enters", x, []float64{0, 0, 0}, true, -0.1},
-			{"leaves again", x, []float64{0, -0.3, 0}, true, 0},
+			{"enters late", x, []float64{0, 0, 0.1}, true, -0.2, false},
+			{"never enters", x, []float64{0, 0, 0}, true, -0.1, false},
+			{"leaves again", x, []float64{0, -0.3, 0}, true, 0, false},
 		}, chosen)
 		require.NoError(t, err)
 		all := leaves(t, p)

@@ -54,8 +54,9 @@ type chart struct {
 	marked    [][2]int  // pairs with a halo, edge or not
 	strength  []float64 // of each node, the sum of its drawn edges' sizes
 	strongest float64
-	of        string // what a link's size is; empty: the partial correlation's
-	levels    string // of which levels signs are; empty for none
+	of        string    // what a link's size is; empty: the partial correlation's
+	signs     [2]string // what positive and negative ones mean; empty: positive, negative
+	levels    string    // of which levels signs are; empty for none
 }
 
 func newChart(n *network.Network, s *Scene) (*chart, error) {
@@ -421,14 +422,14 @@ func Between(a, b *network.Network) *network.Network {
 	return out
 }
 
-// Differences draws the differences of partial correlations as Network does edges: each
-// edge's PartialCorrelation is one. It fails where Network does.
-func Differences(title string, n *network.Network, s *Scene) (*plot.Plot, error) {
+// Differences draws the differences of partial correlations as Network does edges: each edge's
+// PartialCorrelation is one, of the first of two groups less the second. It fails where Network does.
+func Differences(title string, groups [2]string, n *network.Network, s *Scene) (*plot.Plot, error) {
 	c, err := newChart(n, s)
 	if err != nil {
 		return nil, err
 	}
-	c.of = "|difference|"
+	c.of, c.signs = "|difference|", [2]string{"larger in " + short(groups[0], 24), "larger in " + short(groups[1], 24)}
 	return onPaper(title, c), nil
 }
 
@@ -593,11 +594,16 @@ const (
 func (c *chart) rows(paper draw.Canvas) (rows []row) {
 	if len(c.links) > 0 {
 		of := cmp.Or(c.of, "|partial correlation|")
-		key := row{{line: signed(1, 2), text: "positive"}, {line: signed(-1, 2), text: "negative"}}
+		key := row{{line: signed(1, 2), text: cmp.Or(c.signs[0], "positive")}, {line: signed(-1, 2), text: cmp.Or(c.signs[1], "negative")}}
 		if slices.ContainsFunc(c.links, func(l link) bool { return l.unsigned }) {
 			key, of = append(key, entry{line: unsigned(2), text: "no sign"}), "size"
 		}
-		rows = append(rows, append(key, entry{text: fmt.Sprintf("widest line: %s = %.2g", of, c.strongest)}))
+		widest := entry{text: fmt.Sprintf("widest line: %s = %.2g", of, c.strongest)}
+		if whole := append(key, widest); whole.width() <= paper.Max.X-paper.Min.X {
+			rows = append(rows, whole)
+		} else {
+			rows = append(rows, key, row{widest})
+		}
 	}
 	if c.levels != "" {
 		rows = append(rows, row{{text: c.levels}})

@@ -253,9 +253,13 @@ func TestPair(t *testing.T) {
 }
 
 func TestDifferences(t *testing.T) {
-	p, err := Differences("Changes", smallNetwork(), scene(t, smallNetwork()))
+	p, err := Differences("Changes", [2]string{"sex f", "sex m"}, smallNetwork(), scene(t, smallNetwork()))
 	require.NoError(t, err)
-	require.Contains(t, texts(leaves(t, p)), "widest line: |difference| = 0.5")
-	_, err = Differences("Changes", &network.Network{}, nil)
+	words := texts(leaves(t, p))
+	for _, text := range []string{"larger in sex f", "larger in sex m", "widest line: |difference| = 0.5"} {
+		require.Contains(t, words, text)
+	}
+	require.NotContains(t, words, "positive")
+	_, err = Differences("Changes", [2]string{}, &network.Network{}, nil)
 	require.Error(t, err)
 }

@@ -136,7 +136,7 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 			changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: d.Value})
 		}
 	}
-	if p, err = picture.Differences("Differences of partial correlations", changes, s); err != nil {
+	if p, err = picture.Differences("Differences of partial correlations", [2]string{both[0].Title, both[1].Title}, changes, s); err != nil {
 		return nil, err
 	}
 	out = append(out, drawing{"differences", fmt.Sprintf("Differences, %s less %s: blue where the partial correlation is larger in %[1]s, red where it is larger in %s; chance makes most of the pale ones.", c.Groups[0].Name, c.Groups[1].Name), p, side, side})

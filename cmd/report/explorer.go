@@ -325,6 +325,18 @@ func (c Comparison) explore(s *picture.Scene) *explorer {
 		j, k := x.names[d.From], x.names[d.To]
 		x.add(min(j, k), max(j, k), &u, d.Weights[0], d.Weights[1])
 	}
+	nominal := func(j int) bool {
+		return slices.ContainsFunc(c.Groups[:], func(g Group) bool {
+			levels := g.Result.Network.Network.Levels
+			return levels != nil && len(levels[j]) > 2
+		})
+	}
+	for i, from := range x.From {
+		x.Unsigned = append(x.Unsigned, nominal(from) || nominal(x.To[i]))
+	}
+	if !slices.Contains(x.Unsigned, true) {
+		x.Unsigned = nil
+	}
 	x.finish()
 	return x
 }

@@ -151,6 +151,12 @@ func TestExploreComparison(t *testing.T) {
 	require.Equal(t, column{-0.3, 0.1}, x.Low)
 	require.Equal(t, []string{"a", "b"}, x.Panels)
 	require.True(t, x.Compare)
+	require.Nil(t, x.Unsigned)
+
+	r.Network.Levels = make([][]string, len(names)) // of both groups
+	r.Network.Levels[0] = []string{"flat", "house", "tent"}
+	r.Network.Levels[1] = []string{"no", "yes"}
+	require.Equal(t, []bool{false, true}, c.explore(s).Unsigned, "pairs 1 – 2 and 0 – 2")
 }
 
 func TestNodeRows(t *testing.T) {

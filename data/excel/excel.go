@@ -116,17 +116,6 @@ type (
 			Text string `xml:"t"`
 		} `xml:"r"`
 	}
-	sheetRow struct {
-		Number string `xml:"r,attr"`
-		Cells  []struct {
-			Name    string    `xml:"r,attr"`
-			Type    string    `xml:"t,attr"`
-			Style   string    `xml:"s,attr"`
-			Formula *struct{} `xml:"f"`
-			Value   *string   `xml:"v"`
-			Inline  *richText `xml:"is"`
-		} `xml:"c"`
-	}
 )
 
 func (t *richText) String() string {
@@ -507,46 +496,100 @@ func (r *reader) cells() ([]cell, error) {
 		if end, ends := t.(xml.EndElement); ends && end.Name.Local == "sheetData" || begins && e.Name.Local == "sheetData" {
 			r.inside = begins
 		}
-		if !r.inside || !begins || e.Name.Local != "row" {
-			continue
+		if r.inside && begins && e.Name.Local == "row" {
+			return r.cellsOf(e)
 		}
-		var in sheetRow
-		if err := r.part.DecodeElement(&in, &e); err != nil {
-			return nil, err
-		}
-		return r.cellsOf(&in)
 	}
 }
 
 // cellsOf are the cells of a row by their columns.
-func (r *reader) cellsOf(in *sheetRow) (row []cell, err error) {
+func (r *reader) cellsOf(begin xml.StartElement) (row []cell, err error) {
 	number := r.row + 1
-	if in.Number != "" {
-		if number, err = strconv.Atoi(in.Number); err != nil || number <= r.row || number > mostRows {
-			return nil, format.Damaged("a row of number %.20q", in.Number)
+	if given := attribute(begin, "r"); given != "" {
+		if number, err = strconv.Atoi(given); err != nil || number <= r.row || number > mostRows {
+			return nil, format.Damaged("a row of number %.20q", given)
 		}
 	}
-	for _, c := range in.Cells {
-		at, err := cellColumn(c.Name, number, len(row))
+	for {
+		t, err := r.part.Token()
 		if err != nil {
 			return nil, err
 		}
-		text := ""
-		switch {
-		case c.Inline != nil:
-			text = c.Inline.String()
-		case c.Value != nil:
-			text = *c.Value
+		switch e := t.(type) {
+		case xml.EndElement:
+			r.row = number
+			return row, nil
+		case xml.StartElement:
+			if e.Name.Local != "c" {
+				err = r.part.Skip()
+				break
+			}
+			at, wrong := cellColumn(attribute(e, "r"), number, len(row))
+			if wrong != nil {
+				return nil, wrong
+			}
+			var one cell
+			if one, err = r.readCell(e); err == nil {
+				row = append(append(row, make([]cell, at-len(row))...), one)
+			}
 		}
-		one, err := r.cell(c.Type, c.Style, text)
 		if err != nil {
 			return nil, err
 		}
-		one.uncomputed = c.Formula != nil && c.Value == nil
-		row = append(append(row, make([]cell, at-len(row))...), one)
 	}
-	r.row = number
-	return row, nil
+}
+
+// attribute of an element; "" if it has none of the name.
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// readCell reads the element of a cell to its end: its formula, value or inline text.
+func (r *reader) readCell(begin xml.StartElement) (cell, error) {
+	text, formula, value, inside := "", false, false, false // inside the value
+	var inline *richText
+	for {
+		t, err := r.part.Token()
+		if err != nil {
+			return cell{}, err
+		}
+		switch e := t.(type) {
+		case xml.CharData:
+			if inside {
+				text += string(e)
+			}
+		case xml.StartElement:
+			switch {
+			case e.Name.Local == "v" && !inside:
+				value, inside, text = true, true, ""
+			case e.Name.Local == "is" && !inside:
+				inline = &richText{}
+				err = r.part.DecodeElement(inline, &e)
+			default:
+				formula = formula || e.Name.Local == "f"
+				err = r.part.Skip()
+			}
+			if err != nil {
+				return cell{}, err
+			}
+		case xml.EndElement:
+			if inside {
+				inside = false
+				break
+			}
+			if inline != nil {
+				text = inline.String()
+			}
+			one, err := r.cell(attribute(begin, "t"), attribute(begin, "s"), text)
+			one.uncomputed = formula && !value
+			return one, err
+		}
+	}
 }
 
 // cellColumn is the column of a cell named as B7, or the next where it has no name.

@@ -119,6 +119,12 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 		if err := known(name+"="+kind, kind); err != nil {
 			return nil, err
 		}
+		switch nominal := data.KindOf(t, j) == data.Nominal; {
+		case nominal && !named:
+			continue
+		case nominal && kind != OrdinalKind:
+			return nil, setting.Errorf("transform", name+"="+kind, "the column holds levels without an order, which have no %s; leave it out", kind)
+		}
 		columns[j] = Kinds[kind].Fit(t.Column(j), t.ColumnWeights(j), support.Lower[j], support.Upper[j])
 		if err := tooMany(name, columns[j]); err != nil {
 			return nil, err

@@ -216,6 +216,30 @@ func TestOthers(t *testing.T) {
 	require.Nil(t, fit(t, table, nil))
 }
 
+// Levels without an order have no function: one for all columns leaves them out, and one by name is
+// refused, but for ordinal.
+func TestNominal(t *testing.T) {
+	x, err := data.NewTable([]string{"x", "g"}, []float64{1, 0, 2, 1, 3, 2, 4, 0}, nil)
+	require.NoError(t, err)
+	x.Kinds, x.Levels = []data.Kind{data.Number, data.Nominal}, [][]string{nil, {"a", "b", "c"}}
+	for _, items := range [][]string{{"npn"}, {"g=ordinal"}, {"g=log"}} {
+		s, err := transform.Parse(items)
+		require.NoError(t, err)
+		c, err := s.Fit(x, nil)
+		switch items[0] {
+		case "npn":
+			require.NoError(t, err)
+			require.NotNil(t, c[0])
+			require.Nil(t, c[1])
+		case "g=ordinal":
+			require.NoError(t, err)
+			require.Equal(t, transform.OrdinalKind, c[1].Kind())
+		default:
+			require.ErrorContains(t, err, "the column holds levels without an order, which have no log; leave it out")
+		}
+	}
+}
+
 // A file gives the same functions; a damaged one is refused.
 func TestFiles(t *testing.T) {
 	table := skew(t)

@@ -5,6 +5,7 @@
 //	Of      the estimate, as moments that a network's path can go by
 //	chain   the completed rows, one Gibbs sweep a turn
 //	law     mean, covariances and thresholds given completed rows, and their means over turns
+//	spread  how much correlations vary over turns: the rows that a pair is worth
 package latent
 
 import (
@@ -29,7 +30,10 @@ const (
 // (data.Table.Cuts) tell intervals, other cells numbers, and gaps nothing: its second moments
 // about its mean, in the units of the table, with variance 1 for ordinal columns, whose mean is
 // 0; the means of other columns; and thresholds. counts say how often each row counts, nil for
-// once. It is right if cells are missing at random.
+// once. It is right if cells are missing at random. Of a nominal column (a block of width 2 or more in
+// data.Table.Blocks) a cell tells which of the utilities is the largest; S has the utilities whitened
+// (pairmoments.Moments.Whitening), and Pairs are the complete rows that a pair of columns is worth
+// (docs/theory/ordinal.md#eq-nominal).
 //
 // Each turn draws every latent number given the rest of its row, within its interval, and takes
 // mean, covariances and thresholds from the completed rows; the result is their mean over the
@@ -74,7 +78,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 func fill(m *pairmoments.Moments, t *data.Table, l *law, turns int, far float64, settled bool) {
 	*m = pairmoments.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
 	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the ordered categories, completed within their thresholds by stochastic EM, the mean of %d iterations, halves of which differ by %.2g in a correlation at most", turns, far)
-	m.Turns, m.Unsettled = turns, !settled
+	m.Turns, m.Unsettled, m.Known = turns, !settled, l.known(m.Own, m.Rows)
 	if len(l.blocks) == 0 {
 		return
 	}

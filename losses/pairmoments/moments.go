@@ -29,7 +29,7 @@ type Moments struct {
 
 	Rows  float64   // n = Σ_i a_i
 	Own   []float64 // n_jj: rows of each column
-	Pairs float64   // n_jk, mean over j < k
+	Pairs float64   // n_jk, mean over j < k; with nominal columns the complete rows that a pair is worth
 	Least float64   // the smallest n_jk
 
 	largest       float64 // of the correlations' sizes
@@ -53,6 +53,11 @@ type Moments struct {
 	// nominal column's utilities u, whose mean is Mean there: S is of W(u − mean), so that its part
 	// within the block is the unit matrix. nil for other blocks, and nil without blocks.
 	Whitening [][]float64
+
+	// Known is, of columns with latent numbers, how much their cells tell of these, (d, d), zero but
+	// within blocks: E = Cov(E[z | cell]) of z with unit variances, times the share of rows that have
+	// the column (docs/theory/ordinal.md#eq-known). nil: everything.
+	Known []float64
 
 	Turns     int  // of stochastic EM that they are means of
 	Unsettled bool // the turns that they are means of had not settled

@@ -57,6 +57,9 @@ func (f *Model) byComponents(z *data.Table, draws int) completer {
 
 // scoreMixed is Score of numbers and levels, in closed form: a marginal score has no error.
 func (f *Model) scoreMixed(t *data.Table) (*Scores, error) {
+	if t.D != len(f.Names) {
+		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
+	}
 	x, err := f.transformed(t)
 	if err != nil {
 		return nil, err
@@ -77,11 +80,10 @@ func (f *Model) scoreMixed(t *data.Table) (*Scores, error) {
 	return r, nil
 }
 
-// expectMixed is Point of numbers and levels. Expectations of numbers whose columns have a function
-// are no closed form.
+// expectMixed is Point of numbers and levels whose columns have no functions.
 func (f *Model) expectMixed(t *data.Table) (*Points, error) {
-	if f.Transform != nil {
-		return nil, fmt.Errorf("expectations of %s are not known in closed form beside levels: draw the cells (leave --point out)", f.Transform.Describe(f.Names))
+	if t.D != len(f.Names) {
+		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
 	}
 	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	for i := range t.N {

@@ -37,7 +37,7 @@ const ClosedForm = "closed form"
 // units (docs/theory/sampling.md#eq-conditional-mean). For a normal model on all of R^d it
 // is μ_m − P_mm⁻¹P_mo(x_o − μ_o), unless c.Sampler is another than exact. For other models,
 // and where columns are transformed, it is the mean of c.Draws draws (PointDraws), and for
-// ordered categories the most frequent of them. It fails as Impute does.
+// categories the most frequent of them. It fails as Impute does.
 func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Points, error) {
 	setting.Default(&c.Draws, PointDraws)
 	c, err := c.For(f)
@@ -47,11 +47,16 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 	if normal, ok := f.normalMeans(); ok && c.Sampler == "exact" {
 		return expectations(f, t, normal)
 	}
-	if f.mixed() != nil {
+	if f.mixed() != nil && f.Transform == nil {
 		return f.expectMixed(t)
 	}
 	r := &Points{Sampler: c.Sampler, Draws: c.Draws, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	categories := f.Transform.Ordinal()
+	for j, names := range f.Drawn() {
+		if names != nil {
+			categories = append(categories, j)
+		}
+	}
 	r.Mixing, err = eachBlock(ctx, f, t, c, func(b block) error {
 		f.restore(b.x)
 		draws := make([]float64, c.Draws)

@@ -66,7 +66,7 @@ type Try struct {
 
 const (
 	folds      = 5    // of the choice of a number of components
-	chosenRows = 5000 // at most, that it goes by
+	chosenRows = 3000 // at most, that it goes by
 
 	starts = 4  // of which the best after so many iterations goes on; of the choice two
 	short  = 20 // iterations

@@ -28,7 +28,7 @@ type Config struct {
 	Draws      int // completed tables; 1
 	Components int // of the mixture at most; 10, or one for 5d rows; 1 with fewer than 20d rows, d numbers a row
 	WarmUp     int // iterations of each chain before any counts; 100
-	Iterations int // of each chain that count; 100, and again twice as many while chains have not met, up to 800; of one normal with nominal columns 3200
+	Iterations int // of each chain that count; 100, and again twice as many while chains have not met, up to 800; with nominal columns 1600, and of one normal 3200
 	Seed       uint64
 
 	// Cuts are, for a column of few values, the increasing places at which it goes from one
@@ -57,8 +57,7 @@ const (
 	warmUp         = 100
 	leastRound     = 100
 	leastSpacing   = 10 // iterations of a chain from draw to draw
-	mostRounds     = 4
-	levelsRounds   = 6 // of one normal with nominal columns, whose utilities' covariances have long memories
+	mostRounds     = 4  // 5 with nominal columns, whose utilities' covariances have long memories; 6 of one normal
 )
 
 // Anchor is a normal distribution of the rows, d numbers each (L − 1 for a nominal column of L levels), at which the prior of a mixture is anchored.
@@ -160,8 +159,11 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	length, rounds := c.Iterations, 1
 	if length == 0 {
 		length, rounds = max(leastRound, leastSpacing*runs[0].draws), mostRounds
-		if c.Components == 1 && c.width(z) > z.D {
-			rounds = levelsRounds
+		if c.width(z) > z.D {
+			rounds++
+			if c.Components == 1 {
+				rounds++
+			}
 		}
 	}
 	for {

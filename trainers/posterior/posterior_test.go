@@ -270,6 +270,7 @@ func TestManyLevels(t *testing.T) {
 	for _, gaps := range d.Gaps {
 		require.False(t, floats.HasNaN(gaps))
 	}
+	require.False(t, math.IsNaN(d.Mixing.RHat), "a level that no draw has, or every one, has met")
 	for j, levels := range map[int]int{1: 50, 2: 3} {
 		require.InDelta(t, 1, floats.Sum(shares(z, j, d.Gaps, levels)), 1e-9)
 	}

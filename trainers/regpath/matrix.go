@@ -340,7 +340,58 @@ func (m *matrix) likelihood(a network.Adjacency) float64 {
 	if !em.NewSupport(packed, d).Minimise(packed, raw) || !c.Factorize(graph.Unpack(d, packed)) {
 		return math.NaN()
 	}
+	if m.of.Known != nil {
+		return m.knownLikelihood(&c, raw)
+	}
 	return m.of.Pairs / 2 * (c.LogDet() - float64(d))
+}
+
+// knownLikelihood is that of latent numbers with correlations R, of which cells tell the part E
+// (pairmoments.Moments.Known), as if each was measured with an error of variance I − E: of n rows
+// (docs/theory/ordinal.md#eq-known)
+//
+//	log L = −n/2 (log det Σ̃ + tr(Σ̃⁻¹R̃)),   Σ̃ = E^½ Σ̂ E^½ + I − E,   R̃ = E^½ R E^½ + I − E
+//
+// Σ̂ has the unit diagonal of R. It is NaN if Σ̃ is not positive definite.
+func (m *matrix) knownLikelihood(precision *mat.Cholesky, raw []float64) float64 {
+	d := m.Table.D
+	var sigma mat.SymDense
+	if precision.InverseTo(&sigma) != nil {
+		return math.NaN()
+	}
+	known := mat.NewSymDense(d, m.of.Known)
+	var e mat.EigenSym
+	var vectors, root mat.Dense
+	e.Factorize(known, true)
+	e.VectorsTo(&vectors)
+	values := e.Values(nil)
+	for k, v := range values {
+		values[k] = math.Sqrt(max(v, 0))
+	}
+	root.Product(&vectors, mat.NewDiagDense(d, values), vectors.T())
+	measured := func(at func(j, k int) float64) *mat.SymDense {
+		unit, out := mat.NewDense(d, d, nil), mat.NewSymDense(d, nil)
+		for j := range d {
+			for k := range d {
+				unit.Set(j, k, at(j, k)/math.Sqrt(raw[j*d+j]*raw[k*d+k]))
+			}
+		}
+		var product mat.Dense
+		product.Product(&root, unit, &root)
+		for j := range d {
+			for k := j; k < d; k++ {
+				out.SetSym(j, k, product.At(j, k)-known.At(j, k))
+			}
+			out.SetSym(j, j, out.At(j, j)+1)
+		}
+		return out
+	}
+	var c mat.Cholesky
+	var both mat.Dense
+	if !c.Factorize(measured(sigma.At)) || c.SolveTo(&both, measured(func(j, k int) float64 { return raw[j*d+k] })) != nil {
+		return math.NaN()
+	}
+	return -m.of.Rows / 2 * (c.LogDet() + mat.Trace(&both))
 }
 
 func (m *matrix) pseudoLikelihood(a network.Adjacency) float64 {

@@ -80,7 +80,8 @@ type problem struct {
 	weights    []float64 // of packed P in the penalty; nil: all 1
 	held       []bool    // of packed P: it stays 0; nil: none
 	covariates covariates
-	again      bool // see Run.Again
+	again      bool     // see Run.Again
+	pointEdges [][]bool // of points of the path, as far as networks has looked
 	save       func() error
 }
 
@@ -261,13 +262,13 @@ func (p *problem) unfinished() (lambdas []float64) {
 
 // networks are the finished points whose network is not that of the finished one before.
 func (p *problem) networks() (points []int) {
+	for _, at := range p.State.Points[len(p.pointEdges):] {
+		p.pointEdges = append(p.pointEdges, p.adjacency(at, false).Edge)
+	}
 	var last []bool
 	all := len(p.unfinished()) == len(p.State.Points)
 	for i, at := range p.State.Points {
-		if at.Unfinished && !all {
-			continue
-		}
-		if edges := p.adjacency(at, false).Edge; !slices.Equal(edges, last) {
+		if edges := p.pointEdges[i]; (all || !at.Unfinished) && !slices.Equal(edges, last) {
 			points, last = append(points, i), edges
 		}
 	}

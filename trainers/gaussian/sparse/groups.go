@@ -174,8 +174,12 @@ func (p *Matrix) Strengths(blocks []data.Block) []float64 {
 	out := make([]float64, n*(n+1)/2)
 	for a := range blocks {
 		for b := a + 1; b < n; b++ {
-			at := graph.PackedIndex(n, a, b)
-			cross := part(blocks[a], blocks[b])
+			at, from, to := graph.PackedIndex(n, a, b), blocks[a], blocks[b]
+			if from.Width == 1 && to.Width == 1 && lower[a] != nil && lower[b] != nil {
+				out[at] = math.Abs(whole.At(from.First, to.First)) / lower[a].At(0, 0) / lower[b].At(0, 0)
+				continue
+			}
+			cross := part(from, to)
 			switch {
 			case mat.Norm(cross, 2) == 0:
 				continue

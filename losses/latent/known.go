@@ -1,0 +1,112 @@
+package latent
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+)
+
+// known is pairmoments.Moments.Known: of a number 1, of an ordinal column with thresholds τ, of which
+// level k lies between τ_k and τ_{k+1} and has the share p_k,
+//
+//	e = Σ_k (φ(τ_k) − φ(τ_{k+1}))²/p_k
+//
+// (2/π of two equal levels), of a nominal column Σ_k p_k m_k m_kᵀ, each times the share of rows that
+// have the column. own are these rows by column, of rows in all.
+func (l *law) known(own []float64, rows float64) []float64 {
+	d := len(l.mean)
+	e := make([]float64, d*d)
+	for j, cuts := range l.cuts {
+		e[j*d+j] = own[j] / rows
+		if cuts == nil {
+			continue
+		}
+		told, below, density := 0.0, 0.0, 0.0
+		for k := range len(cuts) + 1 {
+			upTo, next := 1.0, 0.0
+			if k < len(cuts) {
+				upTo, next = distuv.UnitNormal.CDF(cuts[k]), distuv.UnitNormal.Prob(cuts[k])
+			}
+			if p := upTo - below; p > 0 {
+				told += (density - next) * (density - next) / p
+			}
+			below, density = upTo, next
+		}
+		e[j*d+j] *= told
+	}
+	for _, b := range l.blocks {
+		shares, means := l.levels(b)
+		for k, p := range shares {
+			for j := range b.Width {
+				for i := range b.Width {
+					if k == 0 && i == j {
+						e[(b.First+j)*d+b.First+i] = 0
+					}
+					e[(b.First+j)*d+b.First+i] += own[b.First] / rows * p * means[k][j] * means[k][i]
+				}
+			}
+		}
+	}
+	return e
+}
+
+// levels are the shares p_k of a nominal column's levels and the means m_k of its whitened utilities
+// given each: with v_0 … v_{K−1} independent, v_l ~ N(a_l, ½) and u_l = v_l − v_0, level k is that of
+// the largest v_l, and
+//
+//	p_k          = ∫ f_k(v) Π_{l≠k} F_l(v) dv
+//	p_k E[v_k|k] = ∫ v f_k(v) Π_{l≠k} F_l(v) dv
+//	p_k E[v_l|k] = ∫ f_k(v) (a_l F_l(v) − ½ f_l(v)) Π_{m≠k,l} F_m(v) dv
+//
+// by the trapezoid rule, whose error is far below 1e-8 here.
+func (l *law) levels(b data.Block) (shares []float64, means [][]float64) {
+	const steps, reach = 400, 6.0
+	n := b.Width + 1
+	a := append([]float64{0}, l.mean[b.First:b.First+b.Width]...)
+	low, high := floats.Min(a)-reach, floats.Max(a)+reach
+	step := (high - low) / steps
+	laws, f, below := make([]distuv.Normal, n), make([]float64, n), make([]float64, n)
+	for k, mean := range a {
+		laws[k] = distuv.Normal{Mu: mean, Sigma: math.Sqrt(0.5)}
+	}
+	shares = make([]float64, n)
+	v := make([][]float64, n) // p_k E[v_l|k]
+	for k := range v {
+		v[k] = make([]float64, n)
+	}
+	for i := range steps + 1 {
+		at := low + float64(i)*step
+		for k, own := range laws {
+			f[k], below[k] = own.Prob(at), own.CDF(at)
+		}
+		for k := range n {
+			rest := step * f[k]
+			for other := range n {
+				if other != k {
+					rest *= below[other]
+				}
+			}
+			shares[k] += rest
+			v[k][k] += rest * at
+			for other := range n {
+				if other != k && below[other] > 0 {
+					v[k][other] += rest * (a[other] - f[other]/below[other]/2)
+				}
+			}
+		}
+	}
+	means = make([][]float64, n)
+	w := whitening(b.Width)
+	for k := range means {
+		means[k] = make([]float64, b.Width)
+		for j := range b.Width {
+			for i := range b.Width {
+				means[k][j] += w.At(j, i) * ((v[k][i+1]-v[k][0])/shares[k] - a[i+1])
+			}
+		}
+	}
+	return shares, means
+}
