@@ -28,6 +28,7 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/imputation"
 	"missingscore/benchmarks/mar"
+	"missingscore/benchmarks/mixed"
 	"missingscore/benchmarks/networks"
 	"missingscore/benchmarks/neural"
 	"missingscore/benchmarks/normal"
@@ -46,6 +47,7 @@ var experiments = []harness.Experiment{
 	tables.SP100, tables.Yeast,
 	neural.Experiment, neural.AtRandom, neural.Curve,
 	coverage.Experiment, networks.Experiment, imputation.Experiment, mar.Experiment, scale.Experiment,
+	mixed.Networks, mixed.Imputation, mixed.Defaults,
 }
 
 func main() {

@@ -1,0 +1,114 @@
+package mixed
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/gaps"
+	"missingscore/benchmarks/harness"
+)
+
+//go:embed defaults.json
+var defaultSettings []byte
+
+// FolderVariable is the environment variable that names a folder of further tables for Defaults.
+const FolderVariable = "MISSINGSCORE_TABLES"
+
+// Defaults runs missingscore by its defaults on tables as people have them: those of R's packages
+// with all their columns, simulated ones, and the files of a folder.
+var Defaults = harness.Experiment{
+	Name: "mixed-defaults", Title: "Commands by their defaults", Source: "benchmarks/README.md",
+	Settings: defaultSettings, Grid: defaultGrid,
+}
+
+type defaultConfig struct {
+	Replicates int        `json:"replicates"`
+	Tables     []source   `json:"tables"`
+	Missing    float64    `json:"missing"` // share of the cells of a simulated table that is hidden
+	Commands   [][]string `json:"commands"`
+	Ours       []string   `json:"ours"`
+}
+
+func defaultGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
+	var s defaultConfig
+	if err := harness.Decode(text, &s); err != nil {
+		return cells.Grid{}, err
+	}
+	g := cells.Grid{
+		Key:   []string{"table", "replicate", "method"},
+		Value: []string{"exit", secondsColumn, "wall", "megabytes", "screen", versionColumn},
+		Clock: []string{secondsColumn, "wall", "megabytes", "screen", versionColumn},
+	}
+	files, err := filepath.Glob(filepath.Join(os.Getenv(FolderVariable), "*"))
+	if err != nil || os.Getenv(FolderVariable) == "" {
+		files = nil
+	}
+	for replicate := 1; replicate <= replicates; replicate++ {
+		add := func(name string, command []string, put func(ctx context.Context, path string) error) {
+			g.Cells = append(g.Cells, cells.Cell{
+				Key: []string{name, strconv.Itoa(replicate), strings.Join(command, " ")},
+				Run: func(ctx context.Context) ([]string, error) { return byDefaults(ctx, name, command, put) },
+			})
+		}
+		for _, command := range s.Commands {
+			for _, from := range s.Tables {
+				add(from.Name, command, func(ctx context.Context, path string) error {
+					return from.write(ctx, path, s.Missing, uint64(replicate))
+				})
+			}
+			for _, file := range files {
+				add(filepath.Base(file), command, func(_ context.Context, path string) error { return os.Symlink(file, path) })
+			}
+		}
+	}
+	return g, nil
+}
+
+// write writes the table, of a simulated one with a share of the cells hidden.
+func (s source) write(ctx context.Context, path string, missing float64, seed uint64) error {
+	t, err := s.table(ctx, seed)
+	if err == nil && s.Design != nil {
+		t, err = hide(gaps.Law{Missing: missing}, t, seed)
+	}
+	if err != nil {
+		return err
+	}
+	return write(path, t)
+}
+
+// byDefaults runs a command on the table that put writes.
+func byDefaults(ctx context.Context, name string, command []string, put func(ctx context.Context, path string) error) ([]string, error) {
+	version, err := program()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "mixed")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	table := filepath.Join(dir, strings.TrimSuffix(name, ".csv")+".csv")
+	if err := put(ctx, table); err != nil {
+		return nil, err
+	}
+	arguments := append(slices.Clone(command[:min(1, len(command))]), table)
+	if command[0] == "describe" {
+		arguments = []string{table}
+	} else {
+		arguments = append(append(arguments, command[1:]...), "--out", filepath.Join(dir, "out"+map[bool]string{true: ".csv"}[command[0] == "impute"]))
+	}
+	o, err := run(ctx, arguments...)
+	if err != nil {
+		return nil, err
+	}
+	screen := strings.ReplaceAll(o.end(2), dir+string(filepath.Separator), "")
+	return []string{strconv.Itoa(o.exit), seconds(o.seconds), seconds(o.wall), fmt.Sprintf("%.0f", o.megabytes), screen, version}, nil
+}

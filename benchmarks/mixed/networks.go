@@ -1,0 +1,203 @@
+package mixed
+
+import (
+	"context"
+	_ "embed"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/gaps"
+	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/outside"
+	"missingscore/data"
+	"missingscore/data/network"
+)
+
+//go:embed networks.json
+var networkSettings []byte
+
+//go:embed mgm.R
+var mgmScript []byte
+
+var mgm = outside.R("mgm.R", mgmScript, "mgm", "mice")
+
+// Networks has a cell for each simulated table, law of hiding, replicate and method.
+var Networks = harness.Experiment{
+	Name: "mixed-networks", Title: "Networks of mixed tables", Source: "benchmarks/README.md",
+	Settings: networkSettings, Grid: networkGrid,
+}
+
+type networkConfig struct {
+	Replicates int             `json:"replicates"`
+	Designs    []design        `json:"designs"`
+	Laws       []gaps.Law      `json:"laws"`
+	Methods    []networkMethod `json:"methods"`
+	Ours       []string        `json:"ours"`
+}
+
+// networkMethod is missingscore, with further arguments, or R's mgm.
+type networkMethod struct {
+	Name      string   `json:"name"`
+	Rows      string   `json:"rows"`      // of mgm: complete rows, or mice to impute once before; empty: missingscore
+	Coded     bool     `json:"coded"`     // missingscore sees the places of levels as numbers
+	Arguments []string `json:"arguments"` // of missingscore network
+}
+
+func networkGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
+	var s networkConfig
+	if err := harness.Decode(text, &s); err != nil {
+		return cells.Grid{}, err
+	}
+	for _, d := range s.Designs {
+		if truths[d.Truth] == nil {
+			return cells.Grid{}, fmt.Errorf("settings: there is no truth %q", d.Truth)
+		}
+	}
+	g := cells.Grid{
+		Key:   []string{"network", lawColumn, "replicate", "method"},
+		Value: []string{"failed", "edges", "f1", "false_discoveries", "true_discoveries", secondsColumn, versionColumn},
+		Clock: []string{secondsColumn, versionColumn},
+	}
+	for replicate := 1; replicate <= replicates; replicate++ {
+		for _, d := range s.Designs {
+			for _, law := range s.Laws {
+				for _, m := range s.Methods {
+					if m.Rows == "mice" && law.Missing == 0 {
+						continue // there is nothing to impute
+					}
+					g.Cells = append(g.Cells, cells.Cell{
+						Key: []string{d.String(), law.Name, strconv.Itoa(replicate), m.Name},
+						Run: func(ctx context.Context) ([]string, error) { return m.run(ctx, d, law, uint64(replicate)) },
+					})
+				}
+			}
+		}
+	}
+	return g, nil
+}
+
+// run is one cell. A method that gives no network for a table has failed on it.
+func (m networkMethod) run(ctx context.Context, d design, law gaps.Law, seed uint64) ([]string, error) {
+	truth, whole, err := d.simulate(seed)
+	if err != nil {
+		return nil, err
+	}
+	t, err := hide(law, whole, seed)
+	if err != nil {
+		return nil, err
+	}
+	estimate := m.byProgram
+	if m.Rows != "" {
+		estimate = m.byMGM
+	}
+	found, spent, version, err := estimate(ctx, t, seed)
+	if err != nil {
+		return nil, err
+	}
+	if found.Edge == nil {
+		return []string{"1", unknown, unknown, unknown, unknown, spent, version}, nil
+	}
+	right, edges := 0, found.Count()
+	for at, is := range found.Edge {
+		if is && truth.Edge[at] {
+			right++
+		}
+	}
+	wrong := float64(edges-right) / math.Max(1, float64(edges))
+	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 5, 64) }
+	return []string{"0", strconv.Itoa(edges), number(network.F1(truth, found)), number(wrong),
+		number(float64(right) / float64(truth.Count())), spent, version}, nil
+}
+
+// byProgram is the network of missingscore network.
+func (m networkMethod) byProgram(ctx context.Context, t *data.Table, seed uint64) (found network.Adjacency, spent, version string, err error) {
+	if version, err = program(); err != nil {
+		return found, "", "", err
+	}
+	dir, err := os.MkdirTemp("", "mixed")
+	if err != nil {
+		return found, "", "", err
+	}
+	defer os.RemoveAll(dir)
+	var ordered []string
+	for j, k := range t.Kinds {
+		if k == data.Ordered && !m.Coded {
+			ordered = append(ordered, t.Names[j])
+		}
+	}
+	table, out := filepath.Join(dir, "table.csv"), filepath.Join(dir, "network")
+	arguments := slices.Concat([]string{"network", table, "--out", out, "--seed", strconv.FormatUint(seed, 10)}, m.Arguments)
+	if len(ordered) > 0 {
+		arguments = append(arguments, "--ordinal", strings.Join(ordered, ","))
+	}
+	if m.Coded {
+		t = codes(t)
+	}
+	if err := write(table, t); err != nil {
+		return found, "", "", err
+	}
+	o, err := run(ctx, arguments...)
+	if err == nil {
+		err = o.finished(arguments...)
+	}
+	if err != nil {
+		return found, "", "", err
+	}
+	found, err = readEdges(filepath.Join(out, "edges.csv"), t.Names)
+	return found, seconds(o.seconds), version, err
+}
+
+// readEdges reads the pairs of the first two columns of edges.csv.
+func readEdges(path string, names []string) (network.Adjacency, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return network.Adjacency{}, err
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return network.Adjacency{}, err
+	}
+	var pairs [][]float64
+	for _, line := range lines[1:] {
+		pairs = append(pairs, []float64{float64(slices.Index(names, line[0]) + 1), float64(slices.Index(names, line[1]) + 1)})
+	}
+	return joined(pairs, len(names))
+}
+
+// joined is the network of pairs of columns, numbered from 1.
+func joined(pairs [][]float64, d int) (network.Adjacency, error) {
+	a := network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}
+	for _, p := range pairs {
+		j, k := int(min(p[0], p[1]))-1, int(max(p[0], p[1]))-1
+		if j < 0 || j == k || k >= d {
+			return a, fmt.Errorf("there is no pair %v of %d columns", p, d)
+		}
+		a.Edge[j*(2*d-j-1)/2+k-j-1] = true
+	}
+	return a, nil
+}
+
+// byMGM is the network of R's mgm; none if it refuses the table.
+func (m networkMethod) byMGM(ctx context.Context, t *data.Table, seed uint64) (found network.Adjacency, spent, version string, err error) {
+	if version, err = mgm.Version(); err != nil {
+		return found, "", "", err
+	}
+	lines, printed, err := mgm.Run(ctx, codes(t), strings.Join(kinds(t), ","), m.Rows, strconv.FormatUint(seed, 10))
+	if err != nil {
+		return found, "", "", err
+	}
+	if len(lines) > 0 && math.IsNaN(lines[0][0]) {
+		return found, strings.TrimSpace(printed), version, nil
+	}
+	found, err = joined(lines, t.D)
+	return found, strings.TrimSpace(printed), version, err
+}

@@ -1,0 +1,33 @@
+# A table of R's packages mice, psych or psychTools.
+#
+#   Rscript tables.R ignored out.csv name columns factors rows
+#
+# columns and factors are names, as a,b,c: which columns (empty: all), and which of these numbers are
+# levels. rows > 0 draws as many rows. Writes the table, of levels their places from 0, and prints a
+# line for each column: its name, its kind (number, binary, ordered, nominal) and its levels,
+# separated by tabs.
+arguments <- commandArgs(trailingOnly = TRUE)
+parts <- function(text) strsplit(text, ",")[[1]]
+name <- arguments[3]
+for (package in c("mice", "psych", "psychTools")) if (requireNamespace(package, quietly = TRUE)) {
+  suppressWarnings(data(list = name, package = package))
+}
+if (!exists(name)) stop("no package has the table ", name)
+x <- get(name)
+if (arguments[4] != "") x <- x[parts(arguments[4])]
+for (j in parts(arguments[5])) x[[j]] <- factor(ifelse(is.na(x[[j]]), NA, paste0(j, x[[j]])))
+rows <- as.integer(arguments[6])
+set.seed(1)
+if (rows > 0 && rows < nrow(x)) x <- x[sort(sample(nrow(x), rows)), ]
+for (j in seq_along(x)) {
+  if (is.logical(x[[j]])) x[[j]] <- factor(x[[j]])
+  kind <- "number"
+  if (is.factor(x[[j]])) {
+    x[[j]] <- droplevels(x[[j]])
+    kind <- if (is.ordered(x[[j]])) "ordered" else if (nlevels(x[[j]]) == 2) "binary" else "nominal"
+  }
+  cat(c(names(x)[j], kind, levels(x[[j]])), sep = "\t")
+  cat("\n")
+  if (is.factor(x[[j]])) x[[j]] <- as.integer(x[[j]]) - 1
+}
+write.table(x, arguments[2], sep = ",", row.names = FALSE, col.names = FALSE)
