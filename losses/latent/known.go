@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
@@ -21,34 +22,33 @@ func (l *law) known(own []float64, rows float64) []float64 {
 	e := make([]float64, d*d)
 	for j, cuts := range l.cuts {
 		e[j*d+j] = own[j] / rows
-		if cuts == nil {
-			continue
+		if cuts != nil {
+			e[j*d+j] *= toldBy(cuts)
 		}
-		told, below, density := 0.0, 0.0, 0.0
-		for k := range len(cuts) + 1 {
-			upTo, next := 1.0, 0.0
-			if k < len(cuts) {
-				upTo, next = distuv.UnitNormal.CDF(cuts[k]), distuv.UnitNormal.Prob(cuts[k])
-			}
-			if p := upTo - below; p > 0 {
-				told += (density - next) * (density - next) / p
-			}
-			below, density = upTo, next
-		}
-		e[j*d+j] *= told
 	}
 	for _, b := range l.blocks {
 		shares, means := l.levels(b)
+		told := mat.NewSymDense(b.Width, nil)
 		for k, p := range shares {
-			for j := range b.Width {
-				for i := range b.Width {
-					if k == 0 && i == j {
-						e[(b.First+j)*d+b.First+i] = 0
-					}
-					e[(b.First+j)*d+b.First+i] += own[b.First] / rows * p * means[k][j] * means[k][i]
-				}
-			}
+			told.SymRankOne(told, p*own[b.First]/rows, mat.NewVecDense(b.Width, means[k]))
 		}
+		mat.NewDense(d, d, e).Slice(b.First, b.First+b.Width, b.First, b.First+b.Width).(*mat.Dense).Copy(told)
+	}
+	return e
+}
+
+// toldBy is e of thresholds.
+func toldBy(cuts []float64) (e float64) {
+	below, density := 0.0, 0.0
+	for k := range len(cuts) + 1 {
+		upTo, next := 1.0, 0.0
+		if k < len(cuts) {
+			upTo, next = distuv.UnitNormal.CDF(cuts[k]), distuv.UnitNormal.Prob(cuts[k])
+		}
+		if p := upTo - below; p > 0 {
+			e += (density - next) * (density - next) / p
+		}
+		below, density = upTo, next
 	}
 	return e
 }
@@ -73,40 +73,37 @@ func (l *law) levels(b data.Block) (shares []float64, means [][]float64) {
 		laws[k] = distuv.Normal{Mu: mean, Sigma: math.Sqrt(0.5)}
 	}
 	shares = make([]float64, n)
-	v := make([][]float64, n) // p_k E[v_l|k]
-	for k := range v {
-		v[k] = make([]float64, n)
-	}
+	v := mat.NewDense(n, n, nil) // p_k E[v_l|k]
 	for i := range steps + 1 {
 		at := low + float64(i)*step
 		for k, own := range laws {
 			f[k], below[k] = own.Prob(at), own.CDF(at)
 		}
 		for k := range n {
-			rest := step * f[k]
-			for other := range n {
-				if other != k {
-					rest *= below[other]
-				}
+			rest := step * f[k] * floats.Prod(below[:k]) * floats.Prod(below[k+1:])
+			if rest == 0 {
+				continue
 			}
 			shares[k] += rest
-			v[k][k] += rest * at
 			for other := range n {
-				if other != k && below[other] > 0 {
-					v[k][other] += rest * (a[other] - f[other]/below[other]/2)
+				mean := at
+				if other != k {
+					mean = a[other] - f[other]/below[other]/2
 				}
+				v.Set(k, other, v.At(k, other)+rest*mean)
 			}
 		}
 	}
 	means = make([][]float64, n)
 	w := whitening(b.Width)
 	for k := range means {
-		means[k] = make([]float64, b.Width)
-		for j := range b.Width {
-			for i := range b.Width {
-				means[k][j] += w.At(j, i) * ((v[k][i+1]-v[k][0])/shares[k] - a[i+1])
-			}
+		u := mat.NewVecDense(b.Width, nil) // about its mean
+		for i := range b.Width {
+			u.SetVec(i, (v.At(k, i+1)-v.At(k, 0))/shares[k]-a[i+1])
 		}
+		var y mat.VecDense
+		y.MulVec(w, u)
+		means[k] = y.RawVector().Data
 	}
 	return shares, means
 }
