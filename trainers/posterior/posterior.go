@@ -171,7 +171,7 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 			return nil, err
 		}
 		d := together(runs, c.Draws)
-		if rounds--; rounds == 0 || Met(d.Mixing) {
+		if rounds--; rounds == 0 || Met(d.Mixing) || c.Components > 1 && hopeless(d.Mixing, rounds) {
 			d.Iterations = length
 			return d, nil
 		}
@@ -216,6 +216,12 @@ const (
 
 // Met says that no R-hat is above MostRHat and MostColumnRHat.
 func Met(m *mcmc.Mixing) bool { return m == nil || m.RHat <= MostRHat && m.Worst <= MostColumnRHat }
+
+// hopeless says that chains will not meet in so many more rounds, each twice as long as the one
+// before: R-hat − 1 falls about as the inverse of their length, and it would have to fall twice as fast.
+func hopeless(m *mcmc.Mixing, rounds int) bool {
+	return max((m.RHat-1)/(MostRHat-1), (m.Worst-1)/(MostColumnRHat-1)) > math.Exp2(float64(rounds+1))
+}
 
 // each does work for all runs, up to c.Workers at a time.
 func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) error {
