@@ -1,0 +1,126 @@
+package latent
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/internal/stream"
+)
+
+// A median split tells 2/π of a normal number, a number all of itself, four levels Σ p E[z | level]² by
+// the midpoint rule; each times the share of rows with the column.
+func TestKnownOfThresholds(t *testing.T) {
+	cuts := []float64{-1.1, 0.2, 0.9}
+	l := newLaw(mixed(nil, nil, 0, 0, 0))
+	l.cuts[0], l.cuts[1] = []float64{0}, cuts
+	const steps, far = 200_000, 9.0
+	share, first := make([]float64, 4), make([]float64, 4)
+	for i := range steps {
+		z, level := far*(2*(float64(i)+0.5)/steps-1), 0
+		for level < len(cuts) && z > cuts[level] {
+			level++
+		}
+		p := 2 * far / steps * distuv.UnitNormal.Prob(z)
+		share[level] += p
+		first[level] += p * z
+	}
+	want := 0.0
+	for k, p := range share {
+		want += first[k] * first[k] / p
+	}
+	e := l.known([]float64{60, 30, 45}, 60)
+	require.InDeltaSlice(t, []float64{2 / math.Pi, 0, 0, 0, want / 2, 0, 0, 0, 0.75}, e, 1e-5)
+	require.InDelta(t, 2/math.Pi, e[0], 1e-14)
+}
+
+// nominalLaw is a law of one nominal column whose utilities have these means.
+func nominalLaw(mean ...float64) *law {
+	l := newLaw(mixed(nil, nil, len(mean)))
+	copy(l.mean, mean)
+	return l
+}
+
+// Shares of levels and means of whitened utilities: against draws from N(a, ½(I + 11ᵀ)), within 4.5
+// standard errors.
+func TestLevels(t *testing.T) {
+	const n = 200_000
+	for _, a := range [][]float64{{0.3, -0.8}, {-0.4, 0.6, 0, 1.1}} {
+		width := len(a)
+		l := nominalLaw(a...)
+		shares, means := l.levels(l.blocks[0])
+		cov := mat.NewSymDense(width, nil)
+		for j := range width {
+			for k := range j {
+				cov.SetSym(j, k, 0.5)
+			}
+			cov.SetSym(j, j, 1)
+		}
+		var c mat.Cholesky
+		var lower mat.TriDense
+		require.True(t, c.Factorize(cov))
+		c.LTo(&lower)
+		rng, w := stream.New(1, 1), whitening(width)
+		count, sum, square := make([]float64, width+1), mat.NewDense(width+1, width, nil), mat.NewDense(width+1, width, nil)
+		x, u, y := mat.NewVecDense(width, nil), mat.NewVecDense(width, nil), mat.NewVecDense(width, nil)
+		for range n {
+			for j := range width {
+				x.SetVec(j, rng.NormFloat64())
+			}
+			u.MulVec(&lower, x)
+			y.MulVec(w, u) // about its mean
+			best, level := 0.0, 0
+			for j, mean := range a {
+				if v := mean + u.AtVec(j); v > best {
+					best, level = v, j+1
+				}
+			}
+			count[level]++
+			for j := range width {
+				v := y.AtVec(j)
+				sum.Set(level, j, sum.At(level, j)+v)
+				square.Set(level, j, square.At(level, j)+v*v)
+			}
+		}
+		for k, drawn := range count {
+			require.InDelta(t, drawn/n, shares[k], 4.5*math.Sqrt(shares[k]*(1-shares[k])/n), "%d levels: %d", width+1, k)
+			for j := range width {
+				mean := sum.At(k, j) / drawn
+				require.InDelta(t, mean, means[k][j], 4.5*math.Sqrt((square.At(k, j)/drawn-mean*mean)/drawn), "%d levels: %d, %d", width+1, k, j)
+			}
+		}
+	}
+}
+
+// Of three equal levels the largest of three normals of variance ½ has the mean m = 3/(2√π)/√2, and each
+// other −m/2: E = 3m²/2 times the unit matrix, times the share of rows.
+func TestKnownOfThreeEqualLevels(t *testing.T) {
+	l := nominalLaw(0, 0)
+	shares, _ := l.levels(l.blocks[0])
+	require.InDeltaSlice(t, []float64{1. / 3, 1. / 3, 1. / 3}, shares, 1e-10)
+	e := 27 / (16 * math.Pi) * 0.8
+	require.InDeltaSlice(t, []float64{e, 0, 0, e}, l.known([]float64{40, 40}, 50), 1e-10)
+}
+
+// Neither the order of levels nor the level with utility 0 changes the eigenvalues of E.
+func TestKnownWithoutOrderOfLevels(t *testing.T) {
+	a := []float64{0, 0.7, -0.5, 1.2}
+	values := func(order ...int) []float64 {
+		mean := make([]float64, 3)
+		for k := range mean {
+			mean[k] = a[order[k+1]] - a[order[0]]
+		}
+		var e mat.EigenSym
+		require.True(t, e.Factorize(mat.NewSymDense(3, nominalLaw(mean...).known([]float64{1, 1, 1}, 1)), false))
+		return e.Values(nil)
+	}
+	want := values(0, 1, 2, 3)
+	require.Greater(t, want[2]-want[0], 0.05)
+	require.Less(t, want[2], 1.)
+	for _, order := range [][]int{{1, 0, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}} {
+		require.InDeltaSlice(t, want, values(order...), 1e-8)
+	}
+}
