@@ -12,6 +12,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/stream"
+	"missingscore/trainers/mcmc"
 )
 
 // A gamma variate of shape 2 and rate 1 that is above l has the mean (l² + 2l + 2)/(l + 1) and
@@ -370,4 +371,15 @@ func TestAnchor(t *testing.T) {
 	require.NoError(t, err)
 	require.InDeltaSlice(t, []float64{2, 0}, a.Mean, 4/math.Sqrt(n))
 	require.InDeltaSlice(t, []float64{1, 0.8, 0.8, 1}, a.Covariance, 4*math.Sqrt(2./n))
+}
+
+// Rounds double: with one left, R-hat − 1 may be four times its limit, and a column's likewise.
+func TestHopeless(t *testing.T) {
+	for _, c := range []struct {
+		all, column float64
+		rounds      int
+		want        bool
+	}{{1.39, 1.2, 1, false}, {1.41, 1.2, 1, true}, {1.1, 1.79, 1, false}, {1.1, 1.81, 1, true}, {1.41, 1.81, 2, false}} {
+		require.Equal(t, c.want, hopeless(&mcmc.Mixing{RHat: c.all, Worst: c.column}, c.rounds), "%v", c)
+	}
 }

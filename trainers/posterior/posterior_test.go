@@ -11,7 +11,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/stream"
-	"missingscore/trainers/mcmc"
 	"missingscore/trainers/posterior"
 )
 
@@ -309,15 +308,4 @@ func TestDonors(t *testing.T) {
 	want = (stat.Mean(hidden, nil) - mean) / deviation
 	require.Greater(t, want, 0.5)
 	require.InDelta(t, want, stat.Mean(all, nil), 0.12)
-}
-
-// Rounds double: with one left, R-hat − 1 may be four times its limit, and a column's likewise.
-func TestHopeless(t *testing.T) {
-	for _, c := range []struct {
-		all, column float64
-		rounds      int
-		want        bool
-	}{{1.39, 1.2, 1, false}, {1.41, 1.2, 1, true}, {1.1, 1.79, 1, false}, {1.1, 1.81, 1, true}, {1.41, 1.81, 2, false}} {
-		require.Equal(t, c.want, hopeless(&mcmc.Mixing{RHat: c.all, Worst: c.column}, c.rounds), "%v", c)
-	}
 }
