@@ -537,7 +537,7 @@ func (f *imputeCommand) tellLaw(r *fitted.PosteriorImputed) (summary string) {
 	f.known["sampler"], f.known["draws"], f.known["model"] = r.Sampler, r.Draws, model+", drawn along"
 	f.known["components"], f.known["prior_rows"], f.known["iterations"] = r.Law.InUse, r.Law.Weight, r.Law.Iterations
 	f.known["transformed"] = r.Transform.Labels(t.Names)
-	summary = fmt.Sprintf("%d missing cells drawn %d times from %s", t.Missing(), r.Draws, inUse)
+	summary = fmt.Sprintf("%s drawn %d times from %s", counted(t.Missing(), "missing cell"), r.Draws, inUse)
 	if of := r.Transform.Describe(t.Names); of != "" {
 		summary += "; transformed columns: " + of
 	}

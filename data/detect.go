@@ -641,7 +641,7 @@ func KindsOf(t *Table) map[string]Column {
 	return kinds
 }
 
-const nominalReason = "nominal, which is no number; network without --method, fit --model mixture and impute take it"
+const nominalReason = "nominal, not a number; network without --method, fit --model mixture and impute take such columns"
 
 // NumbersOnly is the table without its nominal columns, which it gives: for methods that take numbers.
 // Binary and ordered columns stay with their codes as numbers. It fails if no column is left.
