@@ -430,7 +430,7 @@ func (f *compareCommand) summary(w io.Writer, took time.Duration) error {
 	}
 	r, a, b := f.result, f.groups[0], f.groups[1]
 	differing := f.page.Differing()
-	fmt.Fprintf(w, "%s (%d rows, %d edges) and %s (%d rows, %d edges), %d permutations\n", a.name, a.table.N, len(a.result.Network.Edges()), b.name, b.table.N, len(b.result.Network.Edges()), f.permutations-r.Failed)
+	fmt.Fprintf(w, "%s (%s, %s) and %s (%s, %s), %d permutations\n", a.name, counted(a.table.N, "row"), counted(len(a.result.Network.Edges()), "edge"), b.name, counted(b.table.N, "row"), counted(len(b.result.Network.Edges()), "edge"), f.permutations-r.Failed)
 	fmt.Fprintf(w, "whole network: largest difference M = %.3f, p %s\n", r.Structure.Observed, mcar.FormatP(r.Structure.P))
 	fmt.Fprintf(w, "global strength: %.3f and %.3f, difference S = %.3f, p %s\n", r.Strengths[0], r.Strengths[1], r.Strength.Observed, mcar.FormatP(r.Strength.P))
 	fmt.Fprintf(w, "%d of %d pairs differ at q ≤ %g\n", len(differing), len(r.Pairs), report.DifferenceRate)

@@ -135,7 +135,7 @@ func TestWhereColumnsAreMissing(t *testing.T) {
 	c.Corrected = 1
 	require.Equal(t, "no sign of dependence", where(c))
 	c.Predictor = ""
-	require.Equal(t, "nothing to test with", where(c))
+	require.Equal(t, "too few to test", where(c))
 }
 
 // Texts that hold numbers are findings with an example, and the next command reads them.

@@ -530,16 +530,16 @@ func (f *imputeCommand) tellUnmet(m *mcmc.Mixing, names []string) string {
 func (f *imputeCommand) tellLaw(r *fitted.PosteriorImputed) (summary string) {
 	t := f.cells.Table
 	model := "mixture of normals"
-	inUse := fmt.Sprintf("a mixture of normals, %.1f of them in use", r.Law.InUse)
+	inUse := fmt.Sprintf("a mixture of normals with %.1f components in use", r.Law.InUse)
 	if f.components == 1 || r.Law.Mixture != nil {
 		model, inUse = "one normal", "one normal distribution"
 	}
 	f.known["sampler"], f.known["draws"], f.known["model"] = r.Sampler, r.Draws, model+", drawn along"
 	f.known["components"], f.known["prior_rows"], f.known["iterations"] = r.Law.InUse, r.Law.Weight, r.Law.Iterations
 	f.known["transformed"] = r.Transform.Labels(t.Names)
-	summary = fmt.Sprintf("%d cells of %d rows drawn %d times, with the law of the rows: %s", t.Missing(), t.N, r.Draws, inUse)
+	summary = fmt.Sprintf("%s drawn %d times from %s", counted(t.Missing(), "missing cell"), r.Draws, inUse)
 	if of := r.Transform.Describe(t.Names); of != "" {
-		summary += ", of " + of
+		summary += "; transformed columns: " + of
 	}
 	return summary
 }
@@ -799,7 +799,7 @@ func (f *valueFlags) apply(cmd *cobra.Command, i *imputeCommand, r *fitted.Imput
 // held says what became of the values.
 func (f *valueFlags) held(known map[string]any, changed int) string {
 	if f.hold.Step == nil && f.hold.Low == nil {
-		return "\nvalues are the model's, neither rounded nor held to what was observed (--pmm, --round auto, --clip observed)"
+		return "\nnumbers are not rounded and may leave the observed range; --pmm, --round auto or --clip observed change that"
 	}
 	known["held"] = changed
 	return fmt.Sprintf("; %d values rounded or moved into their range", changed)

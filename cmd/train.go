@@ -45,6 +45,7 @@ type trainingFlags struct {
 
 	blas string   // the matrix library in use
 	told []string // warnings that were given before the fit
+	how  string   // lines on the method that were given before a fit
 
 	inPlace bool // nothing reads the table after the estimate but to describe it
 
@@ -185,11 +186,16 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 		return nil, err
 	}
 	f.known.announce(cmd.ErrOrStderr(), p)
+	how := ""
 	if levels := p.LevelsText(); levels != "" && p.Estimator.NeedsOrdinal() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "method em-latent: %s\n", levels)
+		how = fmt.Sprintf("method em-latent: %s\n", levels)
 	}
 	if a := p.Assumption(); a != losses.NoGaps {
-		fmt.Fprintf(cmd.ErrOrStderr(), "method %s takes missing cells to be %v\n", p.Estimator.Name, a)
+		how += fmt.Sprintf("method %s takes missing cells to be %v\n", p.Estimator.Name, a)
+	}
+	if how != f.how { // the second group of a comparison has the first one's
+		f.how = how
+		fmt.Fprint(cmd.ErrOrStderr(), how)
 	}
 	if f.told, err = tellFindings(cmd.ErrOrStderr(), p); err != nil {
 		return nil, err

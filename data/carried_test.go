@@ -244,3 +244,19 @@ func TestWriteLevels(t *testing.T) {
 	require.Contains(t, string(text), "0,2,NA,NA,NA,NA\n")
 	require.Contains(t, string(text), "2,2,4.5,m,1,\"Paris, TX\"\n")
 }
+
+// R's mice reads no column without a name, as row names of R have.
+func TestSeveralDrawsNameTheRowNames(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "t.csv"), filepath.Join(dir, "completed.csv")
+	require.NoError(t, os.WriteFile(from, []byte("\"\",\"a\",\"b\"\n\"r1\",1,NA\n\"r2\",2,5\n"), 0o600))
+	c, err := ReadCells(from, ReadOptions{Columns: []string{"a", "b"}})
+	require.NoError(t, err)
+	for draws, header := range map[int]string{1: ",a,b", 2: ".imp,.id,row.names,a,b"} {
+		require.NoError(t, c.WriteCompleted(atomicfile.Write, to, make([]float64, 4*draws), draws))
+		written, err := os.ReadFile(to)
+		require.NoError(t, err)
+		first, _, _ := strings.Cut(string(written), "\n")
+		require.Equal(t, header, strings.ReplaceAll(strings.TrimSpace(first), `"`, ""))
+	}
+}

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -135,6 +136,9 @@ func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int
 	}
 	w := cellsWriter{c, columns, f != nil, c.mark()}
 	if draws > 1 {
+		for j := range columns {
+			columns[j].Name = cmp.Or(columns[j].Name, "row.names") // as.mids() finds no column without a name
+		}
 		columns = slices.Concat([]format.Column{{Name: longColumns[0], Kind: format.Whole}, {Name: longColumns[1], Kind: format.Whole}}, columns)
 	}
 	return writeRows(put, path, c.sheet, columns, func(write func([]string) error) error {

@@ -34,6 +34,8 @@ type texts struct {
 	ordered bool // the file says that the levels are ordered
 	fixed   bool // ReadOptions give the levels
 
+	nones int // cells "None", a mark of missing cells by default that may be a level
+
 	seconds bool // dates that are to be a number: the table has seconds since 1970
 	timed   bool // one of them has a time
 
@@ -93,6 +95,7 @@ func (s *texts) add(t *Table, k int, o *texts, d dialect) {
 	var codes []int
 	if o != nil {
 		s.seconds, s.timed = s.seconds && o.seconds, s.timed || o.timed
+		s.nones += o.nones
 		s.typed, s.ordered, s.more = s.typed || o.typed, s.ordered || o.ordered, s.more || o.more
 		if o.fault != nil && (s.fault == nil || o.line < s.line) {
 			s.fault, s.line = o.fault, o.line
@@ -148,6 +151,9 @@ func (s *source) readTexts(t *Table, k int, b *format.Block) (*texts, error) {
 			cell = format.Number(c.Numbers[i])
 		}
 		if s.options.missing(cell) {
+			if cell == "None" && slices.Equal(s.options.marks(), DefaultNA) {
+				found.nones++
+			}
 			continue
 		}
 		code := found.code(cell, s.dialect)
@@ -349,6 +355,12 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 			continue
 		}
 		t.Kinds[j], t.Levels[j] = c.Kind, c.Levels
+		if found[j] != nil && found[j].nones > 0 {
+			if t.Nones == nil {
+				t.Nones = map[string]int{}
+			}
+			t.Nones[name] = found[j].nones
+		}
 		kept = append(kept, j)
 	}
 	t.LeftOut = s.leftOut
@@ -629,7 +641,7 @@ func KindsOf(t *Table) map[string]Column {
 	return kinds
 }
 
-const nominalReason = "nominal, which is no number; network without --method, fit --model mixture and impute take it"
+const nominalReason = "nominal, not a number; network without --method, fit --model mixture and impute take such columns"
 
 // NumbersOnly is the table without its nominal columns, which it gives: for methods that take numbers.
 // Binary and ordered columns stay with their codes as numbers. It fails if no column is left.

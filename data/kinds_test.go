@@ -354,3 +354,16 @@ func TestFactorsKeepTheirLevels(t *testing.T) {
 		require.Equal(t, want[:2], groups[0].Table.Levels[:2])
 	}
 }
+
+func TestCellsNoneOfLevelsAreCounted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	require.NoError(t, os.WriteFile(path, []byte("x,exercise\n1,Some\n2,None\nNone,Often\n4,None\n5,NA\n3,Some\n6,Often\n7,Some\n8,Often\n9,Some\n"), 0o600))
+	got, err := ReadFile(path, ReadOptions{Coded: true})
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"exercise": 2}, got.Nones, "a number None is a gap")
+	require.Equal(t, []string{"Often", "Some"}, got.Levels[1])
+	got, err = ReadFile(path, ReadOptions{Coded: true, Columns: []string{"exercise"}, NA: []string{"NA"}})
+	require.NoError(t, err)
+	require.Nil(t, got.Nones)
+	require.Equal(t, []string{"None", "Often", "Some"}, got.Levels[0])
+}

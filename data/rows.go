@@ -91,7 +91,7 @@ func (t *Table) CompleteRows() (*Table, error) {
 // only copies some rows.
 func only(t *Table, rows []int) *Table {
 	kept := blank(t.Names, len(rows))
-	kept.Cuts, kept.Rounded = t.Cuts, t.Rounded
+	kept.Cuts, kept.Rounded, kept.Nones = t.Cuts, t.Rounded, t.Nones
 	kept.Kinds, kept.Levels, kept.LeftOut, kept.Blocks = t.Kinds, t.Levels, t.LeftOut, t.Blocks
 	var weights []float64
 	for k, i := range rows {

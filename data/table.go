@@ -37,6 +37,10 @@ type Table struct {
 	// file has it: different ones may have become equal. nil if there are none.
 	Rounded map[string]string
 
+	// Nones is, by the name of a column of levels, how many of its cells are "None" and were read as
+	// missing because DefaultNA has this mark. nil if there are none.
+	Nones map[string]int
+
 	// Kinds and Levels are by column; nil: every column is of numbers. Levels are the names of a
 	// column's levels, as the file writes them: an observed cell holds the place of its own, from 0.
 	// They are nil for a column of numbers.
@@ -157,7 +161,7 @@ func blank(names []string, n int) *Table {
 // emptied is a blank table of the same rows.
 func emptied(t *Table, names []string) *Table {
 	e := blank(slices.Clone(names), t.N)
-	e.Dropped, e.Lines, e.Weights, e.Rounded, e.LeftOut = t.Dropped, t.Lines, t.Weights, t.Rounded, t.LeftOut
+	e.Dropped, e.Lines, e.Weights, e.Rounded, e.Nones, e.LeftOut = t.Dropped, t.Lines, t.Weights, t.Rounded, t.Nones, t.LeftOut
 	return e
 }
 

@@ -245,8 +245,8 @@ func savedLevels(p *Prepared) (levels [][]string) {
 // namedLevels is how many columns of a kind LevelsText names.
 const namedLevels = 5
 
-// LevelsText says which columns are taken for latent numbers because of their kinds, and what a method of
-// numbers would do with them; "" for none.
+// LevelsText says which columns enter as latent normal variables because of their kinds, and how a method
+// of numbers would treat them; "" for none.
 func (p *Prepared) LevelsText() string {
 	if !p.latent {
 		return ""
@@ -269,8 +269,8 @@ func (p *Prepared) LevelsText() string {
 		if kind == data.Nominal {
 			otherwise = append(otherwise, "leaves nominal ones out")
 		} else if otherwise == nil {
-			otherwise = append(otherwise, "takes levels for numbers")
+			otherwise = append(otherwise, "takes levels as numbers")
 		}
 	}
-	return fmt.Sprintf("columns have levels (%s), each taken for a hidden normal number; --method em-exact %s", strings.Join(words, "; "), strings.Join(otherwise, " and "))
+	return fmt.Sprintf("columns of levels (%s) enter as latent normal variables; --method em-exact %s", strings.Join(words, "; "), strings.Join(otherwise, " and "))
 }

@@ -67,7 +67,7 @@ func newChart(n *network.Network, s *Scene) (*chart, error) {
 	if len(s.Places) != len(n.Nodes) {
 		return nil, errors.New("picture: the places are not those of this network's nodes")
 	}
-	c := &chart{Scene: s, links: links, all: len(n.Edges), strength: make([]float64, len(n.Nodes)), levels: levels(n)}
+	c := &chart{Scene: s, links: links, all: len(n.Edges), strength: make([]float64, len(n.Nodes)), levels: LevelsText(n)}
 	for _, l := range links {
 		size := math.Abs(l.pcor)
 		c.strength[l.ends[0]] += size
@@ -554,12 +554,14 @@ func overlap(a, b vg.Rectangle) vg.Length {
 	return max(0, min(a.Max.X, b.Max.X)-max(a.Min.X, b.Min.X)) * max(0, min(a.Max.Y, b.Max.Y)-max(a.Min.Y, b.Min.Y))
 }
 
-// levels says which level a binary node has more of where an edge is positive, of at most six nodes.
-func levels(n *network.Network) string {
+// LevelsText says which level a binary node has more of where an edge is positive, of at most six nodes
+// with such edges; "" for none.
+func LevelsText(n *network.Network) string {
 	const most = 6
 	var words []string
 	for i, name := range n.Nodes {
-		if n.Levels == nil || len(n.Levels[i]) != 2 || slices.Equal(n.Levels[i], []string{"0", "1"}) {
+		signed := func(e network.Edge) bool { return !e.Unsigned && (e.From == name || e.To == name) }
+		if n.Levels == nil || len(n.Levels[i]) != 2 || slices.Equal(n.Levels[i], []string{"0", "1"}) || !slices.ContainsFunc(n.Edges, signed) {
 			continue
 		}
 		if len(words) == most {
@@ -571,7 +573,7 @@ func levels(n *network.Network) string {
 	if words == nil {
 		return ""
 	}
-	return "positive is more of " + strings.Join(words, ", ")
+	return "positive: more of " + strings.Join(words, ", ")
 }
 
 // entry of a legend: a line, a circle of a colour, or words alone.

@@ -50,6 +50,7 @@ type explorer struct {
 
 	Found bool           `json:"-"` // the groups are modules
 	Left  string         `json:"-"` // says what is not drawn
+	More  string         `json:"-"` // says which levels positive edges have more of
 	Along string         `json:"-"` // says what the path is
 	at    map[[2]int]int // pairs
 	names map[string]int // of nodes
@@ -204,6 +205,7 @@ func explore(r *trainers.NetworkResult, s *picture.Scene, file string, level flo
 	}
 	x.takePath(r)
 	x.takeLevels(r.Network)
+	x.More = picture.LevelsText(r.Network)
 	x.finish()
 	return x, nil
 }
@@ -220,6 +222,9 @@ func (x *explorer) takeLevels(n *network.Network) {
 	x.Unsigned, x.Levels = make([]bool, len(x.From)), make([]string, len(x.From))
 	for i, from := range x.From {
 		x.Unsigned[i] = len(n.Levels[from]) > 2 || len(n.Levels[x.To[i]]) > 2
+	}
+	if !slices.Contains(x.Unsigned, true) {
+		x.Unsigned = nil
 	}
 	for _, e := range n.Edges {
 		i, there := x.at[[2]int{x.names[e.From], x.names[e.To]}]

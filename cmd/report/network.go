@@ -399,7 +399,7 @@ func boundText(name string, low, high float64) string {
 }
 
 // Column tells what was seen of a variable: counts of cells, and the mean and standard
-// deviation of the observed ones in the user's units.
+// deviation of the observed ones in the user's units, NaN for a column of levels.
 type Column struct {
 	Name              string
 	Observed, Missing int
@@ -412,9 +412,14 @@ func (c Column) Share() float64 {
 }
 
 func columnsOf(t *data.Table, result *trainers.Result, names []string) (out []Column) {
+	levels, ordinal := result.Network.Network.Levels, result.Model.Transform.Ordinal()
 	for j, name := range names {
 		seen := t.ObservedIn(j)
-		out = append(out, Column{Name: name, Observed: seen, Missing: t.RowCount() - seen, Mean: result.Model.Scale.Mean[j], Deviation: result.Model.Scale.Deviation[j]})
+		c := Column{Name: name, Observed: seen, Missing: t.RowCount() - seen, Mean: result.Model.Scale.Mean[j], Deviation: result.Model.Scale.Deviation[j]}
+		if levels != nil && levels[j] != nil || slices.Contains(ordinal, j) {
+			c.Name, c.Mean, c.Deviation = t.Names[j], math.NaN(), math.NaN()
+		}
+		out = append(out, c)
 	}
 	return out
 }

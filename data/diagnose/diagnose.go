@@ -70,6 +70,7 @@ var Checks = []Check{
 	{"seldom-observed", seldomObserved},
 	{apartKind, apart},
 	{"rounded", rounded},
+	{"none-cells", noneCells},
 	{"identifier", identifiers},
 	{"code", codes},
 	{"dependent", dependent},

@@ -304,3 +304,11 @@ func TestRounded(t *testing.T) {
 	require.Equal(t, diagnose.Finding{Kind: "rounded", Severity: diagnose.Warning, Columns: []string{"hash"}, LeaveOut: []string{"hash"},
 		Message: "whole numbers of more digits than a computation holds (15) are rounded, so that different ones become equal: hash (9007199254740993288); leave it out (--exclude hash)"}, only(t, table, diagnose.Setting{}))
 }
+
+// "None" may be a level of R's factors as well as Python's mark of a gap.
+func TestCellsNone(t *testing.T) {
+	table := columns(t, 60, []string{"a", "b"}, func(_ int, a, b, _, _ float64) []float64 { return []float64{a, b} })
+	table.Nones = map[string]int{"b": 7}
+	require.Equal(t, diagnose.Finding{Kind: "none-cells", Severity: diagnose.Note, Columns: []string{"b"},
+		Message: "cells None are read as missing (7 of b): if None is a level, name the marks of missing cells without it (--na NA)"}, only(t, table, diagnose.Setting{}))
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"missingscore/data"
 	"missingscore/data/transform"
@@ -105,6 +106,21 @@ func categories(e *examined) (found []Finding) {
 			columnsText(names), plural(len(names), "has", "have"), leastCategory)})
 	}
 	return found
+}
+
+// noneCells tells of cells "None" in columns of levels, which may be a level and not a gap.
+func noneCells(e *examined) []Finding {
+	var names, counts []string
+	for _, name := range e.Names {
+		if n := e.Nones[name]; n > 0 {
+			names = append(names, name)
+			counts = append(counts, fmt.Sprintf("%d of %s", n, printable.Cell(name)))
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("cells None are read as missing (%s): if None is a level, name the marks of missing cells without it (--na NA)", strings.Join(counts, ", "))}}
 }
 
 // rounded warns of columns of whole numbers that float64 cannot hold.

@@ -46,7 +46,7 @@ func (c Column) Depends() bool { return c.Corrected < Level }
 func (c Column) Where() string {
 	switch {
 	case c.Predictor == "":
-		return "nothing to test with"
+		return "too few to test"
 	case c.Corrected >= 1:
 		return "no sign of dependence"
 	}

@@ -303,5 +303,5 @@ func TestNoSignOfDependence(t *testing.T) {
 	c.Corrected = 0.99
 	require.Equal(t, "Wind is high", c.Where())
 	require.Equal(t, "Ozone is missing more often where Wind is high (p = 0.99)", c.String())
-	require.Equal(t, "nothing to test with", Column{Name: "a", Corrected: 1}.Where())
+	require.Equal(t, "too few to test", Column{Name: "a", Corrected: 1}.Where())
 }

@@ -77,12 +77,12 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 // fill makes the law the moments.
 func fill(m *pairmoments.Moments, t *data.Table, l *law, turns int, far float64, settled bool) {
 	*m = pairmoments.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
-	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the ordered categories, completed within their thresholds by stochastic EM, the mean of %d iterations, halves of which differ by %.2g in a correlation at most", turns, far)
+	m.Words = fmt.Sprintf("moments of the latent normal variables: mean of %d iterations of stochastic EM, whose halves differ by at most %.2g in a correlation", turns, far)
 	m.Turns, m.Unsettled, m.Known = turns, !settled, l.known(m.Own, m.Rows)
 	if len(l.blocks) == 0 {
 		return
 	}
-	m.Words = fmt.Sprintf("latent normal: moments of the numbers behind the categories, completed by stochastic EM, the mean of %d iterations, halves of which differ by %.2g in correlations (root mean square)", turns, far)
+	m.Words = fmt.Sprintf("moments of the latent normal variables: mean of %d iterations of stochastic EM, whose halves differ by %.2g in correlations (root mean square)", turns, far)
 	m.S, m.Whitening = l.whitened(), make([][]float64, len(t.Blocks))
 	for at, b := range t.Blocks {
 		if l.block[b.First] >= 0 {

@@ -64,7 +64,7 @@ var All = []Estimator{
 	{Name: "pairwise", Title: "Pairwise", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianPairwise{},
 		Note: "networks of very many columns, from one pass: moments of pairs of columns over the rows that have both; for cells missing completely at random, and less efficient than em-exact"},
 	{Name: "em-latent", Title: "EM (latent normal)", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianLatent{},
-		Note: "tables with ordered categories (--ordinal, whose auto it is): stochastic EM with the numbers behind them, within thresholds; right under MAR"},
+		Note: "stochastic EM with latent normal variables for ordered, binary and nominal columns, right under MAR (auto of networks with such columns)"},
 	{Name: "full", Title: "Full", Source: source.Complete, Weighting: losses.Uniform{}, Loss: losses.Complete{},
 		Note: "ordinary score matching, for tables without missing cells"},
 }
