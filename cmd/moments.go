@@ -137,7 +137,7 @@ func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) erro
 		what = "pairs of columns alone"
 	}
 	if m.Dropped > 0 {
-		what += fmt.Sprintf("; %d rows without any value are left out", m.Dropped)
+		what += fmt.Sprintf("; left out: rows without any value (%d)", m.Dropped)
 	}
 	next := "missingscore network " + shell.Word(path)
 	if f.shards > 0 {

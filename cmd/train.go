@@ -173,7 +173,7 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 	_, err = fmt.Fprintf(w, "%s: %d rows, %d columns, %s missing (%.1f %%)\n", file, t.RowCount(), t.D, counted(t.Missing(), "cell"),
 		100*float64(t.Missing())/float64(t.RowCount()*t.D))
 	if err == nil && t.Dropped > 0 {
-		_, err = fmt.Fprintf(w, "%d rows without any value are left out\n", t.Dropped)
+		_, err = fmt.Fprintf(w, "left out: rows without any value (%d)\n", t.Dropped)
 	}
 	return err
 }
