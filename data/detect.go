@@ -355,12 +355,6 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 			continue
 		}
 		t.Kinds[j], t.Levels[j] = c.Kind, c.Levels
-		if found[j] != nil && found[j].nones > 0 {
-			if t.Nones == nil {
-				t.Nones = map[string]int{}
-			}
-			t.Nones[name] = found[j].nones
-		}
 		kept = append(kept, j)
 	}
 	t.LeftOut = s.leftOut
@@ -370,6 +364,7 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 	if !s.options.Lenient && (len(kept) == 0 || kept[0] == s.plain && s.plain > 0) {
 		return fmt.Errorf("%s: no column can be used; %s", s.file, strings.Join(LeftOutLines(t.LeftOut, 3), "; "))
 	}
+	t.Nones = nones(t, kept, found)
 	keep(t, kept)
 	for j, whole := range wholeColumns(t) {
 		if t.Kinds[j] != "" {
@@ -384,6 +379,20 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 		}
 	}
 	return nil
+}
+
+// nones are Table.Nones of the columns that are kept.
+func nones(t *Table, kept []int, found []*texts) (all map[string]int) {
+	for _, j := range kept {
+		if found[j] == nil || found[j].nones == 0 || !t.Kinds[j].hasLevels() {
+			continue
+		}
+		if all == nil {
+			all = map[string]int{}
+		}
+		all[t.Names[j]] = found[j].nones
+	}
+	return all
 }
 
 // settleColumn finds the kind of column j. It fails where the column must be corrected first: a number

@@ -598,7 +598,7 @@ func (c *chart) rows(paper draw.Canvas) (rows []row) {
 		of := cmp.Or(c.of, "|partial correlation|")
 		key := row{{line: signed(1, 2), text: cmp.Or(c.signs[0], "positive")}, {line: signed(-1, 2), text: cmp.Or(c.signs[1], "negative")}}
 		if slices.ContainsFunc(c.links, func(l link) bool { return l.unsigned }) {
-			key, of = append(key, entry{line: unsigned(2), text: "no sign"}), "size"
+			key, of = append(key, entry{line: unsigned(2), text: "nominal: no sign"}), "size"
 		}
 		widest := entry{text: fmt.Sprintf("widest line: %s = %.2g", of, c.strongest)}
 		if whole := append(key, widest); whole.width() <= paper.Max.X-paper.Min.X {

@@ -412,11 +412,12 @@ func (c Column) Share() float64 {
 }
 
 func columnsOf(t *data.Table, result *trainers.Result, names []string) (out []Column) {
-	levels, ordinal := result.Network.Network.Levels, result.Model.Transform.Ordinal()
+	n, ordinal := result.Network.Network, result.Model.Transform.Ordinal()
 	for j, name := range names {
 		seen := t.ObservedIn(j)
 		c := Column{Name: name, Observed: seen, Missing: t.RowCount() - seen, Mean: result.Model.Scale.Mean[j], Deviation: result.Model.Scale.Deviation[j]}
-		if levels != nil && levels[j] != nil || slices.Contains(ordinal, j) {
+		node := slices.Index(n.Nodes, t.Names[j]) // covariates are none
+		if n.Levels != nil && node >= 0 && n.Levels[node] != nil || slices.Contains(ordinal, j) {
 			c.Name, c.Mean, c.Deviation = t.Names[j], math.NaN(), math.NaN()
 		}
 		out = append(out, c)

@@ -257,7 +257,7 @@ func TestForest(t *testing.T) {
 func TestColumnsOfLevels(t *testing.T) {
 	table := &data.Table{Names: []string{"x", "sex", "item"}, N: 2, D: 3, Values: make([]float64, 6), Observed: []bool{true, true, true, true, false, true}}
 	result := &trainers.Result{
-		Network: &trainers.NetworkResult{Network: &network.Network{Levels: [][]string{nil, {"f", "m"}, nil}}},
+		Network: &trainers.NetworkResult{Network: &network.Network{Nodes: []string{"sex", "x"}, Levels: [][]string{{"f", "m"}, nil}}},
 		Model:   &fitted.Saved{Scale: data.Scale{Mean: []float64{4, 0, 0}, Deviation: []float64{2, 1, 1}}, Transform: transform.Columns{nil, nil, &transform.Ordinal{}}},
 	}
 	got := columnsOf(table, result, []string{"x", "ordinal of sex", "ordinal of item"})

@@ -69,6 +69,7 @@ var Checks = []Check{
 	{"few-rows", fewRows},
 	{"seldom-observed", seldomObserved},
 	{apartKind, apart},
+	{"apart-levels", apartLevels},
 	{"rounded", rounded},
 	{"none-cells", noneCells},
 	{"identifier", identifiers},

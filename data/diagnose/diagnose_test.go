@@ -312,3 +312,28 @@ func TestCellsNone(t *testing.T) {
 	require.Equal(t, diagnose.Finding{Kind: "none-cells", Severity: diagnose.Note, Columns: []string{"b"},
 		Message: "cells None are read as missing (7 of b): if None is a level, name the marks of missing cells without it (--na NA)"}, only(t, table, diagnose.Setting{}))
 }
+
+// A table pooled of two sources: one of them never asked b.
+func TestLevelsWithoutAColumn(t *testing.T) {
+	table := columns(t, 60, []string{"source", "a", "b"}, func(i int, a, b, _, _ float64) []float64 { return []float64{float64(i % 3), a, b} })
+	table.Kinds, table.Levels = []data.Kind{data.Nominal, data.Number, data.Number}, [][]string{{"x", "y", "z"}, nil, nil}
+	kinds := func() (all []string) {
+		found, err := diagnose.Table(table, diagnose.Setting{})
+		require.NoError(t, err)
+		for _, f := range found {
+			all = append(all, f.Kind)
+			if f.Kind == "apart-levels" {
+				require.Equal(t, []string{"b", "source"}, f.Columns)
+				require.Equal(t, "never observed: b where source is y: edges between these columns, and draws there, rest on the model alone", f.Message)
+			}
+		}
+		return all
+	}
+	require.NotContains(t, kinds(), "apart-levels")
+	for i := 1; i < 60; i += 3 {
+		table.Observed[3*i+2] = false
+	}
+	require.Contains(t, kinds(), "apart-levels")
+	table.Observed[3*1+2] = true
+	require.NotContains(t, kinds(), "apart-levels", "one row shows both")
+}

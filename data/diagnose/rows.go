@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"slices"
 	"strings"
 
 	"missingscore/data"
+	"missingscore/internal/printable"
 )
 
 // LeastRows are those of which a correlation can be told from none: on Fisher's scale its
@@ -248,6 +250,52 @@ func Apart(t *data.Table) []Finding {
 		}
 	}
 	return []Finding{{Kind: apartKind, Severity: Warning, Columns: columns, Message: fmt.Sprintf("%s are never observed in the same row: %s not determined by the data", PairsText(t, pairs), what)}}
+}
+
+// leastApart is how many rows a level has that apartLevels tells of.
+const leastApart = 10
+
+// apartLevels warns of columns that no row of a level shows, while rows of other levels do.
+func apartLevels(e *examined) []Finding {
+	var words, columns []string
+	for j, name := range e.Names {
+		levels := data.Coded(e.Table, j)
+		if levels == nil {
+			continue
+		}
+		rows := perLevel(e.Table, j, j)
+		for k, other := range e.Names {
+			if e.N-e.ObservedIn(k) < leastApart {
+				continue
+			}
+			seen := perLevel(e.Table, j, k)
+			for level, n := range seen {
+				if n == 0 && rows[level] >= leastApart && slices.Max(seen) > 0 {
+					words = append(words, fmt.Sprintf("%s where %s is %s", other, name, printable.Cell(levels[level])))
+					columns = append(columns, other, name)
+				}
+			}
+		}
+	}
+	if words == nil {
+		return nil
+	}
+	if more := len(words) - namedPairs; more > 0 {
+		words = append(words[:namedPairs], fmt.Sprintf("%d more", more))
+	}
+	slices.Sort(columns)
+	return []Finding{{Severity: Warning, Columns: slices.Compact(columns), Message: fmt.Sprintf("never observed: %s: edges between these columns, and draws there, rest on the model alone", strings.Join(words, "; "))}}
+}
+
+// perLevel counts, for each level of column j, the rows that show column k.
+func perLevel(t *data.Table, j, k int) []int {
+	counts := make([]int, len(data.Coded(t, j)))
+	for at := 0; at < len(t.Values); at += t.D {
+		if t.Observed[at+j] && t.Observed[at+k] {
+			counts[int(t.Values[at+j])]++
+		}
+	}
+	return counts
 }
 
 // PairsText names the first pairs of columns and counts the others.
