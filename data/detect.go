@@ -317,7 +317,7 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 		value := format.Number(sums.Low)
 		c.Kind, c.LeftOut, c.Levels, c.Counts, c.Distinct = Constant, "every value is "+value, []string{value}, []int{sums.Number}, 1
 	case t.Rounded[c.Name] != "" && problem != nil:
-		c.Kind, c.LeftOut = Identifier, "whole numbers of more than 15 digits, which a computation rounds"
+		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("whole numbers of more than 15 digits, such as %s, are rounded", printable.Cell(t.Rounded[c.Name]))
 	case problem != nil:
 		c.Kind, c.LeftOut = Constant, problem.(*ColumnError).Problem
 	case c.Kind == "" && !slices.Contains(o.Columns, c.Name) && numbersRows(t, j):
