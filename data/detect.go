@@ -14,6 +14,7 @@ import (
 
 	"missingscore/data/format"
 	"missingscore/internal/printable"
+	"missingscore/internal/shell"
 )
 
 // mostTexts is how many different texts of a column are told apart. A column with more is no column of
@@ -321,6 +322,8 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 	case problem != nil && sums.Low == sums.High && t.Rounded[c.Name] == "":
 		value := format.Number(sums.Low)
 		c.Kind, c.LeftOut, c.Levels, c.Counts, c.Distinct = Constant, "every value is "+value, []string{value}, []int{sums.Number}, 1
+	case t.Rounded[c.Name] != "" && problem != nil:
+		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("whole numbers of more than 15 digits, such as %s, are rounded", printable.Cell(t.Rounded[c.Name]))
 	case problem != nil:
 		c.Kind, c.LeftOut = Constant, problem.(*ColumnError).Problem
 	case c.Kind == "" && !slices.Contains(o.Columns, c.Name) && numbersRows(t, j):
@@ -423,8 +426,6 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 	switch {
 	case declared.hasLevels() && c.Distinct > MostLevels:
 		return c, fmt.Errorf("%s: column %q has %d different values, and a column of levels has at most %d; leave it out (--exclude), or join values", s.file, printable.Cell(name), c.Distinct, MostLevels)
-	case c.LeftOut != "" && o.Strict && found.fault != nil:
-		return c, found.fault()
 	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
 		return c, s.refuse(name, &ColumnError{name, c.LeftOut})
 	case c.LeftOut != "":
@@ -476,11 +477,10 @@ func (s *source) needsNumbers(declared Kind, found *texts) bool {
 
 // refuse is the error for a column that cannot be used.
 func (s *source) refuse(name string, why error) error {
-	others := slices.DeleteFunc(slices.Clone(s.names), func(other string) bool { return other == name })
 	if len(s.options.Columns) > 0 {
 		return fmt.Errorf("%s: %w; take it out of --columns", s.file, why)
 	}
-	return fmt.Errorf("%s: %w; %s", s.file, why, leaveOut(others))
+	return fmt.Errorf("%s: %w; leave it out with --exclude %s", s.file, why, shell.List([]string{name}))
 }
 
 // keep leaves a table the given columns, in its own memory, and the rows that have a value in them.

@@ -367,3 +367,22 @@ func TestCellsNoneOfLevelsAreCounted(t *testing.T) {
 	require.Nil(t, got.Nones)
 	require.Equal(t, []string{"None", "Often", "Some"}, got.Levels[0])
 }
+
+// A column of whole numbers that float64 rounds is an identifier; Strict names the column to leave out;
+// texts are no weights; a header with a bad name keeps the columns of text.
+func TestFaultsOfCodedTables(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write("x,w,s,note,long\n1.5,a,f,p,1582218195625938945\n2.5,b,m,q,1582218195625938946\n0.5,b,f,r,1582218195625938947\n0.25,b,f,t,1582218195625938948\n")
+	got, err := ReadFile(path, ReadOptions{Coded: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"x", "w", "s"}, got.Names)
+	require.Equal(t, Identifier, got.LeftOut[1].Kind)
+	_, err = ReadFile(path, ReadOptions{Coded: true, Strict: true})
+	require.ErrorContains(t, err, `t.csv: column "note": 4 different texts, no two equal; leave it out with --exclude note`)
+	_, err = ReadWeighted(path, "w", ReadOptions{Coded: true})
+	require.ErrorContains(t, err, `t.csv:2: column "w": "a" is not a number; weights are numbers, 0 or more`)
+	write("x,\"b\tc\",s\n1,2,f\n2,1,m\n4,5,m\n")
+	_, err = ReadFile(path, ReadOptions{Coded: true})
+	require.ErrorContains(t, err, "leave it out with --columns x,s")
+}

@@ -557,6 +557,9 @@ func (s *source) faulty(b *format.Block, i, k int, why error) error {
 	if wrong := part.take(b); wrong != nil {
 		return wrong
 	}
+	if s.plain > 0 && k >= s.plain {
+		return part.cellError(i, k, why, "weights are numbers, 0 or more")
+	}
 	return part.cellError(i, k, why, part.columnAdvice(s.options, i, k, why))
 }
 

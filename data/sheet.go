@@ -277,7 +277,8 @@ func (s *sheet) reading(j int, o ReadOptions) func(cell string) (float64, error)
 	return s.number
 }
 
-// usable are the names of those columns which could be read by themselves.
+// usable are the names of the columns that could be read alone: with ReadOptions.Coded all with a sound
+// name.
 func (s *sheet) usable(columns []int, o ReadOptions) []string {
 	var names []string
 	times := s.times()
@@ -285,7 +286,7 @@ func (s *sheet) usable(columns []int, o ReadOptions) []string {
 		if times[s.header[j]] > 1 || CheckNames(s.header[j:j+1]) != nil {
 			continue
 		}
-		if column, _, err := s.parse(j, o); err == nil && faults(column)[0] == nil {
+		if column, _, err := s.parse(j, o); o.Coded || err == nil && faults(column)[0] == nil {
 			names = append(names, s.header[j])
 		}
 	}
@@ -311,6 +312,9 @@ func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 	cells := s.observed(j, o)
 	isNumber := func(cell string) bool { _, err := s.number(cell); return !errors.Is(err, errNotNumber) }
 	if _, numbers := s.numberLike(cells, nil, o); !numbers && !slices.ContainsFunc(cells, isNumber) && !slices.Contains(o.Numbers, s.header[j]) {
+		if o.Coded {
+			return "no cell of this column is: leave it out with --exclude " + shell.List(s.header[j:j+1])
+		}
 		return "no cell of this column is: " + leaveOut(s.usable(allOf(len(s.header)), o))
 	}
 	return s.advice(o, i, j, problem)

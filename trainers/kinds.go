@@ -255,7 +255,11 @@ func (p *Prepared) LevelsText() string {
 	for _, kind := range []data.Kind{data.Binary, data.Ordered, data.Nominal} {
 		var names []string
 		for j, name := range p.original.Names {
-			if data.KindOf(p.original, j) == kind && (p.blocks[j].Width > 1 || p.Table.Ordinal(j)) {
+			of := data.KindOf(p.original, j)
+			if of == data.Nominal && p.blocks[j].Width == 1 { // --ordinal gives its levels an order
+				of = data.Ordered
+			}
+			if of == kind && (p.blocks[j].Width > 1 || p.Table.Ordinal(j)) {
 				names = append(names, name)
 			}
 		}
