@@ -335,7 +335,6 @@ func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 	}
 }
 
-
 // short is v with four digits, or a dash where there is no number.
 func short(v float64) string {
 	if math.IsNaN(v) {
