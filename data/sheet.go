@@ -342,6 +342,9 @@ func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 	case slices.Contains(likelyMarks, strings.ToLower(cell)):
 		return "if it marks a missing cell: " + mark
 	}
+	if o.Coded && errors.Is(problem, errNotNumber) {
+		return fmt.Sprintf("correct the cell, read it as missing (%s), or take the column for categories: --nominal %s", mark, shell.List([]string{s.header[j]}))
+	}
 	return "correct the cell, or read it as missing: " + mark
 }
 
