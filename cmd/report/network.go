@@ -271,7 +271,7 @@ func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result,
 		return err
 	}
 	page := Report{
-		Title: "Network of " + source, Explorer: explorer, Command: strings.ToValidUTF8(from.Command, "\ufffd"), Missing: newMissingMap(t, functions.Labels(t.Names)), Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings, Transform: functions.Describe(t.Names),
+		Title: "Network of " + source, Summary: summaryText(t, result), Explorer: explorer, Command: strings.ToValidUTF8(from.Command, "\ufffd"), Missing: newMissingMap(t, functions.Labels(t.Names)), Verdict: result.Verdict, Converged: result.Converged, Warnings: result.Warnings, Transform: functions.Describe(t.Names),
 		Edges: r.Network.Edges, Pictures: pictures[2:], Gaps: result.MissingAtRandom, Columns: columnsOf(t, result, functions.Labels(t.Names)),
 		Settings: [][2]string{
 			{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.RowCount(), t.D, t.Missing(), t.Dropped)},
@@ -361,6 +361,21 @@ func supportText(c trainers.Spec, s *domain.Domain, meanFitted bool, names []str
 		g += ", without the tangential correction"
 	}
 	return fmt.Sprintf("%s. A normal distribution restricted to it: precision and mean are those before the restriction. Objective weighted by the distance to the boundary, up to %.3g standard deviations (%s); imputed cells stay inside", strings.Join(parts, ", "), cap, g)
+}
+
+// summaryText is the page's first sentence.
+func summaryText(t *data.Table, r *trainers.Result) string {
+	missing := ", no cell missing"
+	if r.Assumption != losses.NoGaps {
+		missing = fmt.Sprintf(", %.1f %% of the cells missing", 100*float64(t.Missing())/float64(t.RowCount()*t.D))
+		switch r.Assumption {
+		case losses.MAR, losses.EstimatedLaw:
+			missing += " (taken as missing at random)"
+		case losses.MCAR:
+			missing += " (taken as missing completely at random)"
+		}
+	}
+	return fmt.Sprintf("%d rows, %d columns%s: %d edges.", t.RowCount(), t.D, missing, len(r.Network.Edges()))
 }
 
 func missingText(r *trainers.Result, names []string) string {

@@ -25,6 +25,7 @@ import (
 // Rows, ColumnRows and GapRows say.
 type Report struct {
 	Title, Verdict string
+	Summary        string // the first sentence, empty for none
 	Converged      bool
 	Warnings       []string
 	Transform      string // functions of columns that were modelled in their place, empty for none

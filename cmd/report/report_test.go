@@ -80,7 +80,7 @@ func TestWrite(t *testing.T) {
 	got := read(t, r)
 	require.Equal(t, []string{r.Title}, got["title"])
 	require.Equal(t, []string{r.Title}, got["h1"])
-	require.Equal(t, []string{"Converged", "Warnings"}, got["strong"])
+	require.Equal(t, []string{"Converged.", "Warnings"}, got["strong"])
 	require.NotContains(t, got["p"], r.Verdict, "the box says it")
 	require.Equal(t, r.Warnings, got["li"])
 	require.Equal(t, []string{"A <circle>"}, got["figcaption"])
@@ -98,7 +98,7 @@ func TestWrite(t *testing.T) {
 		"exact", "0.1 < 0.2"}, got["td"])
 	require.Empty(t, got["script"])
 	require.Empty(t, got["b"])
-	require.Contains(t, got["class"], "box good")
+	require.Contains(t, got["class"], "good-words")
 	require.NotContains(t, got["class"], "box bad")
 }
 
