@@ -91,7 +91,7 @@ func (s *sheet) codes(t *Table, k, j int, levels []string, o ReadOptions) error 
 		}
 		code := known.code(row[j], s.dialect)
 		if code < 0 || code >= len(levels) {
-			return s.cellError(i, j, errors.New("is none of its levels: "+listing(levels)), "correct the cell, or leave the row out")
+			return s.cellError(i, j, errors.New("is not one of its levels: "+listing(levels)), "correct the cell, or leave the row out")
 		}
 		t.set(i, k, float64(code))
 	}

@@ -159,7 +159,7 @@ func (s *source) readTexts(t *Table, k int, b *format.Block) (*texts, error) {
 		}
 		code := found.code(cell, s.dialect)
 		if found.fixed && code >= len(levels) {
-			return nil, fmt.Errorf("%s: column %q: %q is none of its levels: %s; correct the cell, or add the level (--kinds)", s.at(b.Rows[i]), printable.Cell(s.names[k]), printable.Cell(cell), listing(levels))
+			return nil, fmt.Errorf("%s: column %q: %q is not one of its levels: %s; correct the cell, or add the level (--kinds)", s.at(b.Rows[i]), printable.Cell(s.names[k]), printable.Cell(cell), listing(levels))
 		}
 		t.set(i, k, float64(code))
 	}

@@ -100,7 +100,7 @@ func TestKindsAreSaid(t *testing.T) {
 	for lines, want := range map[string]string{
 		"cty,nominal,\n":                `kinds.csv:2: ` + path + ` has no column "cty"`,
 		"city,nominl,\n":                `kinds.csv:2: column "city": there is no kind "nominl"`,
-		"city,nominal,\"Rome,Oslo\"\n":  `t.csv:3: column "city": "Bern" is none of its levels`,
+		"city,nominal,\"Rome,Oslo\"\n":  `t.csv:3: column "city": "Bern" is not one of its levels`,
 		"city,binary,\n":                `is to be binary, which has two`,
 		"city,number,\n":                `"Bern" is not a number`,
 		"sex,nominal,\"m,m\"\n":         `2 levels are listed`,
@@ -269,7 +269,7 @@ func TestKindsElsewhere(t *testing.T) {
 		}
 	}
 	_, err = ReadCells(path, ReadOptions{Columns: []string{"city"}, Kinds: map[string]Column{"city": {Kind: Nominal, Levels: []string{"Bern", "Rome"}}}})
-	require.ErrorContains(t, err, `"Oslo" is none of its levels: Bern, Rome`)
+	require.ErrorContains(t, err, `"Oslo" is not one of its levels: Bern, Rome`)
 }
 
 // Factors of R keep the order of their levels, and whether that is one, in Arrow and Parquet; booleans

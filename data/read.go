@@ -106,7 +106,7 @@ func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 // a block and counted in its Dropped, so that it may have no row. Faults of a whole table are not
 // looked for: a column may be constant or empty.
 //
-// With o.Coded the kinds of columns are those of the file's first rows. Nominal columns are left out,
+// With o.Coded the first rows of the file give the kinds of columns. Nominal columns are left out,
 // and a later text that is no level of a binary or ordered column is an error. Kinds of what comes
 // through a pipe are not detected.
 //

@@ -307,7 +307,7 @@ func checkInference(p *Prepared) (err error) {
 // automaticColumns is the largest number of columns for which inference "auto" gives intervals.
 const automaticColumns = 100
 
-// automatic is the kind of inference that "auto" stands for, and if it is none, why.
+// automatic resolves inference "auto"; why says in words why it is none.
 func automatic(p *Prepared) (kind, why string) {
 	kind = debias.Robust
 	if p.original.Counted != nil {

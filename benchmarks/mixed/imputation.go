@@ -317,7 +317,7 @@ func crps(x float64, draws []float64) float64 {
 	return far - apart
 }
 
-// share is x/of, unless there is none.
+// share is x/of as text, unknown if of is 0 or nothing was drawn.
 func share(x, of float64, drawn bool) string {
 	if of == 0 || !drawn {
 		return unknown

@@ -291,7 +291,7 @@ func conditional(edges []edge, logs, x []float64, rng *rand.Rand) float64 {
 	return float64(draw(logs, rng))
 }
 
-// scores are those of the levels of a column in one edge, of mean 0 and variance 1.
+// scores are the scores of a column's levels in one edge, with mean 0 and variance 1.
 func scores(of int, rng *rand.Rand) (s []float64) {
 	switch of {
 	case 1:

@@ -13,7 +13,7 @@ import (
 
 // Side is one end of an edge: its columns in a precision, and the names of its levels, nil of a number
 // or of ordered levels. Levels of one column are two, a low and a high one; of K − 1 columns K, the
-// utilities of all but the first level less that of the first.
+// utilities of all levels but the first, minus the utility of the first.
 type Side struct {
 	First, Width int
 	Levels       []string

@@ -13,13 +13,13 @@ import (
 // Config says whether and how the uncertainty of a network is found. The zero value asks
 // for none.
 type Config struct {
-	Kind      string  `json:"kind"`                // "none", "auto" or a name of Kinds; "" is none
+	Kind      string  `json:"kind"`                // "none", "auto" or a name of Kinds; "" means none
 	Resamples int     `json:"resamples,omitempty"` // of a kind that resamples
 	Level     float64 `json:"level"`               // of confidence intervals; 0.95
 	Stability int     `json:"stability,omitempty"` // subsamples for the correlation-stability coefficients, whatever Kind is; 0: none
 }
 
-// None is the kind that tells nothing. Auto is robust intervals where they are cheap and cover as they
+// None gives no intervals. Auto is robust intervals where they are cheap and cover as they
 // say, else none; trainers.Prepare resolves it.
 const (
 	None = "none"
