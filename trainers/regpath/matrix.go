@@ -25,14 +25,16 @@ import (
 // descent over the pairs that may not be zero (sparse.Lasso). No row is read again.
 type matrix struct {
 	*problem
-	loss    losses.OfMatrix
-	of      *pairmoments.Moments // nil: not taken yet
-	halved  bool                 // half of them is held
-	lasso   sparse.Lasso
-	at      *sparse.Matrix // P at the last λ. The model has it when the result is known
-	change  float64        // of P by that λ, at most
-	reached float64        // the path's loss there
-	chosen  []bool         // pairs that the result may have, zeros among them; nil: those of the chosen point
+	loss      losses.OfMatrix
+	of        *pairmoments.Moments // nil: not taken yet
+	halved    bool                 // half of them is held
+	lasso     sparse.Lasso
+	at        *sparse.Matrix // P at the last λ. The model has it when the result is known
+	change    float64        // of P by that λ, at most
+	reached   float64        // the path's loss there
+	once      sync.Once
+	knownRoot mat.Dense // E^½ of Moments.Known
+	chosen    []bool    // pairs that the result may have, zeros among them; nil: those of the chosen point
 }
 
 // take takes the moments, once.
@@ -346,6 +348,23 @@ func (m *matrix) likelihood(a network.Adjacency) float64 {
 	return m.of.Pairs / 2 * (c.LogDet() - float64(d))
 }
 
+// root is E^½, taken once.
+func (m *matrix) root() *mat.Dense {
+	m.once.Do(func() {
+		d := m.Table.D
+		var e mat.EigenSym
+		var vectors mat.Dense
+		e.Factorize(mat.NewSymDense(d, m.of.Known), true)
+		e.VectorsTo(&vectors)
+		values := e.Values(nil)
+		for k, v := range values {
+			values[k] = math.Sqrt(max(v, 0))
+		}
+		m.knownRoot.Product(&vectors, mat.NewDiagDense(d, values), vectors.T())
+	})
+	return &m.knownRoot
+}
+
 // knownLikelihood is that of latent numbers with correlations R, of which cells tell the part E
 // (pairmoments.Moments.Known), as if each was measured with an error of variance I − E: of n rows
 // (docs/theory/ordinal.md#eq-known)
@@ -360,15 +379,7 @@ func (m *matrix) knownLikelihood(precision *mat.Cholesky, raw []float64) float64
 		return math.NaN()
 	}
 	known := mat.NewSymDense(d, m.of.Known)
-	var e mat.EigenSym
-	var vectors, root mat.Dense
-	e.Factorize(known, true)
-	e.VectorsTo(&vectors)
-	values := e.Values(nil)
-	for k, v := range values {
-		values[k] = math.Sqrt(max(v, 0))
-	}
-	root.Product(&vectors, mat.NewDiagDense(d, values), vectors.T())
+	root := m.root()
 	measured := func(at func(j, k int) float64) *mat.SymDense {
 		unit, out := mat.NewDense(d, d, nil), mat.NewSymDense(d, nil)
 		for j := range d {
@@ -377,7 +388,7 @@ func (m *matrix) knownLikelihood(precision *mat.Cholesky, raw []float64) float64
 			}
 		}
 		var product mat.Dense
-		product.Product(&root, unit, &root)
+		product.Product(root, unit, root)
 		for j := range d {
 			for k := j; k < d; k++ {
 				out.SetSym(j, k, product.At(j, k)-known.At(j, k))
