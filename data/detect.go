@@ -258,7 +258,7 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("%d different texts, no two equal", n)
 	case s.more:
 		c.Kind, c.LeftOut = FreeText, fmt.Sprintf("free text (more than %d different texts)", mostTexts)
-	case n > MostLevels || n > 2 && 3*n > cells && !s.typed:
+	case n > MostLevels || n > 2 && 2*n >= cells && !s.typed:
 		c.Kind, c.LeftOut = FreeText, fmt.Sprintf("free text (%d different texts in %d rows)", n, cells)
 	case n == 2:
 		c.Kind = Binary

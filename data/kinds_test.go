@@ -386,3 +386,14 @@ func TestFaultsOfCodedTables(t *testing.T) {
 	_, err = ReadFile(path, ReadOptions{Coded: true})
 	require.ErrorContains(t, err, "leave it out with --columns x,s")
 }
+
+// Three places in eight rows are levels; four are texts.
+func TestFewTextsOfFewRowsAreLevels(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	rows := "x,place,note\n1,a,p\n2,b,q\n3,a,r\n4,c,s\n5,b,p\n7,c,q\n6,b,r\n9,a,s\n"
+	require.NoError(t, os.WriteFile(path, []byte(rows), 0o600))
+	got, err := ReadFile(path, ReadOptions{Coded: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"x", "place"}, got.Names)
+	require.Equal(t, "free text (4 different texts in 8 rows)", got.LeftOut[0].LeftOut)
+}
