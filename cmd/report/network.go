@@ -33,10 +33,15 @@ import (
 const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
-var NetworkFiles = []string{
-	"edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
-	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
-	"intervals.svg", "intervals.png", "pvalues.svg", "pvalues.png", "inclusion.svg", "inclusion.png",
+var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "pvalues", "inclusion"),
+	"edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw)
+
+// pictureFiles are the names of pictures with the endings that save gives them.
+func pictureFiles(names ...string) (files []string) {
+	for _, name := range names {
+		files = append(files, name+".svg", name+".png", name+".pdf")
+	}
+	return files
 }
 
 // Source is where a result comes from, and how its nodes are shown.
@@ -140,6 +145,7 @@ func save(set *atomicfile.Set, dir string, pictures []drawing) (shown []Picture,
 		if err := write(set, dir, []file{
 			{p.name + ".svg", func(w io.Writer) error { _, err := io.WriteString(w, picture.XML+svg); return err }},
 			{p.name + ".png", picture.PNG(p.plot, p.width, p.height)},
+			{p.name + ".pdf", func(w io.Writer) error { return picture.PDF(w, p.plot, p.width, p.height) }},
 		}); err != nil {
 			return nil, err
 		}
