@@ -67,6 +67,9 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 	if err != nil {
 		return err
 	}
+	if err := r.Network.SetBridges(nodes, from.Groups); err != nil {
+		return err
+	}
 	shown, err := save(set, dir, pictures)
 	if err != nil {
 		return err
