@@ -33,8 +33,8 @@ import (
 const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
-var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "pvalues", "inclusion"),
-	"edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw)
+var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "pvalues", "inclusion", "edge_differences", "centrality_differences", "stability"),
+	"edge_differences.csv", "centrality_differences.csv", "edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw)
 
 // pictureFiles are the names of pictures with the endings that save gives them.
 func pictureFiles(names ...string) (files []string) {
@@ -63,6 +63,7 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 	if err != nil {
 		return err
 	}
+	pictures = append(pictures, drawResamples(r, result.Spec.Inference.Level)...)
 	nodes, err := centralities(result)
 	if err != nil {
 		return err
@@ -94,6 +95,13 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 	}
 	if r.Inference != nil {
 		files = append(files, file{"pairs.csv", r.Network.WritePairs})
+	}
+	if found := r.Inference; found != nil && found.Edges != nil {
+		files = append(files, file{"edge_differences.csv", func(w io.Writer) error {
+			return writeDifferences(w, []string{"from", "to"}, func(pair int) []string { return []string{r.Network.Pairs[pair].From, r.Network.Pairs[pair].To} }, found.Edges)
+		}}, file{"centrality_differences.csv", func(w io.Writer) error {
+			return writeDifferences(w, []string{"node"}, func(node int) []string { return r.Names[node : node+1] }, found.Strengths)
+		}})
 	}
 	if r.Stability != nil {
 		files = append(files, file{"stability.csv", r.Stability.Write})
