@@ -67,8 +67,8 @@ gaps, and each permutation estimates both networks again by the same method, so 
 this takes as long as twice --permutations networks.
 
 Both tables must have the same columns; --columns picks common ones. It writes to
---out: differences.csv, compare.json, networks.svg/png, differences.svg/png,
-intervals.svg/png, report.html, and the files of network for each group in a folder
+--out: differences.csv, compare.json, report.html, the pictures networks, differences
+and intervals (.svg, .png, .pdf), and the files of network for each group in a folder
 named after it.
 
 Permuted groups have the same gaps on average: where the groups differ in which cells
