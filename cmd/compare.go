@@ -75,8 +75,7 @@ Permuted groups have the same gaps on average: where the groups differ in which 
 are missing, a warning says what the p values then test, and --inference model or
 robust compares estimates by their own standard errors instead.
 
-Methods:
-` + methodList(),
+Methods are those that missingscore network --help lists.`,
 		Example: `  missingscore compare examples/airquality.csv --by Month --groups 5,8 --columns Ozone,Solar.R,Wind,Temp --out may-august`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
