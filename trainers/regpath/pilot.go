@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
@@ -200,6 +201,7 @@ type pilotFit struct{ em.Turns }
 // those of some parts together, which are condensed; or of none.
 func newPilotFit(p *problem, rows []int, workers int, parts ...[]int) (f pilotFit, err error) {
 	q, d := p.Problem, p.Table.D
+	q.Domain, q.Weight = nil, domain.Weight{}
 	m := model.NewGaussian(d, model.Natural)
 	q.Model, q.Objective = m, losses.Classical{}
 	_, _, v := secondMoments(p.Problem)
