@@ -41,6 +41,8 @@ type Builder struct {
 	reshaped map[Node]Node // what reshape made, and of what
 	mapped   map[mapping]Node
 
+	extension uint64 // of a graph of the caller's, by number; 0: none
+
 	outputs map[string]Node
 	loss    Node
 	wrt     []*Param
@@ -106,8 +108,16 @@ func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
 	if rows < 1 || cols < 1 || len(memory) != rows*cols {
 		b.Failf("%s: shape (%d, %d) does not fit %d numbers", name, rows, cols, len(memory))
 	}
+	if b.extension > 0 {
+		name = fmt.Sprintf("extension %d %s", b.extension, name)
+	}
 	n := gorgonia.NewMatrix(b.g, b.dtype.gorgonia(), gorgonia.WithShape(rows, cols), gorgonia.WithName(name))
 	b.sources[n] = memory
+	if b.extension > 0 {
+		if err := bind(n, memory); err != nil {
+			b.Fail(err)
+		}
+	}
 	return n
 }
 
