@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -119,6 +120,9 @@ func only(t *Table, rows []int) *Table {
 func HideMCAR(t *Table, p float64, rng *rand.Rand) (*Table, error) {
 	if !(0 <= p && p < 1) {
 		return nil, fmt.Errorf("the probability to hide a cell is %g, it must be at least 0 and less than 1", p)
+	}
+	if rng == nil {
+		return nil, errors.New("hiding cells needs a generator of random numbers: rng is nil")
 	}
 	hidden := emptied(t, t.Names)
 	hidden.Kinds, hidden.Levels, hidden.Blocks = t.Kinds, t.Levels, t.Blocks

@@ -93,6 +93,45 @@ func NewTable(names []string, values []float64, observed []bool) (*Table, error)
 	return t, nil
 }
 
+// CheckTable refuses a table that a fit cannot read, such as a literal: none, slices of other lengths
+// than Names and N give, an observed cell that is not finite or beyond 1e150, and, by a
+// *ColumnError, a column without a value. Tables made of moments or of a stream have no cells to look at.
+func CheckTable(t *Table) error {
+	switch {
+	case t == nil:
+		return errors.New("there is no table: it is nil")
+	case t.Counted != nil || t.Sampled != nil:
+		return nil
+	case len(t.Names) != t.D || t.D < 1:
+		return fmt.Errorf("the table has %d names for %d columns", len(t.Names), t.D)
+	case len(t.Values) != t.N*t.D:
+		return fmt.Errorf("the table has %d values: %d rows of %d columns need %d", len(t.Values), t.N, t.D, t.N*t.D)
+	case len(t.Observed) != len(t.Values):
+		return fmt.Errorf("the table has %d values, but %d marks of what is observed: data.NewTable makes them", len(t.Values), len(t.Observed))
+	}
+	seen := make([]bool, t.D)
+	for k, x := range t.Values {
+		if !t.Observed[k] {
+			continue
+		}
+		seen[k%t.D] = true
+		if err := t.checkCell(k, x); err != nil {
+			return err
+		}
+	}
+	if j := slices.Index(seen, false); j >= 0 {
+		return &ColumnError{t.Names[j], "it has no value: leave the column out"}
+	}
+	return nil
+}
+
+func (t *Table) checkCell(k int, x float64) error {
+	if math.Abs(x) <= LargestValue {
+		return nil
+	}
+	return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", k/t.D+1, t.Names[k%t.D], x, LargestValue)
+}
+
 // Missing is the number of missing cells of the rows for which the table's stand.
 func (t *Table) Missing() int {
 	missing := 0
@@ -259,8 +298,11 @@ func check(t *Table) error {
 		return err
 	}
 	for k, x := range t.Values {
-		if t.Observed[k] && !(math.Abs(x) <= LargestValue) {
-			return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", k/t.D+1, t.Names[k%t.D], x, LargestValue)
+		if !t.Observed[k] {
+			continue
+		}
+		if err := t.checkCell(k, x); err != nil {
+			return err
 		}
 	}
 	return cmp.Or(faults(t)...)

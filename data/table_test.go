@@ -144,3 +144,26 @@ func TestSelectListsNamesAsFlagsTakeThem(t *testing.T) {
 	_, err := table.Select([]string{"dose"})
 	require.ErrorContains(t, err, `there are: '"dose, mg"', b`)
 }
+
+// A literal that a fit cannot read is refused, with the cell or the column.
+func TestCheckTable(t *testing.T) {
+	literal := func(change func(*data.Table)) *data.Table {
+		l := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 2, 3, 4}, Observed: []bool{true, true, true, false}}
+		change(l)
+		return l
+	}
+	require.NoError(t, data.CheckTable(literal(func(*data.Table) {})))
+	require.NoError(t, data.CheckTable(literal(func(l *data.Table) { l.Values[3] = math.NaN() })), "nothing reads a missing cell")
+	for want, l := range map[string]*data.Table{
+		"there is no table": nil,
+		"4 values, but 0 marks of what is observed: data.NewTable makes them": literal(func(l *data.Table) { l.Observed = nil }),
+		`row 2: column "a": NaN is not a number`:                              literal(func(l *data.Table) { l.Values[2] = math.NaN() }),
+		`column "b": it has no value`:                                         literal(func(l *data.Table) { l.Observed[1] = false }),
+		"2 names for 3 columns":                                               literal(func(l *data.Table) { l.D = 3 }),
+		"4 values: 3 rows of 2 columns need 6":                                literal(func(l *data.Table) { l.N = 3 }),
+	} {
+		require.ErrorContains(t, data.CheckTable(l), want)
+	}
+	_, err := data.HideMCAR(literal(func(*data.Table) {}), 0.1, nil)
+	require.ErrorContains(t, err, "rng is nil")
+}

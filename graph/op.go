@@ -53,7 +53,7 @@ type Op struct {
 // another node, and its buffer is used again once no later operation reads it.
 func (b *Builder) Apply(op Op, in ...Node) Node {
 	b.serial++
-	k := &kernelOp{Op: op, id: b.serial, shape: tensor.ScalarShape(), inputs: in}
+	k := &kernelOp{Op: op, id: b.extension<<32 | b.serial, shape: tensor.ScalarShape(), inputs: in}
 	var types []hm.Type
 	for i, n := range in {
 		if n == nil {
@@ -115,11 +115,12 @@ func (k *kernelOp) Hashcode() uint32 {
 	return h.Sum32()
 }
 
-func (k *kernelOp) SymDiff(_ gorgonia.Nodes, out, g *gorgonia.Node) (gorgonia.Nodes, error) {
+func (k *kernelOp) SymDiff(_ gorgonia.Nodes, out, g *gorgonia.Node) (nodes gorgonia.Nodes, err error) {
 	if k.Reverse == nil {
 		return nil, errNoDerivative(k.Name)
 	}
-	return k.Reverse(out, g), nil
+	err = try(func() { nodes = k.Reverse(out, g) })
+	return nodes, err
 }
 
 // Do runs the kernel for Gorgonia's own machines. Program.Run does without them.

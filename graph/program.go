@@ -41,6 +41,8 @@ type Builder struct {
 	reshaped map[Node]Node // what reshape made, and of what
 	mapped   map[mapping]Node
 
+	extension uint64 // of a graph of the caller's, by number; 0: none
+
 	outputs map[string]Node
 	loss    Node
 	wrt     []*Param
@@ -106,8 +108,16 @@ func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
 	if rows < 1 || cols < 1 || len(memory) != rows*cols {
 		b.Failf("%s: shape (%d, %d) does not fit %d numbers", name, rows, cols, len(memory))
 	}
+	if b.extension > 0 {
+		name = fmt.Sprintf("extension %d %s", b.extension, name)
+	}
 	n := gorgonia.NewMatrix(b.g, b.dtype.gorgonia(), gorgonia.WithShape(rows, cols), gorgonia.WithName(name))
 	b.sources[n] = memory
+	if b.extension > 0 {
+		if err := bind(n, memory); err != nil {
+			b.Fail(err)
+		}
+	}
 	return n
 }
 
@@ -211,10 +221,11 @@ func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err err
 	}
 	b.wrt = slices.DeleteFunc(slices.Clone(b.wrt), func(q *Param) bool { return q.Fixed })
 	var wrt gorgonia.Nodes
+	used := b.reached(b.loss)
 	for _, q := range b.wrt {
-		n, ok := b.params[q]
-		if !ok {
-			return nil, nil, fmt.Errorf("the loss does not use parameter %q", q.Name)
+		n := b.params[q]
+		if !used[n] {
+			return nil, nil, fmt.Errorf("the loss does not use parameter %q: leave it out, as a constant that is added to a log density", q.Name)
 		}
 		wrt = append(wrt, n)
 	}
@@ -230,6 +241,27 @@ func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err err
 		bare[g] = b.single(b.wrt[i])
 	}
 	return append(roots, grads...), bare, nil
+}
+
+// reached are the nodes that n depends on by operations with derivatives.
+func (b *Builder) reached(n Node) map[Node]bool {
+	reached := map[Node]bool{}
+	var visit func(n Node)
+	visit = func(n Node) {
+		if reached[n] {
+			return
+		}
+		reached[n] = true
+		if op, ok := n.Op().(*kernelOp); ok {
+			for i, input := range op.inputs {
+				if op.differentiable(i) {
+					visit(input)
+				}
+			}
+		}
+	}
+	visit(n)
+	return reached
 }
 
 // distinct guards against Gorgonia's merging of nodes by a 32-bit hash.

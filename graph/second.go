@@ -15,7 +15,7 @@ import (
 // or one that mixes rows.
 func (b *Builder) HessianDiagonal(y, x Node) (diagonal Node, err error) {
 	n, d := shape(x)
-	err = b.try(func() {
+	err = try(func() {
 		s := &sweep{b: b, n: n, d: d}
 		s.run(y, b.filled(1, n, 1), map[Node]tangents{x: {y: b.filled(1, n, d)}})
 		diagonal = b.filled(0, n, d)
@@ -30,7 +30,7 @@ func (b *Builder) HessianDiagonal(y, x Node) (diagonal Node, err error) {
 // x (n, d) only. It fails as HessianDiagonal does.
 func (b *Builder) JacobianDiagonal(y, x Node) (diagonal Node, err error) {
 	n, d := shape(x)
-	err = b.try(func() {
+	err = try(func() {
 		s := &sweep{b: b, n: n, d: d}
 		if t := s.run(y, nil, map[Node]tangents{x: {y: b.filled(1, n, d)}}); t.none() {
 			diagonal = b.filled(0, n, d)
@@ -53,7 +53,7 @@ func (b *Builder) JacobianProduct(y, x, v Node) Node {
 }
 
 // try returns a mistake in f as an error.
-func (b *Builder) try(f func()) (err error) {
+func try(f func()) (err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:

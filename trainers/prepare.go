@@ -53,6 +53,11 @@ type Prepared struct {
 func Prepare(t *data.Table, s Spec) (*Prepared, error) { return prepare(t, s, nil) }
 
 func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
+	if file == nil {
+		if err := data.CheckTable(t); err != nil {
+			return nil, err
+		}
+	}
 	if s.Objective.New == nil {
 		setting.Default(&s.Objective.Kind, "auto")
 	}

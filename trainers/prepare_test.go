@@ -179,3 +179,11 @@ func TestMemoryIsCheckedFirst(t *testing.T) {
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(50e6), name)
 	}
 }
+
+// Without a table there is an error, for networks and for models.
+func TestNoTable(t *testing.T) {
+	for _, s := range []trainers.Spec{{}, {Network: &regpath.Config{}}} {
+		_, err := trainers.Estimate(t.Context(), nil, s, trainers.Run{})
+		require.ErrorContains(t, err, "there is no table")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -44,6 +45,89 @@ func TestStudent(t *testing.T) {
 	require.True(t, ok)
 	log, _ := at(t, m, []float64{0.3, 2, -4, 1})
 	require.InDelta(t, truth.LogProb([]float64{0.3, 2})-truth.LogProb([]float64{-4, 1}), log[0]-log[1], 1e-12)
+}
+
+// The t has the score −c P(x−μ) and the Hessian −c P + 2c²/(ν+d) u uᵀ, with u = P(x−μ) and
+// c = (ν+d)/(ν+m).
+func TestStudentsDerivatives(t *testing.T) {
+	const d, nu = 3, 5.0
+	rng := rand.New(rand.NewPCG(1, 5))
+	normal := model.NewGaussian(d, model.CholeskyFactor)
+	for _, p := range normal.Params() {
+		for i := range p.Value {
+			p.Value[i] = 0.5 * rng.NormFloat64()
+		}
+	}
+	p, err := graph.Build(func(b *graph.Builder) {
+		e := extension.Student{Parametric: normal, Freedom: nu}.Evaluate(b, b.Input("x", 1, d))
+		b.Output("score", e.Score)
+		b.Output("diagonal", e.Diagonal)
+		b.Output("product", e.HessianProduct(b.Constant(1, d, []float64{1, -2, 3})))
+	})
+	require.NoError(t, err)
+	x := []float64{0.4, -1.5, 2}
+	copy(p.Input("x"), x)
+	require.NoError(t, p.Run())
+	precision, mu := normal.Precision(), normal.Mean()
+	gap, u := mat.NewVecDense(d, nil), mat.NewVecDense(d, nil)
+	gap.SubVec(mat.NewVecDense(d, x), mat.NewVecDense(d, mu))
+	u.MulVec(precision, gap)
+	c := (nu + d) / (nu + mat.Dot(gap, u))
+	var along mat.VecDense
+	along.MulVec(precision, mat.NewVecDense(d, []float64{1, -2, 3}))
+	uv := u.AtVec(0) - 2*u.AtVec(1) + 3*u.AtVec(2)
+	for j := range d {
+		require.InDelta(t, -c*u.AtVec(j), p.Output("score")[j], 1e-12)
+		require.InDelta(t, -c*precision.At(j, j)+2*c*c/(nu+d)*u.AtVec(j)*u.AtVec(j), p.Output("diagonal")[j], 1e-12)
+		require.InDelta(t, -c*along.AtVec(j)+2*c*c/(nu+d)*u.AtVec(j)*uv, p.Output("product")[j], 1e-12)
+	}
+}
+
+// The attention energy written in loops.
+func attention(m model.Model, x []float64) float64 {
+	p := map[string]*graph.Param{}
+	for _, q := range m.Params() {
+		p[q.Name] = q
+	}
+	d, e := len(x), p["query"].Cols
+	project := func(j int, name string) []float64 {
+		z := make([]float64, e)
+		for i := range e {
+			token := x[j]*p["size"].Value[j*e+i] + p["place"].Value[j*e+i]
+			for k := range e {
+				z[k] += token * p[name].Value[i*e+k]
+			}
+		}
+		return z
+	}
+	log := 0.0
+	for j, v := range x {
+		log -= v * v / 2
+		weight := make([]float64, d)
+		for l := range d {
+			weight[l] = math.Exp(floats.Dot(project(j, "query"), project(l, "key")) / math.Sqrt(float64(e)))
+		}
+		floats.Scale(1/floats.Sum(weight), weight)
+		for k := range e {
+			seen := 0.0
+			for l, w := range weight {
+				seen += w * project(l, "value")[k]
+			}
+			log += p["out"].Value[j*e+k] * math.Tanh(seen)
+		}
+	}
+	return log
+}
+
+func TestEnergies(t *testing.T) {
+	rng := func() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+	modeltest.Run(t, func(d int) model.Model { return extension.NewTwoLayers(d, 4, rng()) })
+	modeltest.Run(t, func(d int) model.Model { return extension.NewAttention(d, 3, rng()) })
+	m := extension.NewAttention(3, 4, rng())
+	x := []float64{0.3, 2, -1, -0.4, 1, 1.5}
+	log, _ := at(t, m, x)
+	require.InDelta(t, attention(m, x[:3]), log[0], 1e-12)
+	require.InDelta(t, attention(m, x[3:]), log[1], 1e-12)
 }
 
 func at(t *testing.T, m model.Model, x []float64) (log, score []float64) {
@@ -85,10 +169,7 @@ func TestRoots(t *testing.T) {
 	}
 	has, err := model.CapabilitiesOf(m)
 	require.NoError(t, err)
-	require.True(t, has.Density && has.Diagonal && !has.HessianProduct)
 	require.Equal(t, []float64{0, 0}, has.Support.Lower)
-	_, err = losses.New(graph.Float64, losses.Marginal{}, losses.Uniform{}, m, losses.Sliced{Directions: losses.Basis}, 2, 3)
-	require.ErrorContains(t, err, "the model gives no Hessian product, which sliced objectives and half-spaces need")
 }
 
 // program is a loss on three rows of three columns, each drawn four times.

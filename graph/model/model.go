@@ -1,6 +1,7 @@
 // Package model holds the models: unnormalised densities, or scores alone, as expressions.
 //
 //	Model, Evaluation               what a model is, and what it gives at points
+//	FromLogDensity, Derive          a model of log q alone
 //	Models, New, Options            models by name; Quantity and Training, what they have
 //	Gaussian, Quartic, Mixture      the models that are here; neural ones are in package nets
 //	Rescaled, Joint, Missingness    a model in other units, or with the law of its gaps
@@ -21,8 +22,8 @@ import (
 )
 
 // Model is an unnormalised density q_θ on R^d, given by expressions.
-// A new model is a type with these three methods and a line in the registry. What
-// else it can do it states by the interfaces in capabilities.go.
+// A new model is FromLogDensity, or a type with these three methods, and a line in the
+// registry. What else it can do it states by the interfaces in capabilities.go.
 type Model interface {
 	// Dim is d, the number of columns.
 	Dim() int

@@ -236,6 +236,9 @@ func alongNoise(by func(*diffusion.Sampler, context.Context, diffusion.Options, 
 // a mixture; otherwise by Hamiltonian Monte Carlo, the last states of n chains, with
 // their diagnostics (else nil).
 func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
+	if rng == nil {
+		return nil, nil, errors.New("drawing rows needs a generator of random numbers: rng is nil")
+	}
 	d := len(s.Names)
 	if exactly(s.Model, s.Domain) {
 		x, err := model.SampleRows(s.Model, n, s.Domain, rng)

@@ -95,3 +95,8 @@ func TestSampleRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, one.Values, 3)
 }
+
+func TestSampleNeedsAGenerator(t *testing.T) {
+	_, _, err := new(fitted.Saved).Sample(t.Context(), 1, nil)
+	require.ErrorContains(t, err, "rng is nil")
+}

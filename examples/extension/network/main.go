@@ -1,0 +1,25 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"missingscore/data"
+	"missingscore/trainers"
+	"missingscore/trainers/regpath"
+)
+
+func main() {
+	table, err := data.ReadCSV("examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{Network: &regpath.Config{}}, trainers.Run{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, e := range result.Network.Edges() {
+		fmt.Printf("%s – %s %+.2f\n", e.From, e.To, e.PartialCorrelation)
+	}
+}
