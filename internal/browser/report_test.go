@@ -197,9 +197,6 @@ func saved(t *testing.T, p *page, edges int) {
 			t.Errorf("%q – %q are not columns", line[0], line[1])
 		}
 	}
-	if found := count(t, p.download("save-graphml")); found["node"] != len(hostile) || found["edge"] != edges {
-		t.Errorf("the GraphML has %v", found)
-	}
 	picture := p.download("save-svg")
 	if found := count(t, picture); found["circle"] != len(hostile) || found["line"] < edges || found["script"] != 0 {
 		t.Errorf("the SVG has %v", found)
