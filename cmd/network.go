@@ -74,8 +74,8 @@ the mean is estimated along with the precision; so it is with --missingness, whi
 says what is known of cells missing not at random.
 
 It writes to --out: edges.csv, centrality.csv, columns.csv, precision.csv, path.csv,
-model.json, network.graphml, network.dot, network.json, network.svg/png,
-path.svg/png, report.html.
+model.json, network.graphml, network.dot, network.json, network.svg/png/pdf,
+path.svg/png/pdf, report.html.
 
 Methods:
 ` + methodList(),
@@ -93,7 +93,7 @@ Methods:
 	fl.StringVar(&f.path, "path", pathNeeded, "how far the path goes: needed (as far as the choice of λ looks) or full (to the smallest λ; so with --truth)")
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "columns to hold constant, as a,b,c: partial correlations of the others are given them, and they are no nodes of the network")
-	fl.StringVar(&f.groupsFile, "groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
+	fl.StringVar(&f.groupsFile, "groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures, and centrality.csv has bridge centralities (default: modules that are found, without these)")
 	addLabels(cmd, &f.labelsFile)
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
 	return cmd

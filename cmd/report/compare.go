@@ -20,10 +20,7 @@ import (
 )
 
 // CompareFiles are all that a comparison writes beside the folders of the two networks.
-var CompareFiles = []string{
-	"differences.csv", "compare.json", "report.html",
-	"networks.svg", "networks.png", "differences.svg", "differences.png", "intervals.svg", "intervals.png",
-}
+var CompareFiles = append(pictureFiles("networks", "differences", "intervals"), "differences.csv", "compare.json", "report.html")
 
 // DifferenceRate is the q value up to which pairs are marked as different.
 const DifferenceRate = 0.1
