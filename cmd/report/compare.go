@@ -186,7 +186,7 @@ func (c Comparison) page(x *explorer, pictures []Picture) page {
 	s := a.Result.Spec
 	p := page{
 		Title: fmt.Sprintf("Networks of %s and %s", a.Name, b.Name), Explorer: x, Warnings: slices.Concat(data.LeftOutLines(a.Table.LeftOut, 8), c.Warnings),
-		Lead: fmt.Sprintf("%s %s: %d rows, %d edges; %s: %d rows, %d edges. Structure: p %s; global strength: p %s.", c.Verdict(), a.Name, a.Table.RowCount(), len(a.Result.Network.Edges()), b.Name, b.Table.RowCount(), len(b.Result.Network.Edges()), pText(r.Structure.P), pText(r.Strength.P)),
+		Lead: fmt.Sprintf("%s %s: %d rows, %d edges; %s: %d rows, %d edges. Test of structure: p %s; of global strength: p %s.", c.Verdict(), a.Name, a.Table.RowCount(), len(a.Result.Network.Edges()), b.Name, b.Table.RowCount(), len(b.Result.Network.Edges()), pText(r.Structure.P), pText(r.Strength.P)),
 	}
 	for _, g := range c.Groups {
 		if !g.Result.Converged {

@@ -44,7 +44,7 @@ func TestPage(t *testing.T) {
 	require.Equal(t, "Network of <airquality> & more 5 of 15 edges. Converged."+
 		` Warning: column "Ozone" has <b>24 %</b> missing too many Warning: second`+
 		" Columns All of them. name mean Ozone<script>alert(1)</script> −42.13 A <circle>", strings.Join(words, " "))
-	require.Contains(t, body, `<details class="notice bad"><summary>`)
+	require.Contains(t, body, `<details class="notice bad" open><summary>`)
 	require.NotContains(t, body, "<script")
 
 	p.Verdict = "NOT converged: the last step moved 1 %"

@@ -205,7 +205,6 @@ func methods(source string, t *data.Table, result *trainers.Result) [][2]string 
 		{"Penalty", r.Ordering},
 		{"Selection of λ", c.Select.Describe(result.Model.Domain.Bounded() || spec.Missingness != nil, spec.Missingness != nil && spec.Missingness.Logistic != nil)},
 		{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
-		{"Iterations", iterationsText(c)},
 		{"Sizes", sizesText(c, r.Choice != "")},
 		{"Support", supportText(spec, result.Model.Domain, e.FitsMean(), names)},
 		{"Missing cells", missingText(result, names)},
@@ -260,18 +259,6 @@ func summaryText(t *data.Table, r *trainers.Result) string {
 	}
 	d := len(r.Network.Names)
 	return fmt.Sprintf("%d rows, %d columns, %s: %d of %d edges.", t.RowCount(), t.D, missing, len(r.Network.Edges()), d*(d-1)/2)
-}
-
-func iterationsText(c regpath.Config) string {
-	switch c.Schedule {
-	case regpath.Moments:
-		return fmt.Sprintf("coordinate descent on second moments, at each λ until no step moves a derivative by %g, at most %d sweeps", c.StopTol, c.MaxIter)
-	case regpath.EM:
-		return fmt.Sprintf("EM iterations, at each λ until %g is more than 50 would move anything, at most %d", c.StopTol, c.MaxIter)
-	case regpath.Accelerated:
-		return fmt.Sprintf("accelerated, at each λ until %g is more than 50 proximal gradient steps would move anything, at most %d", c.StopTol, c.MaxIter)
-	}
-	return fmt.Sprintf("%d at the largest λ, then %d at each; step %.4g per column", c.InitialIter, c.IterPerLambda, c.Rate)
 }
 
 func sizesText(c regpath.Config, ownEdges bool) string {
