@@ -58,6 +58,17 @@ func TestNetworkReport(t *testing.T) {
 			t.Errorf("the page is %s in both colour schemes", dark)
 		}
 	})
+	t.Run("phone", func(t *testing.T) {
+		p.do(emulation.SetDeviceMetricsOverride(390, 844, 1, true), chromedp.Reload(), chromedp.WaitVisible("#stages svg", chromedp.ByQuery))
+		if low := p.number(`document.querySelector("#stages svg").getBoundingClientRect().bottom`); low > 844 {
+			t.Errorf("the picture ends %v pixels below the top", low)
+		}
+		p.do(chromedp.Evaluate(`document.querySelectorAll("details").forEach((part) => { part.open = true; })`, nil))
+		if wide := p.number(`document.documentElement.scrollWidth`); wide > 390 {
+			t.Errorf("the page is %v pixels wide", wide)
+		}
+		p.do(emulation.ClearDeviceMetricsOverride())
+	})
 	for _, name := range hostile {
 		if p.number(`[...document.querySelectorAll("#centrality tbody th")].filter((th) => th.textContent === `+quote(name)+`).length`) != 1 {
 			t.Errorf("the table of nodes has not the name %q", name)
