@@ -20,7 +20,6 @@ import (
 // explorer is the picture that one can work with, and all that its program is told (page/data.js).
 // Pairs are told by columns of equal lengths.
 type explorer struct {
-	File    string          `json:"file"` // what saved files are called, without their suffix
 	Compare bool            `json:"compare"`
 	Nodes   []string        `json:"nodes"`
 	Labels  []string        `json:"labels"`
@@ -176,9 +175,9 @@ const mostValues = 120_000
 
 // explore is the explorer of a result: its edges, and the pairs that are one elsewhere on the
 // path, the strongest first, up to mostPairs.
-func explore(r *trainers.NetworkResult, s *picture.Scene, file string, level float64) (*explorer, error) {
+func explore(r *trainers.NetworkResult, s *picture.Scene, level float64) (*explorer, error) {
 	x := newExplorer(r.Names, s, "")
-	x.File, x.Level = printable.Text(file), math.Round(1000*level)/10
+	x.Level = math.Round(1000*level) / 10
 	ends, err := r.Network.Places()
 	if err != nil {
 		return nil, err
@@ -309,7 +308,7 @@ func (x *explorer) takePoint(r *trainers.NetworkResult, point int) {
 func (c Comparison) explore(s *picture.Scene) *explorer {
 	names := c.Groups[0].Result.Network.Names
 	x := newExplorer(names, s, c.Groups[0].Name, c.Groups[1].Name)
-	x.Compare, x.File, x.Level = true, "networks", math.Round(1000*c.Result.Config.Level)/10
+	x.Compare, x.Level = true, math.Round(1000*c.Result.Config.Level)/10
 	for _, d := range c.Ranked() {
 		if len(x.From) == mostPairs {
 			x.Left += " Not all pairs are here; differences.csv has all."

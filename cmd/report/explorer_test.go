@@ -50,7 +50,7 @@ func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
 
 func TestExplore(t *testing.T) {
 	r, s := small(t)
-	x, err := explore(r, s, "network", 0.95)
+	x, err := explore(r, s, 0.95)
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 1}, x.From, "the edge, then what the path has")
 	require.Equal(t, []int{2, 2}, x.To)
@@ -92,7 +92,7 @@ func TestExploreManyEdges(t *testing.T) {
 		n.Edges = whole[:c.edges]
 		s, err := picture.NewScene(n, nil)
 		require.NoError(t, err)
-		x, err := explore(r, s, "network", 0.95)
+		x, err := explore(r, s, 0.95)
 		require.NoError(t, err)
 		require.Equal(t, c.left, x.Left)
 		require.Equal(t, c.crowds, x.Crowds())
@@ -106,7 +106,7 @@ func TestThePageIsClosed(t *testing.T) {
 	r, s := small(t)
 	p := example()
 	var err error
-	p.Explorer, err = explore(r, s, "network", 0.95)
+	p.Explorer, err = explore(r, s, 0.95)
 	require.NoError(t, err)
 	p.Sections = append(p.Sections, Made{Command: "missingscore network '</pre><b>.csv'"}.section())
 	var b bytes.Buffer

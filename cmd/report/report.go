@@ -139,14 +139,6 @@ func (p page) write(w io.Writer) error {
 	return err
 }
 
-// intervalText is an interval of correlations for reading, a dash where there is none.
-func intervalText(low, high float64) string {
-	if math.IsNaN(low) && math.IsNaN(high) {
-		return "–"
-	}
-	return rounded("%.3f", low) + " to " + rounded("%.3f", high)
-}
-
 // pText is a p value for reading.
 func pText(x float64) string {
 	if math.IsNaN(x) {

@@ -26,7 +26,7 @@ import (
 // writePage writes the report of a network.
 func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result, s *picture.Scene, nodes []network.Centrality, pictures []Picture) error {
 	r, functions := result.Network, result.Model.Transform
-	x, err := explore(r, s, "network", result.Spec.Inference.Level)
+	x, err := explore(r, s, result.Spec.Inference.Level)
 	if err != nil {
 		return err
 	}

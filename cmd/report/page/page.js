@@ -258,7 +258,7 @@ function savePNG() {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [scale * width, scale * height];
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    canvas.toBlob((blob) => save(`${data.file}.png`, "image/png", blob));
+    canvas.toBlob((blob) => save(`${file}.png`, "image/png", blob));
   };
   image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
 }
@@ -277,10 +277,12 @@ function csv() {
   return lines.map((line) => line.map(cell).join(",")).join("\n") + "\n";
 }
 
+const file = data.compare ? "networks" : "network";
+
 function listenToButtons() {
-  element("save-svg").addEventListener("click", () => save(`${data.file}.svg`, "image/svg+xml", picture().text));
+  element("save-svg").addEventListener("click", () => save(`${file}.svg`, "image/svg+xml", picture().text));
   element("save-png").addEventListener("click", savePNG);
-  element("save-csv").addEventListener("click", () => save(`${data.file}.csv`, "text/csv", csv()));
+  element("save-csv").addEventListener("click", () => save(`${file}.csv`, "text/csv", csv()));
 }
 
 placeNodes();
