@@ -479,8 +479,9 @@ func writeComponents(w io.Writer, m *model.Mixed, names []string, levels [][]str
 	line("weight", func(k int) string { return fmt.Sprintf("%.3f", m.Weights[k]) })
 	for j, name := range names {
 		at := m.Place(j)
-		if levels[j] == nil {
-			line(name, func(k int) string { return fmt.Sprintf("%.4g ± %.3g", m.Means[k][at], m.Deviations[k][at]) })
+		if m.Levels(j) == 0 {
+			line(name, func(k int) string { return fmt.Sprintf("%.4g ± %.3g", m.Means[k][at], m.Deviation(k, j)) })
+			continue
 		}
 		for c, level := range levels[j] {
 			line(name+" = "+level, func(k int) string { return fmt.Sprintf("%.3f", m.Shares[k][at+c]) })

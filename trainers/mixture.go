@@ -57,53 +57,69 @@ func (p *Prepared) mixed() *model.Mixed {
 	return m
 }
 
-// prepareMixed prepares the fit of a mixture of numbers and levels (docs/theory/models.md#eq-mixed),
-// by the one method there is for it, and refuses settings without a meaning for it.
-func prepareMixed(p *Prepared, levels []int, names []string) error {
-	s := &p.Spec
-	refused := func(field string, value any, why string) error {
-		return setting.Errorf(field, value, "%s, and a mixture with levels (%s) is fitted by its likelihood: leave it out, or leave these columns out (--exclude)", why, strings.Join(names, ", "))
-	}
-	switch d := s.Descent; {
+// scoresAsked is the first setting that only a fit by scores has a meaning for, and why; "" for none.
+func scoresAsked(p *Prepared) (field string, value any, why string) {
+	s, d := p.Spec, p.Spec.Descent
+	switch {
 	case s.Steps.Method != "auto" && s.Steps.Method != "em-exact":
-		return refused("method", s.Steps.Method, "it goes by the score of numbers")
+		return "method", s.Steps.Method, "it goes by the score of numbers"
 	case s.Objective.New != nil || s.Objective.Kind != "auto":
-		return refused("objective", s.Objective.Kind, "it is of scores")
+		return "objective", s.Objective.Kind, "it is of scores"
 	case s.Domain.Bounded():
-		return refused("domain", "", "bounds are of an objective of scores")
+		return "domain", "", "bounds are of an objective of scores"
 	case s.Missingness != nil:
-		return refused("missingness", "", "a law of missing cells is one of numbers")
+		return "missingness", "", "a law of missing cells is one of numbers"
 	case s.Inference.Asked():
-		return refused("inference", s.Inference.Kind, "standard errors are of scores")
+		return "inference", s.Inference.Kind, "standard errors are of scores"
 	case d.Penalty.Asked():
-		return refused("penalty", d.Penalty.Kind, "it is of gaussian and quartic models")
+		return "penalty", d.Penalty.Kind, "it is of gaussian and quartic models"
 	case s.Truth != nil:
-		return refused("truth", "", "a fit is compared with its truth by scores")
+		return "truth", "", "a fit is compared with its truth by scores"
 	case p.file != nil:
-		return notStreamed("a mixture with levels is fitted to all rows at once")
+		return "stream", nil, "a mixture with levels is fitted to all rows at once"
 	case d.Optimiser != "" && d.Optimiser != "auto" && d.Optimiser != descent.EM{}.Name():
-		return refused("optimiser", d.Optimiser, "it goes down a loss of scores")
+		return "optimiser", d.Optimiser, "it goes down a loss of scores"
 	case d.Epochs != 0 || d.Rate != 0 || d.Patience != 0 || d.Validation != nil || d.Average != nil:
-		return refused("optimiser", "adam", "epochs, rate, patience, validation and average are of adam")
+		return "optimiser", "adam", "epochs, rate, patience, validation and average are of adam"
+	}
+	return "", nil, ""
+}
+
+// prepareMixed prepares the fit of a mixture by its likelihood (docs/theory/models.md#eq-mixed). It says
+// false where settings ask for a fit by scores instead, and refuses these if columns, by their names, have
+// levels.
+func prepareMixed(p *Prepared, levels []int, names []string) (prepared bool, err error) {
+	s := &p.Spec
+	switch field, value, why := scoresAsked(p); {
+	case field == "":
+	case names == nil:
+		return false, nil
+	case field == "stream":
+		return false, notStreamed(why)
+	default:
+		return false, setting.Errorf(field, value, "%s, and a mixture with levels (%s) is fitted by its likelihood: leave it out, or leave these columns out (--exclude)", why, strings.Join(names, ", "))
+	}
+	if names == nil && p.Transform.Ordinal() != nil {
+		return false, nil
 	}
 	if p.Transform.Ordinal() != nil {
-		return setting.Errorf("ordinal", "", "ordered categories are intervals of a normal number, and a mixture takes levels as they are: leave it out, or take --nominal for columns of numbers")
+		return false, setting.Errorf("ordinal", "", "ordered categories are intervals of a normal number, and a mixture takes levels as they are: leave it out, or take --nominal for columns of numbers")
 	}
 	o := model.MixtureOptions{}
 	if err := strictjson.Options(s.Model.Options, &o); err != nil {
-		return setting.Errorf("model_options", string(s.Model.Options), "%v", err)
+		return false, setting.Errorf("model_options", string(s.Model.Options), "%v", err)
 	}
 	switch most := max(1, p.Table.N); {
 	case o.Levels != nil:
-		return setting.Errorf("model_options", string(s.Model.Options), "levels are those of the table: leave them out")
+		return false, setting.Errorf("model_options", string(s.Model.Options), "levels are those of the table: leave them out")
 	case o.Components < 0 || o.Components > most:
-		return setting.Errorf("model_options", string(s.Model.Options), "%d components of %d rows: 1 to %d are possible", o.Components, p.Table.N, most)
+		return false, setting.Errorf("model_options", string(s.Model.Options), "%d components of %d rows: 1 to %d are possible", o.Components, p.Table.N, most)
 	}
 	if err := s.Descent.Check(); err != nil {
-		return err
+		return false, err
 	}
 	if err := s.Steps.Check(); err != nil {
-		return err
+		return false, err
 	}
 	p.components = o.Components
 	p.Model = model.NewMixed(max(1, o.Components), levels)
@@ -111,9 +127,8 @@ func prepareMixed(p *Prepared, levels []int, names []string) error {
 	setting.Default(&s.Descent.Iterations, mixed.Iterations)
 	setting.Default(&s.Descent.Tolerance, mixed.Tolerance)
 	p.objective = losses.Classical{}
-	var err error
 	p.Estimator, err = estimator.ByName(s.Steps.Method)
-	return err
+	return true, err
 }
 
 // fitMixed fits a mixture of numbers and levels, and compares rows drawn from it with the table. It is
@@ -143,8 +158,8 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if !f.Converged {
 		r.Verdict = fmt.Sprintf("NOT converged: %s; after %d EM iterations the last still added more than %.2g to a row's log density: allow more --iterations", componentsText(k, f.Tried), len(f.Turns), c.Tolerance)
 	}
-	if k == 1 && p.Table.D > 1 {
-		r.Warnings = append(r.Warnings, "one component: drawn columns are independent of each other, and more components did not predict held-out rows better; with more rows they may")
+	if k == 1 && p.original.Levels != nil && p.Table.D > 1 {
+		r.Warnings = append(r.Warnings, "one component: drawn levels are independent of the other columns, and more components did not predict held-out rows better; with more rows they may")
 	}
 	if columns, most := unseen(p.Table, f.Unseen); columns != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: never observed among up to %.0f %% of the rows; rows drawn like these have there what all rows have", strings.Join(columns, ", "), 100*most))
@@ -197,14 +212,18 @@ const (
 type feature struct {
 	column int
 	level  int // that it indicates; −1: the standardised number
+	with   int // a column whose standardised number it is multiplied by; −1: none
 	name   string
 }
 
 func (f feature) of(row []float64, scale data.Scale) float64 {
-	switch x := row[f.column]; {
+	z := func(j int) float64 { return (row[j] - scale.Mean[j]) / scale.Deviation[j] }
+	switch {
+	case f.level < 0 && f.with >= 0:
+		return z(f.column) * z(f.with)
 	case f.level < 0:
-		return (x - scale.Mean[f.column]) / scale.Deviation[f.column]
-	case int(x) == f.level:
+		return z(f.column)
+	case int(row[f.column]) == f.level:
 		return 1
 	}
 	return 0
@@ -230,26 +249,40 @@ func unlike(t *data.Table, m *model.Mixed, seed uint64) (off []string) {
 	if err != nil {
 		panic(err) // there are no bounds
 	}
-	filled, rng := slices.Clone(t.Values), stream.New(seed, stream.Sample, 2)
+	filled, rng, given := slices.Clone(t.Values), stream.New(seed, stream.Sample, 2), m.ByPattern()
 	for i := range t.N {
-		m.Complete(filled[i*t.D:(i+1)*t.D], t.Observed[i*t.D:(i+1)*t.D], rng)
+		given(t.Observed[i*t.D:(i+1)*t.D]).Complete(filled[i*t.D:(i+1)*t.D], rng)
 	}
 	scale := data.StandardScale(t)
 	var features []feature
 	conditions := []feature{{level: -1}}
+	pairs := []feature{}
 	for j, name := range t.Names {
 		for c, level := range data.Coded(t, j) {
 			if c > 0 || len(data.Coded(t, j)) > 2 { // the other share of two says the same
-				features = append(features, feature{j, c, "the share of " + name + " = " + level})
+				features = append(features, feature{j, c, -1, "the share of " + name + " = " + level})
 			}
-			conditions = append(conditions, feature{j, c, " where " + name + " = " + level})
+			conditions = append(conditions, feature{j, c, -1, " where " + name + " = " + level})
 		}
 		if data.Coded(t, j) == nil {
-			features = append(features, feature{j, -1, "the mean of " + name})
+			features = append(features, feature{j, -1, -1, "the mean of " + name})
+			for k, other := range t.Names[:j+1] {
+				if data.Coded(t, k) == nil {
+					what := "the mean product (standardised) of " + other + " and " + name
+					if k == j {
+						what = "the mean square (standardised) of " + name
+					}
+					pairs = append(pairs, feature{j, -1, k, what})
+				}
+			}
 		}
 	}
-	for _, where := range conditions {
-		for _, f := range features {
+	for at, where := range conditions {
+		of := features
+		if at == 0 {
+			of = append(of, pairs...)
+		}
+		for _, f := range of {
 			if where.level >= 0 && f.level >= 0 && f.column <= where.column { // itself, or compared the other way round
 				continue
 			}
@@ -258,7 +291,7 @@ func unlike(t *data.Table, m *model.Mixed, seed uint64) (off []string) {
 			if an < 2 || bn < 2 || math.Abs(a-b) <= checkedErrors*math.Sqrt(max(av, bv)*(1/an+1/bn))+checkedRoom {
 				continue
 			}
-			if f.level < 0 {
+			if f.level < 0 && f.with < 0 {
 				a, b = scale.Mean[f.column]+scale.Deviation[f.column]*a, scale.Mean[f.column]+scale.Deviation[f.column]*b
 			}
 			off = append(off, fmt.Sprintf("%s%s is %.3g, drawn %.3g", f.name, where.name, b, a))

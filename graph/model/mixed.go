@@ -8,49 +8,51 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 )
 
 // Mixed is a mixture over rows of numbers x and levels c,
 //
-//	q(x, c) = Σ_k w_k Π_j N(x_j; m_kj, σ_kj²) Π_l π_kl(c_l).
+//	q(x, c) = Σ_k w_k N(x; m_k, Σ_k) Π_l π_kl(c_l).
 //
-// A level is its place in the column's levels, from 0. Within a component cells are independent,
-// so that the density of some cells is the same sum with the factors of the other cells left out,
-// and cells given others are drawn exactly. Methods that take a row (d) and marks of its observed
-// cells (d) are safe for concurrent use.
+// A level is its place in the column's levels, from 0. The density of some cells is the same sum with
+// the others integrated and summed out, and cells given others are drawn exactly: Given does both for
+// rows that have the same cells.
 type Mixed struct {
-	levels []int // by column: how many it has; 0: numbers
-	place  []int // by column: its place among the numbers, or its first among the shares
+	levels  []int // by column: how many it has; 0: numbers
+	place   []int // by column: its place among the numbers, or its first among the shares
+	numbers int
 
-	Weights    []float64   // (K)
-	Means      [][]float64 // (K, numbers)
-	Deviations [][]float64 // (K, numbers)
-	Shares     [][]float64 // (K, levels of all columns): π_kl one column after the other
+	Weights     []float64   // (K)
+	Means       [][]float64 // (K, numbers)
+	Covariances [][]float64 // (K, numbers · numbers): Σ_k by rows
+	Shares      [][]float64 // (K, levels of all columns): π_kl one column after the other
 }
 
-// NewMixed has k equal components, N(0, 1) and equal shares. levels are by column, 0 of one of
+// NewMixed has k equal components, N(0, I) and equal shares. levels are by column, 0 of one of
 // numbers.
 func NewMixed(k int, levels []int) *Mixed {
 	m := &Mixed{levels: levels, Weights: slices.Repeat([]float64{1 / float64(k)}, k)}
-	numbers := 0
 	var shares []float64
 	for _, n := range levels {
 		if n == 0 {
-			m.place = append(m.place, numbers)
-			numbers++
+			m.place = append(m.place, m.numbers)
+			m.numbers++
 			continue
 		}
 		m.place = append(m.place, len(shares))
 		shares = append(shares, slices.Repeat([]float64{1 / float64(n)}, n)...)
 	}
-	for range k {
-		m.Means = append(m.Means, make([]float64, numbers))
-		m.Deviations = append(m.Deviations, slices.Repeat([]float64{1}, numbers))
+	for c := range k {
+		m.Means = append(m.Means, make([]float64, m.numbers))
+		m.Covariances = append(m.Covariances, make([]float64, m.numbers*m.numbers))
 		m.Shares = append(m.Shares, slices.Clone(shares))
+		for at := range m.numbers {
+			m.Covariances[c][at*m.numbers+at] = 1
+		}
 	}
 	return m
 }
@@ -60,6 +62,11 @@ func (m *Mixed) Levels(j int) int { return m.levels[j] }
 
 // Place is the place of column j's mean in Means[k], or of its first level in Shares[k].
 func (m *Mixed) Place(j int) int { return m.place[j] }
+
+// Deviation is σ_kj of a column of numbers.
+func (m *Mixed) Deviation(k, j int) float64 {
+	return math.Sqrt(m.Covariances[k][m.place[j]*(m.numbers+1)])
+}
 
 func (m *Mixed) Dim() int { return len(m.levels) }
 
@@ -72,95 +79,235 @@ func (m *Mixed) Evaluate(*graph.Builder, graph.Node) Evaluation { return Evaluat
 // Options implements Configured.
 func (m *Mixed) Options() any { return MixtureOptions{len(m.Weights), m.levels} }
 
-// Joint writes log w_k + Σ log N + Σ log π of a row's observed cells to to (K), and returns their log
-// density, the logarithm of the sum of exponentials.
-func (m *Mixed) Joint(row []float64, observed []bool, to []float64) float64 {
-	for k := range to {
-		log := math.Log(m.Weights[k])
-		for j, seen := range observed {
-			switch at := m.place[j]; {
-			case !seen:
-			case m.levels[j] > 0:
-				log += math.Log(m.Shares[k][at+int(row[j])])
-			default:
-				sd := m.Deviations[k][at]
-				z := (row[j] - m.Means[k][at]) / sd
-				log -= z*z/2 + math.Log(sd) + logRoot2Pi
+// Given is a mixture for rows that have the same observed cells. It is not safe for concurrent use.
+type Given struct {
+	m             *Mixed
+	seen          []int // columns of observed numbers
+	missing       []int // columns of missing numbers
+	levels        []int // columns of observed levels
+	others        []int // columns of missing levels
+	components    []conditional
+	gap, solved   []float64 // scratch, (seen)
+	probabilities []float64 // scratch, (K)
+}
+
+// conditional is a component of Given, with o the observed numbers and u the missing ones.
+type conditional struct {
+	log  float64   // log w − ½ log |Σ_oo| − |o|/2 log 2π
+	root []float64 // (o, o): lower triangular L, L Lᵀ = Σ_oo
+	gain []float64 // (u, o): Σ_uo L⁻ᵀ
+	left []float64 // (u, u): Σ_uu − Σ_uo Σ_oo⁻¹ Σ_ou
+	draw []float64 // (u, u): lower triangular root of left
+}
+
+// Given prepares the mixture for rows of one pattern of observed cells (d).
+func (m *Mixed) Given(observed []bool) *Given {
+	g := &Given{m: m, probabilities: make([]float64, len(m.Weights))}
+	for j, seen := range observed {
+		switch {
+		case m.levels[j] > 0 && seen:
+			g.levels = append(g.levels, j)
+		case m.levels[j] > 0:
+			g.others = append(g.others, j)
+		case seen:
+			g.seen = append(g.seen, j)
+		default:
+			g.missing = append(g.missing, j)
+		}
+	}
+	o, u := len(g.seen), len(g.missing)
+	g.gap, g.solved = make([]float64, o), make([]float64, o)
+	for k, w := range m.Weights {
+		covariance := func(a, b int) float64 { return m.Covariances[k][m.place[a]*m.numbers+m.place[b]] }
+		c := conditional{root: make([]float64, o*o), gain: make([]float64, u*o), left: make([]float64, u*u)}
+		for i, a := range g.seen {
+			for l, b := range g.seen {
+				c.root[i*o+l] = covariance(a, b)
 			}
 		}
-		to[k] = log
+		c.log = math.Log(w) - float64(o)*logRoot2Pi - lower(c.root, o)
+		for i, a := range g.missing {
+			row := c.gain[i*o : (i+1)*o]
+			for l, b := range g.seen {
+				row[l] = covariance(a, b)
+			}
+			forward(c.root, row, row)
+			for l, b := range g.missing[:i+1] {
+				v := covariance(a, b) - floats.Dot(row, c.gain[l*o:(l+1)*o])
+				c.left[i*u+l], c.left[l*u+i] = v, v
+			}
+		}
+		c.draw = slices.Clone(c.left)
+		lower(c.draw, u)
+		g.components = append(g.components, c)
+	}
+	return g
+}
+
+// lower turns a symmetric matrix (n, n) into its lower triangular root, and returns the sum of the
+// logarithms of its diagonal. A variance that rounding makes negative is 0.
+func lower(a []float64, n int) (log float64) {
+	for i := range n {
+		row := a[i*n : (i+1)*n]
+		for l := range i {
+			row[l] = (row[l] - floats.Dot(row[:l], a[l*n:l*n+l])) / a[l*n+l]
+			if a[l*n+l] == 0 {
+				row[l] = 0
+			}
+		}
+		row[i] = math.Sqrt(max(0, row[i]-floats.Dot(row[:i], row[:i])))
+		log += math.Log(row[i])
+		clear(row[i+1:])
+	}
+	return log
+}
+
+// forward solves root · z = b.
+func forward(root, b, z []float64) {
+	n := len(b)
+	for i, v := range b {
+		z[i] = (v - floats.Dot(root[i*n:i*n+i], z[:i])) / root[i*n+i]
+	}
+}
+
+// Joint writes log w_k + log N + Σ log π of the observed cells of a row (d) to to (K), and returns
+// their log density, the logarithm of the sum of exponentials.
+func (g *Given) Joint(row, to []float64) float64 {
+	for k := range to {
+		g.solve(k, row)
+		to[k] = g.components[k].log - floats.Dot(g.solved, g.solved)/2
+		for _, j := range g.levels {
+			to[k] += math.Log(g.m.Shares[k][g.m.place[j]+int(row[j])])
+		}
 	}
 	return floats.LogSumExp(to)
+}
+
+// solve is L⁻¹(x − m_k) of the observed numbers.
+func (g *Given) solve(k int, row []float64) {
+	for i, j := range g.seen {
+		g.gap[i] = row[j] - g.m.Means[k][g.m.place[j]]
+	}
+	forward(g.components[k].root, g.gap, g.solved)
 }
 
 const logRoot2Pi = 0.9189385332046727 // log √(2π)
 
 // Posterior writes the components' probabilities given a row's observed cells to to (K), and returns
 // the log density of these cells.
-func (m *Mixed) Posterior(row []float64, observed []bool, to []float64) float64 {
-	log := m.Joint(row, observed, to)
+func (g *Given) Posterior(row, to []float64) float64 {
+	log := g.Joint(row, to)
 	for k, v := range to {
 		to[k] = math.Exp(v - log)
 	}
 	return log
 }
 
-// Score writes ∂/∂x_j log q of the observed cells, Σ_k r_k (m_kj − x_j)/σ_kj², to to (d): NaN for
+// Score writes ∂/∂x_j log q of the observed cells, −Σ_k r_k (Σ_k,oo⁻¹ (x_o − m_k,o))_j, to to (d): NaN for
 // levels and missing cells.
-func (m *Mixed) Score(row []float64, observed []bool, to []float64) {
-	r := make([]float64, len(m.Weights))
-	m.Posterior(row, observed, r)
-	for j, seen := range observed {
+func (g *Given) Score(row, to []float64) {
+	g.Posterior(row, g.probabilities)
+	for j := range to {
 		to[j] = math.NaN()
-		if !seen || m.levels[j] > 0 {
-			continue
-		}
+	}
+	for _, j := range g.seen {
 		to[j] = 0
-		for k, v := range r {
-			sd := m.Deviations[k][m.place[j]]
-			to[j] += v * (m.Means[k][m.place[j]] - row[j]) / (sd * sd)
+	}
+	for k, r := range g.probabilities {
+		g.solve(k, row)
+		root, n := g.components[k].root, len(g.seen)
+		for i := n - 1; i >= 0; i-- { // Lᵀ y = L⁻¹(x − m)
+			v := g.solved[i]
+			for l := i + 1; l < n; l++ {
+				v -= root[l*n+i] * g.gap[l]
+			}
+			g.gap[i] = v / root[i*n+i]
+			to[g.seen[i]] -= r * g.gap[i]
+		}
+	}
+}
+
+// Means writes the means of all numbers in component k given a row's observed ones to to (numbers): of
+// observed numbers the row's own.
+func (g *Given) Means(k int, row, to []float64) {
+	g.solve(k, row)
+	for _, j := range g.seen {
+		to[g.m.place[j]] = row[j]
+	}
+	o := len(g.seen)
+	for i, j := range g.missing {
+		to[g.m.place[j]] = g.m.Means[k][g.m.place[j]] + floats.Dot(g.components[k].gain[i*o:(i+1)*o], g.solved)
+	}
+}
+
+// AddLeft adds v times the covariance that the missing numbers have in component k given the observed ones
+// to a matrix (numbers, numbers).
+func (g *Given) AddLeft(k int, v float64, to []float64) {
+	u, left := len(g.missing), g.components[k].left
+	for i, a := range g.missing {
+		for l, b := range g.missing {
+			to[g.m.place[a]*g.m.numbers+g.m.place[b]] += v * left[i*u+l]
 		}
 	}
 }
 
 // Complete draws a row's missing cells given its observed ones, in place.
-func (m *Mixed) Complete(row []float64, observed []bool, rng *rand.Rand) {
-	r := make([]float64, len(m.Weights))
-	m.Posterior(row, observed, r)
-	k := pickBy(r, rng)
-	for j, seen := range observed {
-		switch at := m.place[j]; {
-		case seen:
-		case m.levels[j] > 0:
-			row[j] = float64(pickBy(m.Shares[k][at:at+m.levels[j]], rng))
-		default:
-			row[j] = m.Means[k][at] + m.Deviations[k][at]*rng.NormFloat64()
-		}
+func (g *Given) Complete(row []float64, rng *rand.Rand) {
+	m := g.m
+	g.Posterior(row, g.probabilities)
+	k := pickBy(g.probabilities, rng)
+	for _, j := range g.others {
+		row[j] = float64(pickBy(m.Shares[k][m.place[j]:m.place[j]+m.levels[j]], rng))
+	}
+	g.solve(k, row)
+	o, u, c := len(g.seen), len(g.missing), g.components[k]
+	z := make([]float64, u)
+	for i, j := range g.missing {
+		z[i] = rng.NormFloat64()
+		row[j] = m.Means[k][m.place[j]] + floats.Dot(c.gain[i*o:(i+1)*o], g.solved) + floats.Dot(c.draw[i*u:i*u+i+1], z[:i+1])
 	}
 }
 
 // Expect writes into a row's missing cells their means given its observed ones, and of levels the
 // most probable one.
-func (m *Mixed) Expect(row []float64, observed []bool) {
-	r := make([]float64, len(m.Weights))
-	m.Posterior(row, observed, r)
-	for j, seen := range observed {
-		at := m.place[j]
-		if seen {
-			continue
+func (g *Given) Expect(row []float64) {
+	m := g.m
+	g.Posterior(row, g.probabilities)
+	numbers, means := make([]float64, m.numbers), make([]float64, m.numbers)
+	for k, r := range g.probabilities {
+		g.Means(k, row, means)
+		floats.AddScaled(numbers, r, means)
+	}
+	for _, j := range g.missing {
+		row[j] = numbers[m.place[j]]
+	}
+	for _, j := range g.others {
+		shares := make([]float64, m.levels[j])
+		for k, r := range g.probabilities {
+			floats.AddScaled(shares, r, m.Shares[k][m.place[j]:m.place[j]+len(shares)])
 		}
-		shares := make([]float64, max(1, m.levels[j]))
-		for k, v := range r {
-			if m.levels[j] == 0 {
-				shares[0] += v * m.Means[k][at]
-			} else {
-				floats.AddScaled(shares, v, m.Shares[k][at:at+len(shares)])
+		row[j] = float64(floats.MaxIdx(shares))
+	}
+}
+
+// ByPattern is Given that is made once for each pattern. It is not safe for concurrent use.
+func (m *Mixed) ByPattern() func(observed []bool) *Given {
+	known := map[string]*Given{}
+	var key []byte
+	return func(observed []bool) *Given {
+		key = key[:0]
+		for _, seen := range observed {
+			key = append(key, '0')
+			if seen {
+				key[len(key)-1] = '1'
 			}
 		}
-		row[j] = shares[0]
-		if m.levels[j] > 0 {
-			row[j] = float64(floats.MaxIdx(shares))
+		g := known[string(key)]
+		if g == nil {
+			g = m.Given(observed)
+			known[string(key)] = g
 		}
+		return g
 	}
 }
 
@@ -181,21 +328,24 @@ func (m *Mixed) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, 
 		return nil, ErrNoExactSampler
 	}
 	d := m.Dim()
-	values, none := make([]float64, n*d), make([]bool, d)
+	values, g := make([]float64, n*d), m.Given(make([]bool, d))
 	for i := 0; i < len(values); i += d {
-		m.Complete(values[i:i+d], none, rng)
+		g.Complete(values[i:i+d], rng)
 	}
 	return values, nil
 }
 
-// Quantities are weights (K, 1), means (K, numbers), deviations (K, numbers) and shares (K, levels of
-// all columns).
+// Quantities are weights (K, 1), means (K, numbers), covariances (K, numbers · numbers) and shares (K,
+// levels of all columns).
 func (m *Mixed) Quantities() []Quantity {
-	k, numbers := len(m.Weights), len(m.Means[0])
+	k, numbers := len(m.Weights), m.numbers
 	qs := []Quantity{{Name: "weights", Rows: k, Cols: 1, Value: slices.Clone(m.Weights), Range: Share}}
 	if numbers > 0 {
 		qs = append(qs, Quantity{Name: "means", Rows: k, Cols: numbers, Value: slices.Concat(m.Means...)},
-			Quantity{Name: "deviations", Rows: k, Cols: numbers, Value: slices.Concat(m.Deviations...), Range: Positive})
+			Quantity{Name: "covariances", Rows: k, Cols: numbers * numbers, Value: slices.Concat(m.Covariances...)})
+	}
+	if len(m.Shares[0]) == 0 {
+		return qs
 	}
 	return append(qs, Quantity{Name: "shares", Rows: k, Cols: len(m.Shares[0]), Value: slices.Concat(m.Shares...), Range: Share})
 }
@@ -212,8 +362,8 @@ func (m *Mixed) SetQuantities(qs []Quantity) error {
 			copy(m.Weights, v)
 		case "means":
 			m.Means = slices.Collect(slices.Chunk(slices.Clone(v), q.Cols))
-		case "deviations":
-			m.Deviations = slices.Collect(slices.Chunk(slices.Clone(v), q.Cols))
+		case "covariances":
+			m.Covariances = slices.Collect(slices.Chunk(slices.Clone(v), q.Cols))
 		case "shares":
 			m.Shares = slices.Collect(slices.Chunk(slices.Clone(v), q.Cols))
 		}
@@ -223,9 +373,12 @@ func (m *Mixed) SetQuantities(qs []Quantity) error {
 
 // check refuses weights and shares that do not sum to 1, and normals that are none.
 func (m *Mixed) check() error {
-	if len(m.Means[0]) > 0 {
-		if err := (simulate.Mixture{Weights: m.Weights, Means: m.Means, Deviations: m.Deviations}).Check(); err != nil {
-			return err
+	if !(floats.Min(m.Weights) >= 0) || !(math.Abs(floats.Sum(m.Weights)-1) < 1e-6) {
+		return errors.New("weights are no probabilities: they must not be negative and must sum to 1")
+	}
+	for k, v := range m.Covariances {
+		if m.numbers > 0 && !new(mat.Cholesky).Factorize(mat.NewSymDense(m.numbers, slices.Clone(v))) {
+			return fmt.Errorf("covariances: those of component %d are not positive definite", k+1)
 		}
 	}
 	for k, shares := range m.Shares {
@@ -251,7 +404,11 @@ func (m *Mixed) Rescale(mean, deviation []float64) error {
 		}
 		for k := range m.Means {
 			m.Means[k][m.place[j]] = mean[j] + deviation[j]*m.Means[k][m.place[j]]
-			m.Deviations[k][m.place[j]] *= deviation[j]
+			for l, levels := range m.levels {
+				if levels == 0 {
+					m.Covariances[k][m.place[j]*m.numbers+m.place[l]] *= deviation[j] * deviation[l]
+				}
+			}
 		}
 	}
 	return nil
@@ -262,8 +419,8 @@ func checkLevels(levels []int, d int) error {
 	if len(levels) != d {
 		return fmt.Errorf("levels of %d columns, %d are needed", len(levels), d)
 	}
-	if slices.Min(levels) < 0 || slices.Max(levels) == 0 {
-		return errors.New("levels: a number of levels for each column is needed, 0 of numbers, and one above 0")
+	if slices.Min(levels) < 0 {
+		return errors.New("levels: a number of levels for each column is needed, 0 of numbers")
 	}
 	return nil
 }

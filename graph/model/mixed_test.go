@@ -19,31 +19,37 @@ func mixedExample() *model.Mixed {
 	m := model.NewMixed(2, []int{0, 3, 0, 2})
 	m.Weights = []float64{0.7, 0.3}
 	m.Means = [][]float64{{-1, 2}, {1.5, 0}}
-	m.Deviations = [][]float64{{0.5, 1}, {1.2, 2}}
+	m.Covariances = [][]float64{{0.25, 0.2, 0.2, 1}, {1.44, -0.6, -0.6, 4}}
 	m.Shares = [][]float64{{0.2, 0.5, 0.3, 0.9, 0.1}, {0.6, 0.1, 0.3, 0.25, 0.75}}
 	return m
 }
 
 func TestMixedDensity(t *testing.T) {
 	m := mixedExample()
-	normal := func(x, mean, sd float64) float64 { return distuv.Normal{Mu: mean, Sigma: sd}.Prob(x) }
+	normal := func(x, mean, variance float64) float64 {
+		return distuv.Normal{Mu: mean, Sigma: math.Sqrt(variance)}.Prob(x)
+	}
 	row, joint := []float64{0.4, 1, -1, 1}, make([]float64, 2)
-	all := 0.7*normal(0.4, -1, 0.5)*0.5*normal(-1, 2, 1)*0.1 + 0.3*normal(0.4, 1.5, 1.2)*0.1*normal(-1, 0, 2)*0.75
-	require.InDelta(t, math.Log(all), m.Joint(row, []bool{true, true, true, true}, joint), 1e-12)
-	require.InDelta(t, 0.7*normal(0.4, -1, 0.5)*0.5*normal(-1, 2, 1)*0.1, math.Exp(joint[0]), 1e-12)
+	// N(x, y) = N(x) N(y | x)
+	first := 0.7 * normal(0.4, -1, 0.25) * 0.5 * normal(-1, 2+0.2/0.25*1.4, 1-0.2*0.2/0.25) * 0.1
+	second := 0.3 * normal(0.4, 1.5, 1.44) * 0.1 * normal(-1, -0.6/1.44*(0.4-1.5), 4-0.36/1.44) * 0.75
+	full := m.Given([]bool{true, true, true, true})
+	require.InDelta(t, math.Log(first+second), full.Joint(row, joint), 1e-12)
+	require.InDelta(t, first, math.Exp(joint[0]), 1e-12)
 
 	// cells that are missing are integrated and summed over: their factors are not there
-	some := 0.7*0.5*normal(-1, 2, 1) + 0.3*0.1*normal(-1, 0, 2)
-	require.InDelta(t, math.Log(some), m.Posterior(row, []bool{false, true, true, false}, joint), 1e-12)
+	some := 0.7*0.5*normal(-1, 2, 1) + 0.3*0.1*normal(-1, 0, 4)
+	require.InDelta(t, math.Log(some), m.Given([]bool{false, true, true, false}).Posterior(row, joint), 1e-12)
 	require.InDelta(t, 0.7*0.5*normal(-1, 2, 1)/some, joint[0], 1e-12)
 
 	score, step := make([]float64, 4), 1e-5
-	m.Score(row, []bool{true, true, true, false}, score)
+	given := m.Given([]bool{true, true, true, false})
+	given.Score(row, score)
 	for _, j := range []int{0, 2} {
 		at := func(x float64) float64 {
 			moved := slices.Clone(row)
 			moved[j] += x
-			return m.Joint(moved, []bool{true, true, true, false}, joint)
+			return given.Joint(moved, joint)
 		}
 		require.InDelta(t, (at(step)-at(-step))/(2*step), score[j], 1e-7)
 	}
@@ -78,24 +84,28 @@ func TestMixedDraws(t *testing.T) {
 func TestMixedConditional(t *testing.T) {
 	m, n := mixedExample(), 20000
 	observed, r := []bool{false, false, true, true}, make([]float64, 2)
-	m.Posterior([]float64{0, 0, 0.5, 1}, observed, r)
+	given := m.Given(observed)
+	given.Posterior([]float64{0, 0, 0.5, 1}, r)
+	means := []float64{-1 + 0.2*(0.5-2), 1.5 - 0.6/4*0.5} // of x given y
 	levels, rng := make([]float64, 3), stream.New(2)
 	var x []float64
 	for range n {
 		row := []float64{0, 0, 0.5, 1}
-		m.Complete(row, observed, rng)
+		given.Complete(row, rng)
 		require.Equal(t, []float64{0.5, 1}, row[2:])
 		x = append(x, row[0])
 		levels[int(row[1])] += 1 / float64(n)
 	}
 	mean, sd := stat.MeanStdDev(x, nil)
-	require.InDelta(t, -r[0]+1.5*r[1], mean, 4*sd/math.Sqrt(float64(n)))
+	require.InDelta(t, r[0]*means[0]+r[1]*means[1], mean, 4*sd/math.Sqrt(float64(n)))
+	spread := r[0]*(0.25-0.04+means[0]*means[0]) + r[1]*(1.44-0.09+means[1]*means[1]) - math.Pow(r[0]*means[0]+r[1]*means[1], 2)
+	require.InDelta(t, spread, sd*sd, 0.06)
 	for c, share := range levels {
 		require.InDelta(t, r[0]*m.Shares[0][c]+r[1]*m.Shares[1][c], share, 4*0.5/math.Sqrt(float64(n)))
 	}
 	row := []float64{0, 0, 0.5, 1}
-	m.Expect(row, observed)
-	require.InDelta(t, -r[0]+1.5*r[1], row[0], 1e-12)
+	given.Expect(row)
+	require.InDelta(t, r[0]*means[0]+r[1]*means[1], row[0], 1e-12)
 	require.Zero(t, row[1], "the second component is likelier, and its first level")
 	require.Greater(t, r[1], 0.7)
 }
@@ -112,14 +122,17 @@ func TestMixedQuantities(t *testing.T) {
 
 	require.NoError(t, m.Rescale([]float64{10, 99, -1, 99}, []float64{2, 99, 3, 99}))
 	require.Equal(t, [][]float64{{8, 5}, {13, -1}}, m.Means)
-	require.InDeltaSlice(t, []float64{2.4, 6}, m.Deviations[1], 1e-12)
+	require.InDeltaSlice(t, []float64{1.44 * 4, -0.6 * 6, -0.6 * 6, 4 * 9}, m.Covariances[1], 1e-12)
+	require.InDelta(t, 6, m.Deviation(1, 2), 1e-12)
 
+	bent := mixedExample()
+	bent.Covariances[1][1], bent.Covariances[1][2] = 3, 3
+	require.ErrorContains(t, again.(model.Parametric).SetQuantities(bent.Quantities()), "covariances: those of component 2 are not positive definite")
 	broken := mixedExample()
 	broken.Shares[1][0] = 0.7
 	require.ErrorContains(t, again.(model.Parametric).SetQuantities(broken.Quantities()), "shares: those of component 2 in column 2 are no probabilities")
 	for options, why := range map[string]string{
 		`{"components":2,"levels":[0,3]}`:      "levels of 2 columns, 4 are needed",
-		`{"components":2,"levels":[0,0,0,0]}`:  "levels: a number of levels for each column is needed",
 		`{"components":2,"levels":[0,-3,0,1]}`: "levels: a number of levels for each column is needed",
 	} {
 		_, err := model.New("mixture", 4, []byte(options), stream.New(1))

@@ -26,10 +26,11 @@ func (f *Model) mixed() *model.Mixed {
 // Drawn are by column the names of the levels that drawn rows hold, nil of numbers. A model of numbers
 // draws numbers in place of levels, but of columns cut at thresholds.
 func (f *Model) Drawn() [][]string {
-	if f.mixed() != nil {
-		return f.Levels
-	}
 	drawn := make([][]string, len(f.Names))
+	if f.mixed() != nil {
+		copy(drawn, f.Levels)
+		return drawn
+	}
 	for _, j := range f.Transform.Ordinal() {
 		if f.Levels != nil {
 			drawn[j] = f.Levels[j]
@@ -42,12 +43,12 @@ func (f *Model) Drawn() [][]string {
 // others from it (docs/theory/models.md#eq-mixed-conditional).
 func (f *Model) byComponents(z *data.Table, draws int) completer {
 	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {
-		b := block{rows: rows}
+		b, given := block{rows: rows}, f.mixed().ByPattern()
 		for _, i := range rows {
 			b.mask = append(b.mask, marks(z, i)...)
 			for range draws {
 				row := slices.Clone(z.Values[i*z.D : (i+1)*z.D])
-				f.mixed().Complete(row, z.Observed[i*z.D:(i+1)*z.D], rng.Rand)
+				given(z.Observed[i*z.D:(i+1)*z.D]).Complete(row, rng.Rand)
 				b.x = append(b.x, row...)
 			}
 		}
@@ -67,14 +68,14 @@ func (f *Model) scoreMixed(t *data.Table) (*Scores, error) {
 	n := len(t.Values)
 	r := &Scores{Sampler: ClosedForm, LogDensity: make([]float64, t.N), Score: make([]float64, n), Error: slices.Repeat([]float64{math.NaN()}, n), Size: make([]float64, t.N)}
 	m := f.mixed()
-	joint := make([]float64, len(m.Weights))
+	joint, given := make([]float64, len(m.Weights)), m.ByPattern()
 	for i := range t.N {
 		row, observed := x.Values[i*t.D:(i+1)*t.D], x.Observed[i*t.D:(i+1)*t.D]
 		r.LogDensity[i] = math.NaN()
 		if !slices.Contains(observed, false) {
-			r.LogDensity[i] = m.Joint(row, observed, joint)
+			r.LogDensity[i] = given(observed).Joint(row, joint)
 		}
-		m.Score(row, observed, r.Score[i*t.D:(i+1)*t.D])
+		given(observed).Score(row, r.Score[i*t.D:(i+1)*t.D])
 	}
 	f.inTableUnits(r, t)
 	return r, nil
@@ -86,8 +87,9 @@ func (f *Model) expectMixed(t *data.Table) (*Points, error) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
 	}
 	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
+	given := f.mixed().ByPattern()
 	for i := range t.N {
-		f.mixed().Expect(r.Values[i*t.D:(i+1)*t.D], t.Observed[i*t.D:(i+1)*t.D])
+		given(t.Observed[i*t.D : (i+1)*t.D]).Expect(r.Values[i*t.D : (i+1)*t.D])
 	}
 	return r, nil
 }

@@ -4,19 +4,21 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph/model"
 )
 
-// step is an EM iteration: sums of the components' probabilities, and the mixture that they give.
+// step is an EM iteration: sums over the rows, weighted by the components' probabilities, and the mixture
+// that they give.
 type emStep struct {
 	p *problem
 	k int
 
 	rows   []float64   // (K)
 	count  [][]float64 // (K, numbers): rows that have the number
-	first  [][]float64 // (K, numbers): Σ r x
-	second [][]float64 // (K, numbers): Σ r x²
+	first  [][]float64 // (K, numbers): Σ r E[x]
+	second [][]float64 // (K, numbers · numbers): Σ r E[x xᵀ]
 	levels [][]float64 // (K, levels of all columns)
 }
 
@@ -24,54 +26,64 @@ func newStep(p *problem, k int) *emStep {
 	e := &emStep{p: p, k: k, rows: make([]float64, k)}
 	for range k {
 		e.count, e.first = append(e.count, make([]float64, p.numbers)), append(e.first, make([]float64, p.numbers))
-		e.second, e.levels = append(e.second, make([]float64, p.numbers)), append(e.levels, make([]float64, len(p.start.Shares[0])))
+		e.second, e.levels = append(e.second, make([]float64, p.numbers*p.numbers)), append(e.levels, make([]float64, len(p.start.Shares[0])))
 	}
 	return e
 }
 
-// add counts row i with the components' probabilities r (K).
-func (e *emStep) add(i int, r []float64) {
-	row := e.p.rows[i]
-	for k, v := range r {
-		if v *= row.weight; v < negligible {
-			continue
+// add counts rows of one pattern, row i with the components' probabilities r(i) (K).
+func (e *emStep) add(g *model.Given, rows []int, r func(i int) []float64) {
+	p, x, mass := e.p, make([]float64, e.p.numbers), make([]float64, e.k)
+	for _, i := range rows {
+		row := p.Values[i*p.D : (i+1)*p.D]
+		for k, v := range r(i) {
+			if v *= weightOf(p.Table, i); v < negligible {
+				continue
+			}
+			mass[k] += v
+			g.Means(k, row, x)
+			floats.AddScaled(e.first[k], v, x)
+			for at, value := range x {
+				floats.AddScaled(e.second[k][at*p.numbers:(at+1)*p.numbers], v*value, x)
+			}
+			for j, seen := range p.Observed[i*p.D : (i+1)*p.D] {
+				switch at := p.start.Place(j); {
+				case !seen:
+				case p.start.Levels(j) > 0:
+					e.levels[k][at+int(row[j])] += v
+				default:
+					e.count[k][at] += v
+				}
+			}
 		}
+	}
+	for k, v := range mass {
 		e.rows[k] += v
-		count, first, second, levels := e.count[k], e.first[k], e.second[k], e.levels[k]
-		for c, at := range row.numbers {
-			x := row.values[c]
-			count[at] += v
-			first[at] += v * x
-			second[at] += v * x * x
-		}
-		for _, at := range row.levels {
-			levels[at] += v
-		}
+		g.AddLeft(k, v, e.second[k])
 	}
 }
 
 // negligible is a probability that adds nothing to a sum over rows.
 const negligible = 1e-14
 
-// solve is the mixture of greatest posterior density given the sums (docs/theory/models.md#eq-mixed-em).
-// Missing cells are in none of them, which is right under MAR.
-func (e *emStep) solve() *model.Mixed {
-	p := e.p
-	all := make([]int, p.D)
-	for j := range all {
-		all[j] = p.start.Levels(j)
-	}
-	m := model.NewMixed(e.k, all)
-	prior, n := priorVariance(e.k, p.numbers), floats.Sum(e.rows)
-	for k := range e.k {
-		m.Weights[k] = (e.rows[k] + 1/float64(e.k)) / (n + 1)
-		for at, count := range e.count[k] {
-			mean := e.first[k][at] / (count + priorMean)
-			squares := e.second[k][at] - mean*e.first[k][at] // Σ r (x − mean)² + 0.01 mean²
-			m.Means[k][at] = mean
-			m.Deviations[k][at] = max(p.least[at], math.Sqrt((priorRows*prior+max(0, squares))/(count+priorRows)))
+// solve is the mixture of greatest posterior density given the sums, by the prior at the mixture before (docs/theory/models.md#eq-mixed-em).
+// Missing cells have their expectations, which is right under MAR.
+func (e *emStep) solve(from *model.Mixed) *model.Mixed {
+	prior, size := e.p.prior(from)
+	p, d := e.p, e.p.numbers
+	m := model.NewMixed(e.k, p.allLevels())
+	n := floats.Sum(e.rows)
+	for k, rows := range e.rows {
+		m.Weights[k] = (rows + 1/float64(e.k)) / (n + 1)
+		floats.ScaleTo(m.Means[k], 1/(rows+priorMean), e.first[k])
+		for a, x := range m.Means[k] {
+			for b, y := range m.Means[k] {
+				m.Covariances[k][a*d+b] = (size*prior[a*d+b] + e.second[k][a*d+b] - (rows+priorMean)*x*y) / (rows + size)
+			}
+			m.Covariances[k][a*d+a] = max(p.least[a]*p.least[a], m.Covariances[k][a*d+a])
 		}
-		for j, n := range all {
+		for j := range p.D {
+			n := p.start.Levels(j)
 			if n == 0 {
 				continue
 			}
@@ -85,21 +97,44 @@ func (e *emStep) solve() *model.Mixed {
 	return m
 }
 
-func priorVariance(k, numbers int) float64 {
-	return math.Pow(float64(k), -2/max(1, float64(numbers)))
+// prior is the covariance Ψ (numbers, numbers) towards which components' covariances are shrunk in the
+// iteration from m, and the rows ν that it counts for.
+func (p *problem) prior(m *model.Mixed) (covariance []float64, rows float64) {
+	k, n := float64(len(m.Weights)), float64(p.N)
+	if k == 1 {
+		return p.start.Covariances[0], priorRows
+	}
+	covariance = make([]float64, p.numbers*p.numbers)
+	for c, w := range m.Weights {
+		floats.AddScaled(covariance, w*n/(n+priorRows), m.Covariances[c])
+	}
+	floats.AddScaled(covariance, priorRows/(n+priorRows)*math.Pow(k, -2/max(1, float64(p.numbers))), p.start.Covariances[0])
+	return covariance, priorRows + float64(p.numbers)
 }
 
-// logPrior is the log density of the prior at m, up to a constant.
-func (p *problem) logPrior(m *model.Mixed) (log float64) {
-	prior := priorVariance(len(m.Weights), p.numbers)
+// logPrior is the log density of the prior at m, up to a constant, with Ψ and ν of an iteration from
+// another mixture.
+func (p *problem) logPrior(m, from *model.Mixed) (log float64) {
+	prior, size := p.prior(from)
 	for k, w := range m.Weights {
 		log += math.Log(w) / float64(len(m.Weights))
-		for at, mean := range m.Means[k] {
-			v := m.Deviations[k][at] * m.Deviations[k][at]
-			log -= (priorRows*math.Log(v) + (priorRows*prior+priorMean*mean*mean)/v) / 2
-		}
 		for l, share := range p.start.Shares[0] {
 			log += priorSize * share * math.Log(m.Shares[k][l])
+		}
+		if p.numbers == 0 {
+			continue
+		}
+		var root mat.Cholesky
+		var inverse mat.SymDense
+		if !root.Factorize(mat.NewSymDense(p.numbers, m.Covariances[k])) || root.InverseTo(&inverse) != nil {
+			return math.Inf(-1)
+		}
+		mean := mat.NewVecDense(p.numbers, m.Means[k])
+		log -= (size*root.LogDet() + priorMean*mat.Inner(mean, &inverse, mean)) / 2
+		for a := range p.numbers {
+			for b := range p.numbers {
+				log -= size * prior[a*p.numbers+b] * inverse.At(a, b) / 2
+			}
 		}
 	}
 	return log
@@ -114,58 +149,30 @@ func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at Turn) {
 		clear(e.second[k])
 		clear(e.levels[k])
 	}
-	l := logsOf(m)
-	r, sum := make([]float64, e.k), 0.0
-	for _, i := range rows {
-		log := l.joint(&e.p.rows[i], r)
-		sum += e.p.rows[i].weight * log
-		for k, v := range r {
-			r[k] = math.Exp(v - log)
-		}
-		e.add(i, r)
+	p, r, sum := e.p, make([]float64, e.k), 0.0
+	for _, group := range p.grouped(rows) {
+		first := group[0]
+		g := m.Given(p.Observed[first*p.D : (first+1)*p.D])
+		e.add(g, group, func(i int) []float64 {
+			sum += weightOf(p.Table, i) * g.Posterior(p.Values[i*p.D:(i+1)*p.D], r)
+			return r
+		})
 	}
 	n := floats.Sum(e.rows)
-	return e.solve(), Turn{sum / n, (sum + e.p.logPrior(m)) / n}
+	return e.solve(m), Turn{sum / n, (sum + p.logPrior(m, m)) / n}
 }
 
-// logs are a mixture's logarithms, taken once an iteration.
-type logs struct {
-	m       *model.Mixed
-	weight  []float64   // (K)
-	normal  [][]float64 // (K, numbers): −log σ − ½ log 2π
-	inverse [][]float64 // (K, numbers): 1/σ
-	share   [][]float64 // (K, levels of all columns)
-}
-
-func logsOf(m *model.Mixed) *logs {
-	l := &logs{m: m}
-	for k, w := range m.Weights {
-		l.weight = append(l.weight, math.Log(w))
-		var normal, inverse, share []float64
-		for _, sd := range m.Deviations[k] {
-			normal, inverse = append(normal, -math.Log(sd)-math.Log(2*math.Pi)/2), append(inverse, 1/sd)
+// grouped are rows by their pattern of observed cells.
+func (p *problem) grouped(rows []int) (groups [][]int) {
+	of := map[int]int{}
+	for _, i := range rows {
+		at, known := of[p.pattern[i]]
+		if !known {
+			at = len(groups)
+			of[p.pattern[i]] = at
+			groups = append(groups, nil)
 		}
-		for _, v := range m.Shares[k] {
-			share = append(share, math.Log(v))
-		}
-		l.normal, l.inverse, l.share = append(l.normal, normal), append(l.inverse, inverse), append(l.share, share)
+		groups[at] = append(groups[at], i)
 	}
-	return l
-}
-
-// joint is model.Mixed.Joint for a row.
-func (l *logs) joint(row *cells, to []float64) float64 {
-	for k := range to {
-		log := l.weight[k]
-		means, inverse, normal, share := l.m.Means[k], l.inverse[k], l.normal[k], l.share[k]
-		for c, at := range row.numbers {
-			z := (row.values[c] - means[at]) * inverse[at]
-			log += normal[at] - z*z/2
-		}
-		for _, at := range row.levels {
-			log += share[at]
-		}
-		to[k] = log
-	}
-	return floats.LogSumExp(to)
+	return groups
 }

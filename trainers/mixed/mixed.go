@@ -7,6 +7,7 @@ package mixed
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -55,7 +56,7 @@ type Fitted struct {
 // Turn is an iteration of EM.
 type Turn struct {
 	Likelihood float64 // mean log density of a row's observed cells
-	Posterior  float64 // with the log prior, over the number of rows: it never falls
+	Posterior  float64 // with the log prior, over the number of rows
 }
 
 // Try is a number of components and the mean log density of a held-out row's observed cells.
@@ -68,41 +69,44 @@ const (
 	folds      = 5    // of the choice of a number of components
 	chosenRows = 3000 // at most, that it goes by
 
+	leastGain = 3. // log density of all held-out rows that more components have to add
+
 	starts = 4  // of which the best after so many iterations goes on; of the choice two
 	short  = 20 // iterations
 
 	chosenIterations = 60 // of a fit for the choice
 )
 
-// The prior keeps the likelihood bounded. With means m_j and deviations s_j of the observed cells,
-// their shares p_l with half a cell more for each level, and d columns of numbers:
+// The prior keeps the likelihood bounded. With numbers standardised, p_l the shares of the observed cells
+// with half a cell more for each level, and d columns of numbers:
 //
 //	w ~ Dirichlet(1 + 1/K),  π_kl ~ Dirichlet(1 + p_l),
-//	log p(m_kj, σ_kj) = −log σ_kj² − (2 s_j² K^(−2/d) + 0.01 (m_kj − m_j)²) / (2σ_kj²)
+//	log p(m_k, Σ_k) = −½ ( ν log |Σ_k| + tr(Σ_k⁻¹ (ν Ψ + 0.01 m_k m_kᵀ)) )
 //
-// A deviation is at least that of rounding: the median distance of neighbouring values of its column
-// over √12.
+// With one component Ψ = I and ν = 2. With more Ψ is the components' mean covariance in the iteration
+// before, with 2 rows of K^(−2/d) I, and ν = d + 2. A deviation is at least that of rounding: the median distance of neighbouring values of its
+// column over √12.
 const (
-	priorMean = 0.01 // rows that m_j counts for
-	priorRows = 2.   // that the deviation s_j K^(−1/d) counts for
+	priorMean = 0.01 // rows that the column's mean counts for
+	priorRows = 2.   // ν, or ν − d
 	priorSize = 1.   // rows that p_l counts for
 )
 
 // problem is a table whose numbers are standardised.
 type problem struct {
 	*data.Table
-	rows    []cells      // the table's, without missing cells
+	pattern []int        // by row: the number of its pattern of observed cells
 	start   *model.Mixed // of one component at the table's own means, deviations and shares
+	pooled  []float64    // (numbers, numbers): covariance of one component, fitted
 	least   []float64    // by place of a number: least deviation
 	numbers int
 }
 
-// cells are a row's observed cells: the place and value of each number, and the place of each level's
-// share.
-type cells struct {
-	weight          float64
-	numbers, levels []int
-	values          []float64
+func (p *problem) allLevels() (levels []int) {
+	for j := range p.D {
+		levels = append(levels, p.start.Levels(j))
+	}
+	return levels
 }
 
 // fitOn iterates from a mixture until a turn adds less than c.Tolerance; the last of the path is of m.
@@ -113,7 +117,7 @@ func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mi
 		m = next
 		next, turn = e.turn(m, rows)
 		path = append(path, turn)
-		if n := len(path); n > 1 && turn.Posterior-path[n-2].Posterior < c.Tolerance {
+		if n := len(path); n > 1 && math.Abs(turn.Posterior-path[n-2].Posterior) < c.Tolerance {
 			return m, path, true
 		}
 	}
@@ -125,13 +129,20 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	setting.Default(&c.Iterations, Iterations)
 	setting.Default(&c.Tolerance, Tolerance)
 	p, scale := newProblem(t)
+	rows := t.AllRows()
+	if p.numbers > 0 {
+		one, _, _ := fitOn(ctx, p, rows, c, p.start, chosenIterations)
+		if one == nil {
+			return nil, ctx.Err()
+		}
+		p.pooled = one.Covariances[0]
+	}
 	f := &Fitted{}
 	if c.Components == 0 {
 		if err := f.choose(ctx, p, &c); err != nil {
 			return nil, err
 		}
 	}
-	rows := t.AllRows()
 	best, path := p.best(ctx, rows, c.Components, starts, c, 0)
 	if best == nil {
 		return nil, ctx.Err()
@@ -178,10 +189,10 @@ func unseen(p *problem, m *model.Mixed, rows []int) []float64 {
 
 // MeanLogDensity is the mean log density of the observed cells of some rows.
 func MeanLogDensity(m *model.Mixed, t *data.Table, rows []int) float64 {
-	joint, sum, weight := make([]float64, len(m.Weights)), 0.0, 0.0
+	joint, given, sum, weight := make([]float64, len(m.Weights)), m.ByPattern(), 0.0, 0.0
 	for _, i := range rows {
 		w := weightOf(t, i)
-		sum += w * m.Joint(t.Values[i*t.D:(i+1)*t.D], t.Observed[i*t.D:(i+1)*t.D], joint)
+		sum += w * given(t.Observed[i*t.D:(i+1)*t.D]).Joint(t.Values[i*t.D:(i+1)*t.D], joint)
 		weight += w
 	}
 	return sum / weight
@@ -218,7 +229,7 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 			c.Observe(try, len(f.Tried), len(Candidates))
 		}
 		since++
-		if try.HeldOut > best {
+		if (try.HeldOut-best)*float64(len(order)) > leastGain {
 			best, c.Components, since = try.HeldOut, k, 0
 		}
 	}
@@ -276,18 +287,13 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 		}
 		floats.Scale(1/floats.Sum(share), share)
 	}
+	known := map[string]int{}
 	for i := range p.N {
-		row := cells{weight: weightOf(t, i)}
-		for j, n := range levels {
-			switch x, at := p.Values[i*p.D+j], p.start.Place(j); {
-			case !p.Observed[i*p.D+j]:
-			case n > 0:
-				row.levels = append(row.levels, at+int(x))
-			default:
-				row.numbers, row.values = append(row.numbers, at), append(row.values, x)
-			}
+		key := fmt.Sprint(p.Observed[i*p.D : (i+1)*p.D])
+		if _, seen := known[key]; !seen {
+			known[key] = len(known)
 		}
-		p.rows = append(p.rows, row)
+		p.pattern = append(p.pattern, known[key])
 	}
 	return p, scale
 }
@@ -343,14 +349,25 @@ func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
 			}
 		}
 	}
-	e := newStep(p, k)
-	r := make([]float64, k)
-	for at, i := range rows {
-		clear(r)
-		r[of[at]] = 1
-		e.add(i, r)
+	from := model.NewMixed(k, p.allLevels()) // missing cells as one normal has them
+	for c := range k {
+		if p.numbers > 0 {
+			floats.ScaleTo(from.Covariances[c], math.Pow(float64(k), -2/float64(p.numbers)), p.pooled)
+		}
 	}
-	return e.solve()
+	component := map[int]int{}
+	for at, i := range rows {
+		component[i] = of[at]
+	}
+	e, r := newStep(p, k), make([]float64, k)
+	for _, group := range p.grouped(rows) {
+		e.add(from.Given(p.Observed[group[0]*p.D:(group[0]+1)*p.D]), group, func(i int) []float64 {
+			clear(r)
+			r[component[i]] = 1
+			return r
+		})
+	}
+	return e.solve(from)
 }
 
 // distance of two rows: the mean over columns that both have of squares, and of levels twice the
@@ -391,10 +408,10 @@ func sortByWeight(m *model.Mixed) {
 		return 0
 	})
 	sorted := *m
-	sorted.Weights, sorted.Means, sorted.Deviations, sorted.Shares = nil, nil, nil, nil
+	sorted.Weights, sorted.Means, sorted.Covariances, sorted.Shares = nil, nil, nil, nil
 	for _, k := range order {
 		sorted.Weights, sorted.Shares = append(sorted.Weights, m.Weights[k]), append(sorted.Shares, m.Shares[k])
-		sorted.Means, sorted.Deviations = append(sorted.Means, m.Means[k]), append(sorted.Deviations, m.Deviations[k])
+		sorted.Means, sorted.Covariances = append(sorted.Means, m.Means[k]), append(sorted.Covariances, m.Covariances[k])
 	}
 	*m = sorted
 }

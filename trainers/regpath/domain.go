@@ -7,6 +7,8 @@ import (
 
 	"missingscore/data/network"
 	"missingscore/graph/model"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 	"missingscore/trainers/gaussian/mcem"
 )
 
@@ -138,10 +140,10 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 	return true, nil
 }
 
-// solves tells whether a refit is the root of the complete-data equation on a domain, by
+// solvable tells whether a refit is the root of the complete-data equation on a domain, by
 // turns of drawing and minimising: that is what the estimator's own noisy steps lead to.
-func (p *problem) solves() bool {
-	return p.Domain.Bounded() && p.Missingness == nil && p.Estimator.Source.Normal && p.Estimator.Loss.Needs().Equation
+func solvable(p engine.Problem, by estimator.Estimator) bool {
+	return p.Domain.Bounded() && p.Missingness == nil && by.Source.Normal && by.Loss.Needs().Equation
 }
 
 // solveChosen makes that refit of the edges the result, as refitChosen does.

@@ -102,7 +102,7 @@ func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
 // not the path: the model is then the chosen point again.
 func (r *Run) refine(ctx context.Context) error {
 	f, index, refit := &r.State.Refine, r.choice.point, *r.Config.Refit
-	inOneGo := refit && (r.Config.Schedule == EM || r.solves())
+	inOneGo := refit && (r.Config.Schedule == EM || solvable(r.Problem, r.Estimator))
 	if inOneGo && f.Done {
 		return nil
 	}

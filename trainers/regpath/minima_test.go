@@ -52,7 +52,7 @@ func TestPathsMeetTheConditions(t *testing.T) {
 				weights[i] = 1
 			}
 			if c.penalty == adaptive {
-				weights = adaptiveWeights(r.State.Pilot.Packed, d)
+				weights = adaptiveWeights(sizes(r.State.Pilot.Packed, d), d)
 			}
 			kind := model.FreeSymmetric
 			if r.fitsMean() {

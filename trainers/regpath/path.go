@@ -75,19 +75,19 @@ func (w *walk) prepare(ctx context.Context, kind string) (err error) {
 	}
 	w.Condense(w.rows)
 	top, ratio := 0.0, Penalty{Kind: kind}.ratio()
-	var pilot []float64
+	var order []float64 // of pairs
 	if kind != l1 {
 		if err := fitPilot(ctx, w.problem); err != nil {
 			return err
 		}
-		pilot = w.State.Pilot.Packed
 	}
 	switch {
 	case kind == adaptive:
-		w.weights = adaptiveWeights(pilot, w.Table.D)
+		w.weights = adaptiveWeights(sizes(w.State.Pilot.Packed, w.Table.D), w.Table.D)
 		w.Config, err = w.Config.span(ratio, func() float64 { return lambdaMax(w.Problem, w.weights, covariates{}) })
 	case kind == ridge:
-		w.Config, err = w.Config.span(ratio, func() float64 { return slices.Max(sizes(pilot, w.Table.D)) })
+		order = strengths(w.State.Pilot.Packed, w.Table.D, meanPairCount(w.Problem))
+		w.Config, err = w.Config.span(ratio, func() float64 { return slices.Max(order) })
 	case w.matrix != nil:
 		w.weights = w.covariates.weights()
 		top, ratio = w.matrix.span()
@@ -111,7 +111,7 @@ func (w *walk) prepare(ctx context.Context, kind string) (err error) {
 		w.schedule = newTurns(w.problem, manyColumns)
 	}
 	if kind == ridge {
-		w.schedule = &thresholds{w.problem, w.schedule, sizes(pilot, w.Table.D)}
+		w.schedule = &thresholds{w.problem, w.schedule, order}
 	}
 	return nil
 }

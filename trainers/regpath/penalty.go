@@ -25,7 +25,7 @@ type Penalty struct {
 const (
 	l1       = "l1"       // λ Σ_{j<k} |P_jk|
 	adaptive = "adaptive" // λ Σ_{j<k} w_jk |P_jk|, w from a ridge pilot (adaptiveWeights)
-	ridge    = "ridge"    // none: pairs by the size of their partial correlations in a ridge pilot; λ is a threshold
+	ridge    = "ridge"    // none: pairs by their strengths in a ridge pilot; λ is a threshold
 	auto     = "auto"     // the penalty whose path has the network of least EBIC; l1 unless that is less by autoMargin
 )
 
@@ -120,19 +120,26 @@ const usualColumns = 100
 
 // UsualPenalty says in words which penalty a path has unless one is named.
 func UsualPenalty() string {
-	return fmt.Sprintf("auto where it can be had and there are at most %d columns, else l1", usualColumns)
+	return fmt.Sprintf("auto where it can be had and there are at most %d columns; ridge with bounds, gaps and method em-exact; else l1", usualColumns)
 }
 
 // usual is the penalty unless one is named.
 func (c Config) usual(p engine.Problem, method estimator.Estimator) string {
-	if c.Schedule == Fixed || method.OfMatrix() || p.Table.D > usualColumns || len(c.Covariates) > 0 {
+	if method.OfMatrix() || p.Table.D > usualColumns || len(c.Covariates) > 0 {
 		return l1
 	}
-	c.Penalty.Kind = auto
+	switch {
+	case solvable(p, method) && !p.Domain.Censored():
+		c.Penalty.Kind = ridge
+	case c.Schedule == Fixed:
+		return l1
+	default:
+		c.Penalty.Kind = auto
+	}
 	if _, err := c.resolvePenalty(p, method); err != nil {
 		return l1
 	}
-	return auto
+	return c.Penalty.Kind
 }
 
 // resolvePenalty fills the settings that the penalty decides before the pilot is known, and
@@ -142,6 +149,8 @@ func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Co
 	switch {
 	case kind != l1 && method.OfMatrix():
 		refusal = fmt.Sprintf("its pilot is made from rows, and method %s goes by moments of pairs of columns; take l1", method.Name)
+	case kind == auto && p.Domain.Bounded():
+		refusal = "it compares likelihoods, whose normaliser is not known with bounds; take ridge, adaptive or l1"
 	case kind == auto && !method.Deterministic():
 		refusal = fmt.Sprintf("it compares paths, and those of method %s are of draws; name a penalty, or take em-exact or exact", method.Name)
 	case kind == auto && (c.LambdaMax != 0 || c.LambdaMin != 0):
@@ -152,8 +161,8 @@ func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Co
 		refusal = "its path has no estimate that could be the result; it needs the refit after the path"
 	case kind == ridge && c.Refit != nil && !*c.Refit:
 		refusal = "its networks have no sizes but those of a refit; leave --refit=false out"
-	case kind != l1 && (p.Domain.Bounded() || p.Missingness != nil):
-		refusal = "its pilot is of columns without bounds, missing at random; here take l1"
+	case kind != l1 && p.Missingness != nil:
+		refusal = "its pilot is of cells missing at random; here take l1"
 	}
 	if refusal != "" {
 		return c, setting.Errorf("penalty", c.Penalty.text(), "%s", refusal)

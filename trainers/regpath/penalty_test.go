@@ -51,9 +51,9 @@ func TestPilotIsChosenByRowsHeldOut(t *testing.T) {
 func TestAdaptiveWeights(t *testing.T) {
 	pilot := []float64{1, -0.2, 0.2, 4, 0.8, 1}
 	require.InDeltaSlice(t, []float64{0.1, 0.2, 0.4}, sizes(pilot, 3), 1e-15) // of correlations 0.1, −0.2, −0.4
-	w := adaptiveWeights(pilot, 3)
+	w := adaptiveWeights(sizes(pilot, 3), 3)
 	require.InDeltaSlice(t, []float64{0, 1 / 0.6, 1 / 1.1, 0, 1 / 2.1, 0}, w, 1e-12)
-	require.Equal(t, []float64{0, 1, 1, 0, 1, 0}, adaptiveWeights([]float64{1, 0, 0, 1, 0, 1}, 3))
+	require.Equal(t, []float64{0, 1, 1, 0, 1, 0}, adaptiveWeights([]float64{0, 0, 0}, 3))
 }
 
 // By ridge a point of the path has the pairs whose partial correlation is above λ, and the
@@ -64,7 +64,7 @@ func TestRidgePath(t *testing.T) {
 	standard, _ := data.Standardise(table)
 	for _, method := range []string{"em-exact", "exact"} {
 		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "ridge"}})
-		size := sizes(r.State.Pilot.Packed, d)
+		size := strengths(r.State.Pilot.Packed, d, meanPairCount(r.Problem))
 		require.Equal(t, slices.Max(size), r.Config.LambdaMax)
 		for _, p := range r.State.Points {
 			for i, edge := range Adjacency(p.Packed, d, r.Config.Threshold).Edge {

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
@@ -200,6 +201,7 @@ type pilotFit struct{ em.Turns }
 // those of some parts together, which are condensed; or of none.
 func newPilotFit(p *problem, rows []int, workers int, parts ...[]int) (f pilotFit, err error) {
 	q, d := p.Problem, p.Table.D
+	q.Domain, q.Weight = nil, domain.Weight{}
 	m := model.NewGaussian(d, model.Natural)
 	q.Model, q.Objective = m, losses.Classical{}
 	_, _, v := secondMoments(p.Problem)
@@ -294,26 +296,21 @@ func freedom(p *mat.SymDense, alpha float64) (sum float64) {
 }
 
 // adaptiveWeights are those of the penalty λ Σ_{j<k} w_jk |P_jk| (Zou 2006; for networks Zhou,
-// Rütimann, Xu & Bühlmann 2011), packed, from a pilot: with r its partial correlations and m the
-// median of their sizes,
+// Rütimann, Xu & Bühlmann 2011), packed, from the sizes r of a pilot's partial correlations and their
+// median m,
 //
-//	w_jk = 1 / (|r_jk| / m + 1/10)
+//	w_jk = 1 / (r_jk / m + 1/10)
 //
 // (docs/theory/penalties.md#eq-adaptive); 0 on the diagonal.
-func adaptiveWeights(pilot []float64, d int) []float64 {
-	r := sizes(pilot, d)
-	sorted := slices.Sorted(slices.Values(r))
-	m := (sorted[(len(r)-1)/2] + sorted[len(r)/2]) / 2
-	weights := make([]float64, len(pilot))
-	for j, i := 0, 0; j < d; j++ {
-		for k := j + 1; k < d; k, i = k+1, i+1 {
-			w := 1.0 // of a pilot without correlations
-			if m > 0 {
-				w = 1 / (r[i]/m + adaptiveFloor)
-			}
-			weights[graph.PackedIndex(d, j, k)] = w
+func adaptiveWeights(r []float64, d int) []float64 {
+	m, weights := median(r), make([]float64, d*(d+1)/2)
+	eachPair(d, func(i, j, k int) {
+		w := 1.0 // of a pilot without correlations
+		if m > 0 {
+			w = 1 / (r[i]/m + adaptiveFloor)
 		}
-	}
+		weights[graph.PackedIndex(d, j, k)] = w
+	})
 	return weights
 }
 

@@ -11,6 +11,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/internal/fuzztest"
 	"missingscore/internal/setting"
+	"missingscore/losses"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
 )
@@ -49,7 +50,9 @@ func FuzzParsePenalty(f *testing.F) {
 func TestTheUsualPenalty(t *testing.T) {
 	_, table := testtables.Star(t, 4, 50, 0.3)
 	_, wide := testtables.Star(t, usualColumns+1, 20, 0.1)
+	_, full := testtables.Star(t, 4, 50, 0)
 	box := &domain.Domain{Lower: slices.Repeat([]float64{-9}, 4), Upper: slices.Repeat([]float64{9}, 4)}
+	beyond := box.Censoring(slices.Repeat([]float64{-5}, 4), slices.Repeat([]float64{5}, 4))
 	for name, c := range map[string]struct {
 		want   string
 		table  *data.Table
@@ -60,13 +63,16 @@ func TestTheUsualPenalty(t *testing.T) {
 		"gaps":        {auto, table, nil, "em-exact", Config{}},
 		"marginal":    {auto, table, nil, "exact", Config{Select: Selection{Kind: "cv"}}},
 		"draws":       {l1, table, nil, "iw", Config{}},
-		"bounds":      {l1, table, box, "em-exact", Config{}},
+		"bounds":      {ridge, table, box, "em-exact-mc", Config{}},
+		"its draws":   {l1, table, box, "iw", Config{}},
+		"no gaps":     {l1, full, box, "full", Config{}},
+		"thresholds":  {l1, table, beyond, "em-exact-mc", Config{}},
 		"own λ":       {l1, table, nil, "em-exact", Config{LambdaMin: 0.1}},
 		"the paper's": {l1, table, nil, "exact", Config{Schedule: Fixed}},
 		"wide":        {l1, wide, nil, "em-exact", Config{}},
 		"named":       {ridge, table, nil, "em-exact", Config{Penalty: Penalty{Kind: ridge}}},
 	} {
-		got, _, err := c.config.Resolve(engine.Problem{Table: c.table, Domain: c.domain}, engine.Config{Method: c.method})
+		got, _, err := c.config.Resolve(engine.Problem{Table: c.table, Domain: c.domain, Objective: losses.ObjectiveFor(c.domain, domain.Weight{})}, engine.Config{Method: c.method})
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, got.Penalty.Kind, name)
 	}
@@ -76,7 +82,6 @@ func TestTheUsualPenalty(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	_, table := testtables.Star(t, 4, 50, 0.3)
 	_, few := testtables.Star(t, 4, 7, 0)
-	box := &domain.Domain{Lower: slices.Repeat([]float64{-9}, 4), Upper: slices.Repeat([]float64{9}, 4)}
 	by := func(kind string) Penalty { return Penalty{Kind: kind} }
 	own := func(kind string) Selection { return Selection{Kind: kind} }
 	for _, c := range []struct {
@@ -126,8 +131,9 @@ func TestRefusals(t *testing.T) {
 		var wrong *setting.Error
 		require.True(t, errors.As(err, &wrong) || c.config.LambdaMax > 0, c.want)
 	}
-	_, err := New(engine.Problem{Table: table, Domain: box}, engine.Config{Method: "exact"}, Config{Penalty: by(adaptive)}, &State{})
-	require.ErrorContains(t, err, "penalty adaptive: its pilot is of columns without")
+	box := &domain.Domain{Lower: slices.Repeat([]float64{-9}, 4), Upper: slices.Repeat([]float64{9}, 4)}
+	_, err := New(engine.Problem{Table: table, Domain: box}, engine.Config{Method: "exact"}, Config{Penalty: by(auto)}, &State{})
+	require.ErrorContains(t, err, "penalty auto: it compares likelihoods, whose normaliser is not known with bounds")
 	_, err = New(engine.Problem{Table: few}, engine.Config{Method: "em-exact"}, Config{Select: own("stability")}, &State{})
 	require.ErrorContains(t, err, "half of them must be 4")
 	one, err := table.Select(table.Names[:1])

@@ -56,7 +56,7 @@ func (r *Run) Ordering() string {
 func (r *Run) moves() string {
 	by := r.State.Refine.Movement
 	switch {
-	case r.State.Refine.Refit && r.solves():
+	case r.State.Refine.Refit && solvable(r.Problem, r.Estimator):
 		return fmt.Sprintf("would move by %.2g in a Newton step (root mean square)", by)
 	case r.Config.Schedule == Accelerated:
 		return fmt.Sprintf("would move by at most %.2g in %d proximal gradient steps", by, refineBlock)
@@ -90,7 +90,7 @@ func (r *Run) Verdict() string {
 		}
 	}
 	made := "iterations"
-	if r.Config.Schedule == EM && !(f.Refit && r.solves()) {
+	if r.Config.Schedule == EM && !(f.Refit && solvable(r.Problem, r.Estimator)) {
 		made = "EM iterations"
 	}
 	switch {

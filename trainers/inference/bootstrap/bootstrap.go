@@ -80,7 +80,7 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 			networks, strengths = append(networks, f.Weights(d*(d-1)/2)), append(strengths, f.Strengths(d))
 		}
 	}
-	out := &inference.Result{Rests: rests(p.Config, len(networks))}
+	out := &inference.Result{Rests: fmt.Sprintf("Standard errors and %g %% percentile intervals are those of the whole estimate, choice of λ included, made again on %d tables of rows drawn with replacement. They show how steady the estimate is: where a network without the edge gives 0 they are no confidence intervals in the strict sense, and whether they hold 0 is no test of an edge; inclusion is the share of these networks that have it", 100*p.Config.Level, len(networks))}
 	failed, told := failures(resampleUnit, p.State.Resamples)
 	if failed > 0 {
 		out.Warnings = append(out.Warnings, told)
@@ -97,7 +97,11 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 		for k := j + 1; k < d; k++ {
 			u := network.Unknown(together[i])
 			u.Estimate = estimates[i]
-			pair(&u, column(networks, i), p.Config.Level)
+			sizes := make([]float64, len(networks))
+			for b, n := range networks {
+				sizes[b] = n[i]
+			}
+			pair(&u, sizes, p.Config.Level)
 			out.Pairs = append(out.Pairs, u)
 			if estimates[i] != 0 && !nominal(j) && !nominal(k) {
 				edges = append(edges, i)
@@ -110,20 +114,6 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 		out.Strengths = differences(nodes, whole.Strengths(d), strengths, p.Config.Level)
 	}
 	return out, nil
-}
-
-// rests is the sentence of what the numbers rest on.
-func rests(c inference.Config, resamples int) string {
-	return fmt.Sprintf("Standard errors and %g %% percentile intervals are those of the whole estimate, choice of λ included, made again on %d tables of rows drawn with replacement. They show how steady the estimate is: where a network without the edge gives 0 they are no confidence intervals in the strict sense, and whether they hold 0 is no test of an edge; inclusion is the share of these networks that have it", 100*c.Level, resamples)
-}
-
-// column is of each network the weight of a pair.
-func column(networks [][]float64, pair int) []float64 {
-	x := make([]float64, len(networks))
-	for b, n := range networks {
-		x[b] = n[pair]
-	}
-	return x
 }
 
 // pair sets what resamples r tell of a pair whose Estimate is set; nothing for fewer than two.
