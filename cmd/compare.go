@@ -362,7 +362,7 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 }
 
 func (f *compareCommand) write(cmd *cobra.Command) error {
-	f.page = report.Comparison{Title: fmt.Sprintf("Networks of %s and %s", f.groups[0].name, f.groups[1].name), Result: f.result, Warnings: f.result.Warnings, Command: commandLine(cmd), Columns: f.coloured}
+	f.page = report.Comparison{Made: made(cmd, f.spec.Steps.Seed), Result: f.result, Columns: f.coloured}
 	if f.without > 0 {
 		f.page.Without = fmt.Sprintf("%d rows have no value of %s", f.without, f.by)
 	}
@@ -370,7 +370,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 	var set atomicfile.Set
 	defer set.Discard()
 	for i := range f.groups {
-		g := &f.groups[i]
+		g, other := &f.groups[i], f.groups[1-i].result.Warnings
 		dir := filepath.Join(f.out, g.folder)
 		if err := ensureDir(dir); err != nil {
 			return err
@@ -378,11 +378,20 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 		if err := f.known.write(&set, filepath.Join(dir, report.EstimatedLaw), g.result); err != nil {
 			return err
 		}
-		if err := report.WriteNetwork(&set, dir, report.Source{Table: f.source(g), Command: commandLine(cmd), Groups: f.coloured}, g.table, g.result, nil); err != nil {
+		if err := report.WriteNetwork(&set, dir, report.Source{Table: f.source(g), Made: f.page.Made, NoIntervals: g.prepared.NoIntervals, Groups: f.coloured}, g.table, g.result, nil); err != nil {
 			return err
 		}
 		for _, w := range g.result.Warnings {
-			told = append(told, g.name+": "+w)
+			text := g.name + ": " + w
+			if slices.Contains(other, w) {
+				text = w // of both groups
+			}
+			if slices.Contains(f.told, w) {
+				f.told = append(f.told, text)
+			}
+			if !slices.Contains(told, text) {
+				told = append(told, text)
+			}
 		}
 		f.page.Groups[i] = report.Group{Name: g.name, Folder: g.folder, Table: g.table, Result: g.result}
 	}
@@ -403,12 +412,15 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	f.told = nil
-	return f.finish(filepath.Join(f.out, stateFile), f.page.Warnings, cmd.ErrOrStderr())
+	return atomicfile.Remove(filepath.Join(f.out, stateFile))
 }
 
 func (f *compareCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	err := f.summary(cmd.OutOrStdout(), took)
+	f.warn(f.page.Warnings, cmd.ErrOrStderr())
+	if !f.json && err == nil {
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "report: %s\n", filepath.Join(f.out, "report.html"))
+	}
 	for _, g := range f.groups {
 		if err == nil && !g.result.Converged {
 			err = unconverged{g.name + ": " + g.result.Verdict}
@@ -429,20 +441,19 @@ func (f *compareCommand) summary(w io.Writer, took time.Duration) error {
 	}
 	r, a, b := f.result, f.groups[0], f.groups[1]
 	differing := f.page.Differing()
-	fmt.Fprintf(w, "%s (%s, %s) and %s (%s, %s), %d permutations\n", a.name, counted(a.table.N, "row"), counted(len(a.result.Network.Edges()), "edge"), b.name, counted(b.table.N, "row"), counted(len(b.result.Network.Edges()), "edge"), f.permutations-r.Failed)
-	fmt.Fprintf(w, "whole network: largest difference M = %.3f, p %s\n", r.Structure.Observed, mcar.FormatP(r.Structure.P))
-	fmt.Fprintf(w, "global strength: %.3f and %.3f, difference S = %.3f, p %s\n", r.Strengths[0], r.Strengths[1], r.Strength.Observed, mcar.FormatP(r.Strength.P))
-	fmt.Fprintf(w, "%d of %d pairs differ at q ≤ %g\n", len(differing), len(r.Pairs), report.DifferenceRate)
+	fmt.Fprintf(w, "%s %s: %s; %s: %s; %d permutations\n", f.page.Verdict(), a.name, counted(len(a.result.Network.Edges()), "edge"), b.name, counted(len(b.result.Network.Edges()), "edge"), f.permutations-r.Failed)
+	fmt.Fprintf(w, "  structure: largest difference M = %.3f, p %s\n", r.Structure.Observed, mcar.FormatP(r.Structure.P))
+	fmt.Fprintf(w, "  global strength: %.3f and %.3f, difference S = %.3f, p %s\n", r.Strengths[0], r.Strengths[1], r.Strength.Observed, mcar.FormatP(r.Strength.P))
+	fmt.Fprintf(w, "  single edges: %d of %d pairs differ at q ≤ %g\n", len(differing), len(r.Pairs), report.DifferenceRate)
 	const shown = 10
 	for i, d := range differing {
 		if i == shown {
-			fmt.Fprintf(w, "  … and %d more\n", len(differing)-shown)
+			fmt.Fprintf(w, "    … and %d more\n", len(differing)-shown)
 			break
 		}
-		fmt.Fprintf(w, "  %s — %s  %+.3f and %+.3f%s\n", d.From, d.To, d.Weights[0], d.Weights[1], differenceText(d))
+		fmt.Fprintf(w, "    %s — %s  %+.3f and %+.3f%s\n", d.From, d.To, d.Weights[0], d.Weights[1], differenceText(d))
 	}
-	_, err := fmt.Fprintf(w, "results in %s; open %s\n", f.out, filepath.Join(f.out, "report.html"))
-	return err
+	return nil
 }
 
 // differenceText is a difference of weights with its interval and q by permutation, by which the pair

@@ -104,9 +104,9 @@ func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged 
 
 // finish prints the diagnostics of the draws that save wrote.
 func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
-	summary += "\nresult in " + f.out
+	summary += "\nresult: " + f.out
 	if about := f.about(); about != "" {
-		summary += ", about it in " + about
+		summary += ", details: " + about
 	}
 	if f.json {
 		if err := printJSON(cmd.OutOrStdout(), known); err != nil {

@@ -299,7 +299,10 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	if err := set.Commit(); err != nil {
 		return err
 	}
-	return f.finish(f.saved, f.result.Warnings, cmd.ErrOrStderr())
+	if f.saved == "" {
+		return nil
+	}
+	return atomicfile.Remove(f.saved)
 }
 
 func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
@@ -320,6 +323,14 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 		err = printJSON(cmd.OutOrStdout(), out)
 	} else {
 		err = f.summary(cmd.OutOrStdout(), r)
+	}
+	f.warn(r.Warnings, cmd.ErrOrStderr())
+	if !f.json && err == nil {
+		places := "model: " + f.out
+		if f.history != "" {
+			places += ", history: " + f.history
+		}
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), places)
 	}
 	if err == nil && !r.Converged {
 		err = unconverged{r.Verdict}
@@ -369,7 +380,11 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 	if passes := r.History[len(r.History)-1].Epoch; passes > 0 { // of which that of final may be an earlier one
 		effort = fmt.Sprintf("%d passes", passes)
 	}
-	fmt.Fprintf(w, "%s model by %s, %s\n%s\n", r.Model.Kind, r.Estimator.Title, effort, r.Verdict)
+	verdict := strings.ToUpper(r.Verdict[:1]) + r.Verdict[1:]
+	if !r.Converged { // why is the last line
+		verdict, _, _ = strings.Cut(verdict, ":")
+	}
+	fmt.Fprintf(w, "%s\n%s model by %s, %s\n", verdict, r.Model.Kind, r.Estimator.Title, effort)
 	if r.Penalty != nil {
 		fmt.Fprintln(w, r.Penalty)
 	}
@@ -394,12 +409,7 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 	}
 	writeQuantities(w, r.Model)
 	writeUncertainty(w, r.Model.Uncertainty)
-	places := "model in " + f.out
-	if f.history != "" {
-		places += ", history in " + f.history
-	}
-	_, err := fmt.Fprintln(w, places)
-	return err
+	return nil
 }
 
 const shownQuantities = 6 // rows of a matrix on the screen, and half as many of its columns
@@ -426,6 +436,13 @@ func writeQuantities(w io.Writer, saved *fitted.Saved) {
 			continue
 		}
 		fmt.Fprintf(w, "%s:\n", q.Name)
+		if q.Cols == len(names) {
+			fmt.Fprintf(w, "  %-12s", "")
+			for _, name := range names {
+				fmt.Fprintf(w, " %11.11s", printable.Cell(name))
+			}
+			fmt.Fprintln(w)
+		}
 		for i := range q.Rows {
 			label := ""
 			if q.Rows == len(names) {
@@ -433,7 +450,7 @@ func writeQuantities(w io.Writer, saved *fitted.Saved) {
 			}
 			fmt.Fprintf(w, "  %-12s", label)
 			for _, v := range q.Value[i*q.Cols : (i+1)*q.Cols] {
-				fmt.Fprintf(w, " %9.4g", v)
+				fmt.Fprintf(w, " %11.4g", v)
 			}
 			fmt.Fprintln(w)
 		}

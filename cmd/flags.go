@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"missingscore/cmd/report"
 	"missingscore/internal/memory"
 	"missingscore/internal/shell"
 	"missingscore/internal/spelling"
@@ -133,6 +134,12 @@ func commandLine(cmd *cobra.Command) string {
 		words = append(words, "--"+f.Name+"="+flagWord(f.Value))
 	})
 	return strings.Join(words, " ")
+}
+
+// made says how the results of a command can be made again.
+func made(cmd *cobra.Command, seed uint64) report.Made {
+	version, _, _ := strings.Cut(strings.TrimPrefix(versionText(buildInfo()), "missingscore "), "\n")
+	return report.Made{Command: commandLine(cmd), Version: version, Seed: seed}
 }
 
 // flagWord is a flag's value as a shell takes it.

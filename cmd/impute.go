@@ -253,7 +253,7 @@ func (f *imputeCommand) draws(cmd *cobra.Command, path string) (values []float64
 	}
 	f.outcome.doubts = r.Beyond(t)
 	converged, mixing := mixed(f.known, r.Mixing)
-	return r.Values, converged, fmt.Sprintf("%d cells of %d rows drawn %d times by %s%s%s", t.Missing(), t.N, r.Draws, r.Sampler, how, mixing), nil
+	return r.Values, converged, fmt.Sprintf("%s of %d rows filled with %s each, by %s%s%s", counted(t.Missing(), "cell"), t.N, counted(r.Draws, "draw"), r.Sampler, how, mixing), nil
 }
 
 func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
@@ -308,7 +308,7 @@ func pointErrors(t *data.Table, r *fitted.Points) (worst float64, byColumn map[s
 func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 	listed := []map[string]any{}
 	numbers, levels := tabwriter.NewWriter(stderr, 0, 0, 2, ' ', tabwriter.AlignRight), tabwriter.NewWriter(stderr, 0, 0, 2, ' ', tabwriter.AlignRight)
-	numbersTitle, levelsTitle := "column\tmissing\tmean\timputed\tsd\timputed\trange\timputed\toutside\t\n", "column\tmissing\tlevel\tobserved\timputed\t\n"
+	numbersTitle, levelsTitle := "column\tmissing\tmean\timputed mean\tsd\timputed sd\trange\timputed range\toutside\t\n", "column\tmissing\tlevel\tobserved\timputed\t\n"
 	for _, c := range fitted.Summarise(f.cells.Table, values, draws) {
 		o, i := c.Observed, c.Imputed
 		missing := i.N / draws
@@ -406,7 +406,7 @@ func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
 		return err
 	}
 	if !f.cells.Table.Complete() {
-		fmt.Fprintf(stderr, "draws take missing cells to be %v\n", losses.MAR)
+		fmt.Fprintf(stderr, "draws assume cells %v\n", losses.MAR)
 	}
 	writeFindings(stderr, found)
 	return ensureDirOf(f.out)
@@ -506,7 +506,10 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	summary = f.tellLaw(r) + how
 	if m := r.Law.Mixing; m != nil {
 		f.known["r_hat"], f.known["worst_r_hat"], f.known["worst_column"] = plain(m.RHat), plain(m.Worst), t.Names[m.Row]
-		summary += fmt.Sprintf("\nR-hat %.3f over columns, at most %.3f (%s)", m.RHat, m.Worst, t.Names[m.Row])
+		if r.Converged() {
+			summary = "Converged. " + summary
+		}
+		summary += fmt.Sprintf("\nR-hat of the chains at most %.3f (%s)", m.Worst, t.Names[m.Row])
 	}
 	return values, r.Converged(), summary, nil
 }
@@ -535,7 +538,7 @@ func (f *imputeCommand) tellLaw(r *fitted.PosteriorImputed) (summary string) {
 	f.known["sampler"], f.known["draws"], f.known["model"] = r.Sampler, r.Draws, model+", drawn along"
 	f.known["components"], f.known["prior_rows"], f.known["iterations"] = r.Law.InUse, r.Law.Weight, r.Law.Iterations
 	f.known["transformed"] = r.Transform.Labels(t.Names)
-	summary = fmt.Sprintf("%s drawn %d times from %s", counted(t.Missing(), "missing cell"), r.Draws, inUse)
+	summary = fmt.Sprintf("%s filled with %s each, from %s", counted(t.Missing(), "missing cell"), counted(r.Draws, "draw"), inUse)
 	if of := r.Transform.Describe(t.Names); of != "" {
 		summary += "; transformed columns: " + of
 	}
@@ -797,7 +800,7 @@ func (f *valueFlags) apply(cmd *cobra.Command, i *imputeCommand, r *fitted.Imput
 // held says what became of the values.
 func (f *valueFlags) held(known map[string]any, changed int) string {
 	if f.hold.Step == nil && f.hold.Low == nil {
-		return "\nnumbers are not rounded and may leave the observed range; --pmm, --round auto or --clip observed change that"
+		return "\nimputed numbers are not rounded and may leave the observed range; --pmm, --round auto or --clip observed change that"
 	}
 	known["held"] = changed
 	return fmt.Sprintf("; %d values rounded or moved into their range", changed)

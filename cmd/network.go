@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
@@ -233,7 +234,7 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 }
 
 func (f *networkCommand) write(cmd *cobra.Command, file string) error {
-	from := report.Source{Table: file, Command: commandLine(cmd), Groups: f.groups}
+	from := report.Source{Table: file, Made: made(cmd, f.spec.Steps.Seed), NoIntervals: f.prepared.NoIntervals, Groups: f.groups}
 	var set atomicfile.Set
 	defer set.Discard()
 	if err := f.known.write(&set, filepath.Join(f.out, report.EstimatedLaw), f.result); err != nil {
@@ -245,7 +246,7 @@ func (f *networkCommand) write(cmd *cobra.Command, file string) error {
 	if err := set.Commit(); err != nil {
 		return err
 	}
-	return f.finish(filepath.Join(f.out, f.resampling.file()), f.result.Warnings, cmd.ErrOrStderr())
+	return atomicfile.Remove(filepath.Join(f.out, f.resampling.file()))
 }
 
 func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
@@ -266,7 +267,11 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 		}
 		err = printJSON(cmd.OutOrStdout(), out)
 	} else {
-		err = f.summary(cmd.OutOrStdout(), r, auc)
+		f.summary(cmd.OutOrStdout(), r, auc)
+	}
+	f.warn(r.Warnings, cmd.ErrOrStderr())
+	if !f.json {
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "report: %s\n", filepath.Join(f.out, "report.html"))
 	}
 	if err == nil && !r.Converged {
 		err = unconverged{r.Verdict}
@@ -298,7 +303,7 @@ type networkJSON struct {
 	BLAS     string        `json:"blas"`
 }
 
-func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) error {
+func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) {
 	n := r.Network
 	pairs := len(n.Names) * (len(n.Names) - 1) / 2
 	at, verdict := fmt.Sprintf(" at λ = %.4g", n.Lambda), "Converged."
@@ -310,9 +315,6 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 		verdict += "."
 	}
 	fmt.Fprintf(w, "%s %s: %d of %d edges%s\n", verdict, r.Estimator.Title, len(n.Edges()), pairs, at)
-	if n.Moments != "" {
-		fmt.Fprintln(w, n.Moments)
-	}
 	if n.Choice != "" {
 		fmt.Fprintln(w, n.Choice)
 	}
@@ -326,19 +328,20 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 	if len(edges) > 0 {
 		with := ""
 		if n.Inference != nil {
-			with = fmt.Sprintf(", with %.3g %% intervals", 100*r.Spec.Inference.Level)
+			with = fmt.Sprintf(" with %.3g %% intervals", 100*r.Spec.Inference.Level)
 		}
-		fmt.Fprintf(w, "partial correlations%s:\n", with)
+		fmt.Fprintf(w, "partial correlations%s, strongest first:\n", with)
 	}
-	for i, edge := range edges {
+	wide := 0
+	for _, e := range edges[:min(shown, len(edges))] {
+		wide = max(wide, utf8.RuneCountInString(e.From+e.To))
+	}
+	for i, e := range edges {
 		if i == shown {
 			fmt.Fprintf(w, "  … and %d more\n", len(edges)-shown)
 			break
 		}
-		fmt.Fprintf(w, "  %s — %s  %s\n", edge.From, edge.To, sizeText(edge))
-	}
-	if n.Inference != nil && n.Inference.Rests != "" {
-		fmt.Fprintf(w, "intervals rest on %s\n", n.Inference.Rests)
+		fmt.Fprintf(w, "  %s — %s%s  %s\n", e.From, e.To, strings.Repeat(" ", min(20, wide-utf8.RuneCountInString(e.From+e.To))), sizeText(e))
 	}
 	if why := f.prepared.NoIntervals; why != "" {
 		fmt.Fprintf(w, "no intervals: %s\n", why)
@@ -346,8 +349,6 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 	if n.Stability != nil {
 		fmt.Fprintf(w, "%s\n", n.Stability.Sentence())
 	}
-	_, err := fmt.Fprintf(w, "results in %s; open %s\n", f.out, filepath.Join(f.out, "report.html"))
-	return err
 }
 
 // inferenceJSON is what --json says of the uncertainty of pairs.

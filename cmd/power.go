@@ -92,7 +92,7 @@ func (f *powerCommand) run(cmd *cobra.Command) error {
 	if err := f.options(cmd); err != nil {
 		return err
 	}
-	if err := phases(cmd, func() error { return f.load(cmd) }, func() []string { return []string{f.out} }, func() error { return f.try(cmd) }, f.write); err != nil {
+	if err := phases(cmd, func() error { return f.load(cmd) }, func() []string { return []string{f.out} }, func() error { return f.try(cmd) }, func() error { return f.write(cmd) }); err != nil {
 		return err
 	}
 	return f.tell(cmd, time.Since(start))
@@ -181,16 +181,15 @@ func (f *powerCommand) try(cmd *cobra.Command) error {
 	return err
 }
 
-func (f *powerCommand) write() error {
+func (f *powerCommand) write(cmd *cobra.Command) error {
 	r := f.result
-	f.page = report.Power{Title: "Rows that a network needs", Answer: answer(r), Result: r, Settings: [][2]string{
+	f.page = report.Power{Made: made(cmd, f.study.Seed), Answer: answer(r), Result: r, Settings: [][2]string{
 		{"Truth", f.source},
 		{"Tables", fmt.Sprintf("%d each of %s rows", f.study.Tables, listed(f.study.Rows))},
 		{"Method", f.spec.Steps.Method},
 		{"Selection of λ", f.selection},
 		{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", f.config.Threshold)},
 		{"Intervals", fmt.Sprintf("%g %%", 100*f.study.Level)},
-		{"Seed", strconv.FormatUint(f.study.Seed, 10)},
 	}}
 	var err error
 	if f.page.JSON, err = encodePower(f, nil); err != nil {
@@ -209,9 +208,6 @@ func (f *powerCommand) write() error {
 
 func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	w, r := cmd.OutOrStdout(), f.result
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", warning)
-	}
 	if f.json {
 		seconds := took.Seconds()
 		text, err := encodePower(f, &seconds)
@@ -224,6 +220,10 @@ func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	} else if err := f.table(w); err != nil {
 		return err
 	}
+	f.warn(r.Warnings, cmd.ErrOrStderr())
+	if !f.json {
+		fmt.Fprintf(w, "report: %s\n", filepath.Join(f.out, "report.html"))
+	}
 	if !r.Converged() {
 		return unconverged{"NOT converged: " + r.Warnings[len(r.Warnings)-1]}
 	}
@@ -234,11 +234,12 @@ func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 func answer(r *power.Result) string {
 	c, n := r.Config, r.Needed
 	first, last := r.Points[0], r.Points[len(r.Points)-1]
+	find := fmt.Sprintf("find %g %% of the true edges (sensitivity %[2]g)", 100*c.Sensitivity, c.Sensitivity)
 	switch {
 	case n.Rows == 0:
-		return fmt.Sprintf("a sensitivity of %g is reached with %d rows, the fewest that were tried, or with fewer", c.Sensitivity, first.Rows)
+		return fmt.Sprintf("%d rows, the fewest that were tried, %s or more.", first.Rows, find)
 	case math.IsInf(n.Rows, 1):
-		return fmt.Sprintf("a sensitivity of %g needs more than %d rows, the most that were tried, where it is %.3f: try more (--rows)", c.Sensitivity, last.Rows, last.Means[power.Sensitivity].Value)
+		return fmt.Sprintf("More than %d rows, the most that were tried, are needed to %s. With %[1]d rows, the sensitivity is %.3[3]f: try more (--rows).", last.Rows, find, last.Means[power.Sensitivity].Value)
 	}
 	low, high := fmt.Sprintf("%.0f", math.Ceil(n.Low)), fmt.Sprintf("%.0f", math.Ceil(n.High))
 	if n.Low == 0 {
@@ -247,7 +248,7 @@ func answer(r *power.Result) string {
 	if math.IsInf(n.High, 1) {
 		high = fmt.Sprintf("more than %d", last.Rows)
 	}
-	return fmt.Sprintf("a sensitivity of %g needs about %.0f rows (%g %% interval %s to %s)", c.Sensitivity, math.Ceil(n.Rows), 100*c.Level, low, high)
+	return fmt.Sprintf("About %.0f rows (%g %% interval %s to %s) %s.", math.Ceil(n.Rows), 100*c.Level, low, high, find)
 }
 
 func listed(numbers []int) string {
@@ -362,8 +363,9 @@ func tried(rows float64) *int {
 	return new(int(math.Ceil(rows)))
 }
 
-// table writes the measures by number of rows, and the answer.
+// table writes the answer, and the measures by number of rows.
 func (f *powerCommand) table(w io.Writer) error {
+	fmt.Fprintln(w, answer(f.result))
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(columns, "rows\t")
 	for _, name := range power.Names {
@@ -381,11 +383,7 @@ func (f *powerCommand) table(w io.Writer) error {
 		}
 		fmt.Fprintln(columns)
 	}
-	if err := columns.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(w, "%s\nresults in %s\n", answer(f.result), f.out)
-	return err
+	return columns.Flush()
 }
 
 // truthFlags say which network tables are drawn from, and which cells of them are missing.

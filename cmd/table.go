@@ -497,19 +497,6 @@ func (f *tableFlags) selected(m *moments.Moments) (*moments.Moments, error) {
 	return m.Select(names)
 }
 
-// tellFindings says what is wrong with the table before it is fitted, and gives the warnings.
-func tellFindings(w io.Writer, p *trainers.Prepared) (told []string, err error) {
-	found, err := p.Findings()
-	if err != nil {
-		return nil, err
-	}
-	writeFindings(w, found)
-	for _, f := range found {
-		told = append(told, f.Message)
-	}
-	return told, nil
-}
-
 // independent prepares an estimate again without the columns that others determine but for rounding,
 // if there are any, and says of each why.
 func independent(file string, p *trainers.Prepared, names []string, again func(kept []string) (*trainers.Prepared, error)) (_ *trainers.Prepared, why []string, err error) {

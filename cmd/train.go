@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
+	"missingscore/data/diagnose"
 	"missingscore/graph"
-	"missingscore/internal/atomicfile"
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -191,14 +191,20 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 		how = fmt.Sprintf("method em-latent: %s\n", levels)
 	}
 	if a := p.Assumption(); a != losses.NoGaps {
-		how += fmt.Sprintf("method %s takes missing cells to be %v\n", p.Estimator.Name, a)
+		how += fmt.Sprintf("method %s assumes cells %v\n", p.Estimator.Name, a)
 	}
 	if how != f.how { // the second group of a comparison has the first one's
 		f.how = how
 		fmt.Fprint(cmd.ErrOrStderr(), how)
 	}
-	if f.told, err = tellFindings(cmd.ErrOrStderr(), p); err != nil {
+	found, err := p.Findings()
+	if err != nil {
 		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(d diagnose.Finding) bool { return slices.Contains(f.told, d.Message) })
+	writeFindings(cmd.ErrOrStderr(), found)
+	for _, d := range found {
+		f.told = append(f.told, d.Message)
 	}
 	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
 	p.Spec.Steps.Observe = bar.observe
@@ -263,23 +269,18 @@ func explain(err error, file, saved, advice string) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// finish clears up after the results are written, and gives the warnings not given before.
-func (f *trainingFlags) finish(saved string, warnings []string, stderr io.Writer) error {
-	if saved != "" {
-		if err := atomicfile.Remove(saved); err != nil {
-			return err
-		}
-	}
+// warn gives the warnings that were not given before.
+func (f *trainingFlags) warn(warnings []string, stderr io.Writer) {
 	for _, w := range warnings {
 		if slices.Contains(f.told, w) {
 			continue
 		}
+		f.told = append(f.told, w)
 		if !strings.HasPrefix(w, "WARNING: ") {
 			w = "warning: " + w
 		}
 		fmt.Fprintln(stderr, w)
 	}
-	return nil
 }
 
 // needs say what an estimator must do for a flag to mean anything.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -36,13 +35,12 @@ type Group struct {
 
 // Comparison is two networks and how they differ.
 type Comparison struct {
-	Title    string
+	Made
 	Groups   [2]Group
 	Columns  map[string]string // groups of columns; nil: modules are found
 	Result   *compare.Result
 	Warnings []string
 	Without  string // how many rows are of no group; "" for none
-	Command  string // that makes the comparison again
 	JSON     []byte // of compare.json
 }
 
@@ -94,7 +92,7 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 		{"differences.csv", func(w io.Writer) error {
 			return c.Result.WriteDifferences(w, [2]string{both[0].Name, both[1].Name})
 		}},
-		{"report.html", func(w io.Writer) error { return writeComparison(w, c, c.explore(s), shown[1:]) }},
+		{"report.html", func(w io.Writer) error { return c.page(c.explore(s), shown).write(w) }},
 		{"compare.json", func(w io.Writer) error { _, err := printable.Writer{W: w}.Write(c.JSON); return err }},
 	}); err != nil {
 		return err
@@ -162,42 +160,71 @@ func differences(pairs []compare.Difference, labels map[string]string) []network
 	return forest(n)
 }
 
-var comparisonPage = parsed("compare.html.tmpl")
-
-// comparisonView is the page from top to bottom.
-type comparisonView struct {
-	Comparison
-	Explorer  *explorer
-	Converged bool
-	Verdicts  []string
-	Pictures  []Picture
-	Rate      float64
-	Inferred  bool
-	Rests     string
-	Settings  [][2]string
+// Verdict says whether the networks differ: in the largest difference (structure), in global strength,
+// or in single edges. It calls a test's p of 0.05 or less a difference.
+func (c Comparison) Verdict() string {
+	const level = 0.05
+	var in []string
+	if c.Result.Structure.P <= level {
+		in = append(in, "structure")
+	}
+	if c.Result.Strength.P <= level {
+		in = append(in, "global strength")
+	}
+	if n := len(c.Differing()); n > 0 {
+		in = append(in, fmt.Sprintf("%d of %d edges", n, len(c.Result.Pairs)))
+	}
+	if in == nil {
+		return "No evidence that the networks differ."
+	}
+	return "The networks differ in " + strings.Join(in, " and in ") + "."
 }
 
-func writeComparison(w io.Writer, c Comparison, x *explorer, shown []Picture) error {
-	a, b := c.Groups[0].Result, c.Groups[1].Result
-	v := comparisonView{Comparison: c, Explorer: x, Converged: a.Converged && b.Converged, Pictures: shown, Rate: DifferenceRate}
+// page is the comparison's page.
+func (c Comparison) page(x *explorer, pictures []Picture) page {
+	a, b, r := c.Groups[0], c.Groups[1], c.Result
+	s := a.Result.Spec
+	p := page{
+		Title: fmt.Sprintf("Networks of %s and %s", a.Name, b.Name), Explorer: x, Warnings: slices.Concat(data.LeftOutLines(a.Table.LeftOut, 8), c.Warnings),
+		Lead: fmt.Sprintf("%s %s: %d rows, %d edges; %s: %d rows, %d edges. Test of structure: p %s; of global strength: p %s.", c.Verdict(), a.Name, a.Table.RowCount(), len(a.Result.Network.Edges()), b.Name, b.Table.RowCount(), len(b.Result.Network.Edges()), pText(r.Structure.P), pText(r.Strength.P)),
+	}
 	for _, g := range c.Groups {
-		v.Verdicts = append(v.Verdicts, g.Name+": "+g.Result.Verdict)
+		if !g.Result.Converged {
+			p.Verdict = g.Name + ": " + g.Result.Verdict
+		}
 	}
-	if v.Inferred = c.Result.Pairs[0].Estimates != nil && a.Network.Inference.Rests != ""; v.Inferred {
-		v.Rests = a.Network.Inference.Rests
+	if len(x.From) > 0 {
+		x.Note = fmt.Sprintf("%s minus %s, with %g %% intervals, grey where 0 is inside.", a.Name, b.Name, 100*r.Config.Level)
+		x.EdgesNote = "Most certain difference first. q is p corrected for the number of pairs: of the pairs with q ≤ 0.1, about one in ten is false. differences.csv has all pairs."
 	}
-	s := a.Spec
+	if r.Pairs[0].Estimates != nil && a.Result.Network.Inference.Rests != "" {
+		x.EdgesNote += fmt.Sprintf(" Each difference is by permutation or by the estimates' own uncertainty (%s), by the smaller q.", a.Result.Network.Inference.Rests)
+	}
+	tests := &table{Words: 2, Head: []string{"test", "statistic", "value", "p"}}
+	tests.add("structure", "M: largest absolute difference of a partial correlation", rounded("%.3f", r.Structure.Observed), pText(r.Structure.P))
+	tests.add("global strength", fmt.Sprintf("S: absolute difference of the sums of absolute partial correlations, %s and %s", rounded("%.4g", r.Strengths[0]), rounded("%.4g", r.Strengths[1])), rounded("%.3f", r.Strength.Observed), pText(r.Strength.P))
+	p.Sections = append(p.Sections,
+		section{Title: "Tests of the whole network", Note: "p is the share of permutations with a statistic at least as large, counting the observed one.", Table: tests})
+	p.Sections = append(p.Sections, others(pictures)...)
+	if len(r.Gaps) > 0 {
+		gaps := &table{Words: 1, Head: []string{"column", a.Name, b.Name, "p", "corrected p"}}
+		for _, g := range r.Gaps {
+			gaps.add(g.Name, fmt.Sprintf("%d of %d", g.Missing[0], g.Rows[0]), fmt.Sprintf("%d of %d", g.Missing[1], g.Rows[1]), pText(g.P), pText(g.Corrected))
+		}
+		p.Sections = append(p.Sections, section{Title: "Missing cells", Note: "Fisher's exact test that a column is missing as often in both groups, corrected for the number of columns (Holm).", Table: gaps})
+	}
+	methods := [][2]string{}
 	for i, g := range c.Groups {
 		t := g.Table
-		v.Settings = append(v.Settings, [2]string{fmt.Sprintf("Table %c", 'a'+i), strings.ToValidUTF8(fmt.Sprintf("%s: %d rows, %d columns, %d cells missing; λ %.4g, %d edges; report in %s/", g.Name, t.N, t.D, t.Missing(), g.Result.Network.Lambda, len(g.Result.Network.Edges()), g.Folder), "\ufffd")})
+		methods = append(methods, [2]string{fmt.Sprintf("Table %c", 'a'+i), strings.ToValidUTF8(fmt.Sprintf("%s: %d rows, %d columns, %d cells missing; λ %.4g, %d edges; report in %s/. %s", g.Name, t.N, t.D, t.Missing(), g.Result.Network.Lambda, len(g.Result.Network.Edges()), g.Folder, g.Result.Verdict), "\ufffd")})
 	}
 	if c.Without != "" {
-		v.Settings = append(v.Settings, [2]string{"Left out", c.Without})
+		methods = append(methods, [2]string{"Left out", c.Without})
 	}
-	v.Settings = append(v.Settings, [2]string{"Method", fmt.Sprintf("%s (%s): %s", a.Estimator.Title, a.Estimator.Name, a.Estimator.Note)},
-		[2]string{"Selection of λ", s.Network.Select.Describe(a.Model.Domain.Bounded() || s.Missingness != nil, s.Missingness != nil && s.Missingness.Logistic != nil)},
-		[2]string{"Permutations", fmt.Sprintf("%d of rows with their gaps; each estimates both networks again by the same method", c.Result.Config.Permutations)},
-		[2]string{"Intervals", fmt.Sprintf("%g %%", 100*c.Result.Config.Level)},
-		[2]string{"Seed", strconv.FormatUint(c.Result.Config.Seed, 10)})
-	return render(w, comparisonPage, v)
+	e := a.Result.Estimator
+	methods = append(methods, [2]string{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
+		[2]string{"Selection of λ", s.Network.Select.Describe(a.Result.Model.Domain.Bounded() || s.Missingness != nil, s.Missingness != nil && s.Missingness.Logistic != nil)},
+		[2]string{"Permutations", fmt.Sprintf("%d of rows with their gaps; each estimates both networks again by the same method", r.Config.Permutations)})
+	p.Sections = append(p.Sections, section{Title: "Methods", Table: settings(methods)}, c.Made.section())
+	return p
 }

@@ -20,7 +20,6 @@ import (
 // explorer is the picture that one can work with, and all that its program is told (page/data.js).
 // Pairs are told by columns of equal lengths.
 type explorer struct {
-	File    string          `json:"file"` // what saved files are called, without their suffix
 	Compare bool            `json:"compare"`
 	Nodes   []string        `json:"nodes"`
 	Labels  []string        `json:"labels"`
@@ -48,12 +47,14 @@ type explorer struct {
 	Chosen  int     `json:"chosen"` // of Lambdas
 	Path    [][]int `json:"path"`   // of each pair: the first λ at which it is an edge, then thousandths from there
 
-	Found bool           `json:"-"` // the groups are modules
-	Left  string         `json:"-"` // says what is not drawn
-	More  string         `json:"-"` // says which levels positive edges have more of
-	Along string         `json:"-"` // says what the path is
-	at    map[[2]int]int // pairs
-	names map[string]int // of nodes
+	Found     bool           `json:"-"` // the groups are modules
+	Left      string         `json:"-"` // says what is not drawn
+	More      string         `json:"-"` // says which levels positive edges have more of
+	Along     string         `json:"-"` // says what the path is
+	Note      string         `json:"-"` // says what the intervals are; "" without edges
+	EdgesNote string         `json:"-"`
+	at        map[[2]int]int // pairs
+	names     map[string]int // of nodes
 }
 
 type explorerGroup struct {
@@ -85,11 +86,11 @@ func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
 	if hidden > 0 {
 		switch {
 		case hidden == len(names):
-			x.Left = "There are no edges, and of so many nodes none is drawn without."
+			x.Left = "There are no edges to draw."
 		case s.Weaker > 0:
-			x.Left = fmt.Sprintf("The nodes that the %d strongest edges join are drawn, at places by these; %d others are not, nor their edges.", picture.MostLinks, hidden)
+			x.Left = fmt.Sprintf("The picture shows the nodes of the %d strongest edges; %d other nodes are not drawn.", picture.MostLinks, hidden)
 		default:
-			x.Left = fmt.Sprintf("%d nodes without an edge are not drawn, nor the edges that they have elsewhere on the path.", hidden)
+			x.Left = fmt.Sprintf("%d nodes without an edge are not drawn.", hidden)
 		}
 	}
 	for _, g := range s.Groups {
@@ -150,12 +151,6 @@ func (x *explorer) Crowds() []int {
 // Rates are the q values that can be asked for.
 func (x *explorer) Rates() []float64 { return []float64{0.2, 0.1, 0.05, 0.01, 0.001} }
 
-// Place is the number of a pair of two names.
-func (x *explorer) Place(from, to string) int {
-	j, k := x.names[from], x.names[to]
-	return x.at[[2]int{min(j, k), max(j, k)}]
-}
-
 // column is numbers for the page's program, with six digits and null for NaN.
 type column []float64
 
@@ -180,9 +175,9 @@ const mostValues = 120_000
 
 // explore is the explorer of a result: its edges, and the pairs that are one elsewhere on the
 // path, the strongest first, up to mostPairs.
-func explore(r *trainers.NetworkResult, s *picture.Scene, file string, level float64) (*explorer, error) {
+func explore(r *trainers.NetworkResult, s *picture.Scene, level float64) (*explorer, error) {
 	x := newExplorer(r.Names, s, "")
-	x.File, x.Level = printable.Text(file), math.Round(1000*level)/10
+	x.Level = math.Round(1000*level) / 10
 	ends, err := r.Network.Places()
 	if err != nil {
 		return nil, err
@@ -191,7 +186,7 @@ func explore(r *trainers.NetworkResult, s *picture.Scene, file string, level flo
 		x.add(min(ends[i][0], ends[i][1]), max(ends[i][0], ends[i][1]), e.Uncertainty, e.PartialCorrelation)
 	}
 	if more := len(r.Network.Edges) - mostPairs; more > 0 {
-		x.Left += fmt.Sprintf(" The %d strongest edges are here; %d more are in edges.csv.", mostPairs, more)
+		x.Left += fmt.Sprintf(" The page has the %d strongest edges; %d more are in edges.csv.", mostPairs, more)
 	}
 	known := map[[2]string]*network.Uncertainty{}
 	for _, e := range r.Network.Pairs {
@@ -276,7 +271,7 @@ func (x *explorer) takePath(r *trainers.NetworkResult) {
 		}
 		x.takePoint(r, i)
 	}
-	x.Along = "Partial correlations along the path from the largest λ; the dashed line is the λ that the picture shows. A click shows another."
+	x.Along = "Partial correlations from the largest λ to the smallest; the dashed line is the λ that the picture shows. Click another."
 	switch {
 	case r.Choice != "":
 		x.Along += " The network's edges are of no single λ and have sizes fitted without a penalty; the λ that stands for it is the one whose network is nearest to the chosen edges."
@@ -313,7 +308,7 @@ func (x *explorer) takePoint(r *trainers.NetworkResult, point int) {
 func (c Comparison) explore(s *picture.Scene) *explorer {
 	names := c.Groups[0].Result.Network.Names
 	x := newExplorer(names, s, c.Groups[0].Name, c.Groups[1].Name)
-	x.Compare, x.File, x.Level = true, "networks", math.Round(1000*c.Result.Config.Level)/10
+	x.Compare, x.Level = true, math.Round(1000*c.Result.Config.Level)/10
 	for _, d := range c.Ranked() {
 		if len(x.From) == mostPairs {
 			x.Left += " Not all pairs are here; differences.csv has all."

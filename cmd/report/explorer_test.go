@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/cmd/picture"
-	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/printable"
@@ -51,7 +50,7 @@ func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
 
 func TestExplore(t *testing.T) {
 	r, s := small(t)
-	x, err := explore(r, s, "network", 0.95)
+	x, err := explore(r, s, 0.95)
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 1}, x.From, "the edge, then what the path has")
 	require.Equal(t, []int{2, 2}, x.To)
@@ -63,7 +62,6 @@ func TestExplore(t *testing.T) {
 	require.Equal(t, 1, x.Chosen)
 	require.Equal(t, [][]int{{1, 250, 500}, {2, -123}}, x.Path)
 	require.Equal(t, 95.0, x.Level)
-	require.Equal(t, 1, x.Place(r.Names[2], r.Names[1]))
 
 	text, err := json.Marshal(x.Low)
 	require.NoError(t, err)
@@ -87,14 +85,14 @@ func TestExploreManyEdges(t *testing.T) {
 		left   string
 		crowds []int
 	}{
-		{1500, "144 nodes without an edge are not drawn, nor the edges that they have elsewhere on the path.", nil},
-		{1770, "The nodes that the 1500 strongest edges join are drawn, at places by these; 144 others are not, nor their edges.", []int{1500, 500, 200, 100}},
+		{1500, "144 nodes without an edge are not drawn.", nil},
+		{1770, "The picture shows the nodes of the 1500 strongest edges; 144 other nodes are not drawn.", []int{1500, 500, 200, 100}},
 	} {
 		whole := n.Edges
 		n.Edges = whole[:c.edges]
 		s, err := picture.NewScene(n, nil)
 		require.NoError(t, err)
-		x, err := explore(r, s, "network", 0.95)
+		x, err := explore(r, s, 0.95)
 		require.NoError(t, err)
 		require.Equal(t, c.left, x.Left)
 		require.Equal(t, c.crowds, x.Crowds())
@@ -106,13 +104,13 @@ func TestExploreManyEdges(t *testing.T) {
 // nothing run but the program itself.
 func TestThePageIsClosed(t *testing.T) {
 	r, s := small(t)
-	page := example()
+	p := example()
 	var err error
-	page.Explorer, err = explore(r, s, "network", 0.95)
+	p.Explorer, err = explore(r, s, 0.95)
 	require.NoError(t, err)
-	page.Command = "missingscore network '</pre><b>.csv'"
+	p.Sections = append(p.Sections, Made{Command: "missingscore network '</pre><b>.csv'"}.section())
 	var b bytes.Buffer
-	require.NoError(t, Write(&b, page))
+	require.NoError(t, p.write(&b))
 	text := b.String()
 	require.Equal(t, 2, strings.Count(text, "<script"))
 	require.Equal(t, 2, strings.Count(text, "</script"))
@@ -157,45 +155,4 @@ func TestExploreComparison(t *testing.T) {
 	r.Network.Levels[0] = []string{"flat", "house", "tent"}
 	r.Network.Levels[1] = []string{"no", "yes"}
 	require.Equal(t, []bool{false, true}, c.explore(s).Unsigned, "pairs 1 – 2 and 0 – 2")
-}
-
-func TestNodeRows(t *testing.T) {
-	nan := math.NaN()
-	rows := nodeRows(&network.Network{Nodes: []string{"a", "b"}, Labels: map[string]string{"a": "A!"}}, []network.Centrality{
-		{Strength: 0.5, ExpectedInfluence: -0.5, Closeness: nan, Betweenness: 0, Predictability: 0.25},
-		{Strength: 1, ExpectedInfluence: 0.25, Closeness: nan, Betweenness: 2, Predictability: 0.5},
-	}, true)
-	require.Equal(t, []nodeRow{
-		{"b", []barCell{{"1.000", 3, false}, {"0.250", 1.5, false}, {"–", 0, false}, {"2", 3, false}, {"0.500", 3, false}}},
-		{"A! (a)", []barCell{{"0.500", 1.5, false}, {"−0.500", 3, true}, {"–", 0, false}, {"0", 0, false}, {"0.250", 1.5, false}}},
-	}, rows)
-}
-
-func TestMissingMap(t *testing.T) {
-	nan := math.NaN()
-	table, err := data.NewTable([]string{"whole", "some", "most"}, []float64{
-		1, 2, nan,
-		2, 3, nan,
-		3, nan, nan,
-		4, 5, 6,
-		5, 6, 7,
-		6, 7, nan,
-	}, []bool{
-		true, true, false,
-		true, true, false,
-		true, false, false,
-		true, true, true,
-		true, true, true,
-		true, true, false,
-	})
-	require.NoError(t, err)
-	m := newMissingMap(table, table.Names)
-	require.Equal(t, "Missing cells by pattern: 3 rows lack most; 2 rows lack nothing; 1 rows lack most, some", m.Spoken)
-	require.Equal(t, 3, strings.Count(m.Gaps, "z"), "of three patterns with two columns three cells are missing")
-	require.Equal(t, 3, strings.Count(m.Seen, "z"))
-	require.Equal(t, []string{"3", "2", "1"}, []string{m.Counts[0].Text, m.Counts[1].Text, m.Counts[2].Text})
-	require.Equal(t, "most", m.Names[0].Text)
-	table, err = data.NewTable([]string{"a"}, []float64{1, 2}, nil)
-	require.NoError(t, err)
-	require.Nil(t, newMissingMap(table, table.Names))
 }

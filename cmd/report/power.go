@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strconv"
 
 	"gonum.org/v1/plot/vg"
 
@@ -16,10 +17,11 @@ var PowerFiles = append(pictureFiles("power"), "power.csv", "power.json", "repor
 
 // Power is how many rows a network needs, as its page shows it.
 type Power struct {
-	Title, Answer string
-	Result        *power.Result
-	Settings      [][2]string
-	JSON          []byte // of power.json
+	Made
+	Answer   string
+	Result   *power.Result
+	Settings [][2]string
+	JSON     []byte // of power.json
 }
 
 // WritePower prepares every file, power.json last, for the set to commit.
@@ -34,15 +36,33 @@ func WritePower(set *atomicfile.Set, dir string, p Power) error {
 	}
 	return write(set, dir, []file{
 		{"power.csv", p.Result.Write},
-		{"report.html", func(w io.Writer) error {
-			return render(w, powerPage, struct {
-				Power
-				Names    []string
-				Pictures []Picture
-			}{p, power.Names[:], shown})
-		}},
+		{"report.html", func(w io.Writer) error { return p.page(&shown[0]).write(w) }},
 		{"power.json", func(w io.Writer) error { _, err := w.Write(p.JSON); return err }},
 	})
+}
+
+func (p Power) page(drawn *Picture) page {
+	t := &table{Words: 1, Head: append([]string{"size", "tables"}, power.Names[:]...)}
+	for _, point := range p.Result.Points {
+		cells := []string{strconv.Itoa(point.Rows) + " rows", strconv.Itoa(point.Tables)}
+		for _, m := range point.Means {
+			text := rounded("%.2f", m.Value)
+			if text != "–" {
+				text += fmt.Sprintf(" (%.2f to %.2f)", m.Low, m.High)
+			}
+			cells = append(cells, text)
+		}
+		t.add(cells...)
+	}
+	out := page{Title: "Rows that a network needs", Lead: p.Answer, Warnings: p.Result.Warnings, Picture: drawn, Sections: []section{
+		{Title: "By number of rows", Note: "Means over simulated tables with Monte-Carlo intervals. Sensitivity is the share of true edges that are found, precision the share of found edges that are true; the correlation is between all true and estimated partial correlations.", Table: t},
+		{Title: "Methods", Table: settings(p.Settings)},
+		p.Made.section(),
+	}}
+	if last := len(out.Warnings) - 1; !p.Result.Converged() {
+		out.Verdict, out.Warnings = "NOT converged: "+out.Warnings[last], out.Warnings[:last]
+	}
+	return out
 }
 
 // drawPower draws the measures against the number of rows.
@@ -61,7 +81,5 @@ func drawPower(r *power.Result) (drawing, error) {
 	}
 	p, err := picture.Recovery("How well the network is found", bands, r.Config.Sensitivity, r.Needed.Rows)
 	caption := fmt.Sprintf("Means over tables with %g %% intervals. Dashed: the wanted sensitivity, and the rows that it needs.", 100*r.Config.Level)
-	return drawing{"power", caption, p, 18 * vg.Centimeter, 11 * vg.Centimeter}, err
+	return drawing{"power", caption, p, 14 * vg.Centimeter, 9 * vg.Centimeter}, err
 }
-
-var powerPage = parsed("power.html.tmpl")

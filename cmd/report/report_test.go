@@ -2,11 +2,11 @@ package report
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
+	"html"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,110 +24,77 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-func example() Report {
-	return Report{
-		Title:     "Network of <airquality> & more",
-		Verdict:   "All 100 fits reached their tolerance.",
-		Converged: true,
-		Warnings:  []string{"Column \"Ozone\" has <b>24 %</b> missing.", "second"},
-		Settings:  [][2]string{{"z method", "exact"}, {"a lambda", "0.1 < 0.2"}},
-		Columns: []Column{
-			{Name: "Ozone<script>alert(1)</script>", Observed: 116, Missing: 37, Mean: 42.129310, Deviation: 32.98788},
-			{Name: "Größe", Observed: 0, Missing: 0, Mean: math.NaN(), Deviation: math.NaN()},
-		},
-		Edges:    []network.Edge{{From: "Ozone", To: "\"Wind\"", Precision: 0.25, PartialCorrelation: -0.123456}},
-		Pictures: []Picture{{Caption: "A <circle>", SVG: `<svg viewBox="0 0 9 9"><path d="M0,0L9,9"></path></svg>`}},
+func example() page {
+	t := &table{ID: "x", Words: 1, Head: []string{"name", "mean"}}
+	t.add("Ozone<script>alert(1)</script>", rounded("%.4g", -42.129310))
+	return page{
+		Title: "Network of <airquality> & more", Lead: "5 of 15 edges.",
+		Warnings: []string{"WARNING: column \"Ozone\" has <b>24 %</b> missing: too many", "second"},
+		Sections: []section{{Title: "Columns", Note: "All of them.", Table: t, Pictures: []Picture{{Caption: "A <circle>", SVG: `<svg viewBox="0 0 9 9"><path d="M0,0L9,9"></path></svg>`}}}},
 	}
 }
 
-// read is the text of each element of the page, by element name in order.
-func read(t *testing.T, r Report) map[string][]string {
-	t.Helper()
+// The page goes from the sentence by warnings to what is folded, and a warning's rest is folded too.
+func TestPage(t *testing.T) {
+	p := example()
 	var b bytes.Buffer
-	require.NoError(t, Write(&b, r))
-	d := xml.NewDecoder(&b)
-	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
-	found := map[string][]string{}
-	var open []string
-	for {
-		token, err := d.Token()
-		if err == io.EOF {
-			return found
-		}
-		require.NoError(t, err)
-		switch x := token.(type) {
-		case xml.StartElement:
-			open = append(open, x.Name.Local)
-			found[x.Name.Local] = append(found[x.Name.Local], "")
-			for _, a := range x.Attr {
-				if a.Name.Local == "class" {
-					found["class"] = append(found["class"], a.Value)
-				}
-			}
-		case xml.EndElement:
-			open = open[:len(open)-1]
-		case xml.CharData:
-			if len(open) > 0 {
-				at := found[open[len(open)-1]]
-				at[len(at)-1] += string(x)
-			}
-		}
-	}
+	require.NoError(t, p.write(&b))
+	body := b.String()[strings.Index(b.String(), "<body>"):]
+	words := strings.Fields(html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, " ")))
+	require.Equal(t, "Network of <airquality> & more 5 of 15 edges. Converged."+
+		` Warning: column "Ozone" has <b>24 %</b> missing too many Warning: second`+
+		" Columns All of them. name mean Ozone<script>alert(1)</script> −42.13 A <circle>", strings.Join(words, " "))
+	require.Contains(t, body, `<details class="notice bad" open><summary>`)
+	require.NotContains(t, body, "<script")
+
+	p.Verdict = "NOT converged: the last step moved 1 %"
+	b.Reset()
+	require.NoError(t, p.write(&b))
+	require.NotContains(t, b.String(), "Converged.")
+	require.Equal(t, notice{"NOT converged: the last step moved 1 %", "", true}, p.Notices()[0])
+	full := errors.New("disk full")
+	require.ErrorIs(t, p.write(failing{full}), full)
 }
 
-func TestWrite(t *testing.T) {
-	r := example()
-	got := read(t, r)
-	require.Equal(t, []string{r.Title}, got["title"])
-	require.Equal(t, []string{r.Title}, got["h1"])
-	require.Equal(t, []string{"Converged.", "Warnings"}, got["strong"])
-	require.NotContains(t, got["p"], r.Verdict, "the box says it")
-	require.Equal(t, r.Warnings, got["li"])
-	require.Equal(t, []string{"A <circle>"}, got["figcaption"])
-	require.Len(t, got["svg"], 1)
-	require.NotContains(t, got["h2"], "Are cells missing completely at random?")
-	require.Len(t, got["path"], 1)
-	require.Equal(t, []string{
-		"from", "to", "partial correlation", "precision", "Ozone",
-		"name", "observed", "missing", "mean", "sd", "Ozone<script>alert(1)</script>", "Größe",
-		"z method", "a lambda"}, got["th"])
-	require.Equal(t, []string{
-		`"Wind"`, "−0.123", "0.25",
-		"116", "24.2 %", "42.13", "32.99",
-		"0", "–", "–", "–",
-		"exact", "0.1 < 0.2"}, got["td"])
-	require.Empty(t, got["script"])
-	require.Empty(t, got["b"])
-	require.Contains(t, got["class"], "good-words")
-	require.NotContains(t, got["class"], "box bad")
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func TestCutNotice(t *testing.T) {
+	require.Equal(t, notice{Short: "columns a and b are observed in 9 rows (the least: 5)", Rest: "get more"}, cutNotice("columns a and b are observed in 9 rows (the least: 5): get more"))
+	require.Equal(t, notice{Short: "left out: age: a column of words", Rest: "no number"}, cutNotice("left out: age: a column of words; no number"))
 }
 
-type full struct{}
-
-var errFull = errors.New("disk full")
-
-func (full) Write([]byte) (int, error) { return 0, errFull }
-
-func TestWriteErrors(t *testing.T) {
-	require.ErrorIs(t, Write(full{}, example()), errFull)
-	var b bytes.Buffer
-	err := Write(&b, Report{Pictures: []Picture{{"net", "<?xml version=\"1.0\"?><svg></svg>"}}})
-	require.EqualError(t, err, `report: the picture "net" does not begin with <svg`)
-	require.Zero(t, b.Len())
+func TestVerdict(t *testing.T) {
+	r := &compare.Result{Pairs: []compare.Difference{{Q: 0.2}, {Q: 0.1}}}
+	c := Comparison{Result: r}
+	require.Equal(t, "The networks differ in structure and in global strength and in 1 of 2 edges.", c.Verdict())
+	r.Structure.P, r.Strength.P, r.Pairs[1].Q = 0.051, 0.9, 0.11
+	require.Equal(t, "No evidence that the networks differ.", c.Verdict())
 }
 
-// Columns with gaps are shown with p and predictor, if there are any.
-func TestWriteGaps(t *testing.T) {
-	r := example()
-	r.Gaps = []mcar.Column{
-		{Name: "Ozone<i>", Missing: 37, P: 0.0123, Corrected: 0.0246, Predictor: "Month", Direction: "low"},
+// Columns with gaps are shown with p and predictor, if there are any; the smallest p is first.
+func TestGapTable(t *testing.T) {
+	_, _, got := gapTable([]mcar.Column{
 		{Name: "Solar", Missing: 7, P: math.NaN(), Corrected: math.NaN()},
+		{Name: "Ozone", Missing: 37, P: 0.0123, Corrected: 0.0246, Predictor: "Month", Direction: "low"},
 		{Name: "Wind", Missing: 9, P: 1e-40, Corrected: 2e-40, Predictor: "Day", Direction: "high"},
-	}
-	got := read(t, r)
-	require.Contains(t, got["h2"], "Are cells missing completely at random?")
-	require.Subset(t, got["td"], []string{"37", "0.012", "0.025", "Month is low", "–", "too few to test", "< 1e−15", "Day is high"})
-	require.Contains(t, got["th"], "Ozone<i>")
+	})
+	require.Equal(t, [][]string{
+		{"Wind", "Day is high", "9", "< 1e−15", "< 1e−15"},
+		{"Ozone", "Month is low", "37", "0.012", "0.025"},
+		{"Solar", "too few to test", "7", "–", "–"},
+	}, got.Rows)
+}
+
+func TestPatternTable(t *testing.T) {
+	x := math.NaN()
+	of, err := data.NewTable([]string{"whole", "some", "most"}, []float64{1, 2, x, 2, 3, x, 3, x, x, 4, 5, 6, 5, 6, 7, 6, 7, x}, []bool{
+		true, true, false, true, true, false, true, false, false, true, true, true, true, true, true, true, true, false,
+	})
+	require.NoError(t, err)
+	_, _, got := patternTable(of, of.Names)
+	require.Equal(t, [][]string{{"most", "1", "3"}, {"none", "0", "2"}, {"some, most", "2", "1"}}, got.Rows)
 }
 
 func TestWriteColumns(t *testing.T) {
@@ -148,36 +115,20 @@ alone,2,2,1,1,,,,
 `, b.String())
 }
 
-// Of very many columns the page has those with most missing cells and those whose gaps have the
-// smallest p, and says where the others are.
+// Of very many columns the page has the ones with most missing cells.
 func TestManyColumns(t *testing.T) {
 	const all = mostRows + 3
-	var r Report
+	var columns []Column
 	for j := range all {
-		name := fmt.Sprint("x", j)
-		r.Columns = append(r.Columns, Column{Name: name, Observed: all - j, Missing: j})
-		p := 1 / float64(1+j)
-		if j == all-1 {
-			p = math.NaN()
-		}
-		r.Gaps = append(r.Gaps, mcar.Column{Name: name, P: p, Corrected: p})
+		columns = append(columns, Column{Name: fmt.Sprint("x", j), Observed: all - j, Missing: j})
 	}
-	require.Equal(t, "x1002", r.ColumnRows()[0].Name)
-	require.Equal(t, "x3", r.ColumnRows()[mostRows-1].Name)
-	require.Equal(t, "x1001", r.GapRows()[0].Name, "x1002 has no p")
-	require.Equal(t, "x2", r.GapRows()[mostRows-1].Name)
-	var b bytes.Buffer
-	require.NoError(t, Write(&b, r))
-	text := b.String()
-	require.True(t, strings.Contains(text, "The 1000 columns with most missing cells, most first. All 1003 are in columns.csv."))
-	require.True(t, strings.Contains(text, "the 1000 smallest of 1003 are here, all in columns.csv."))
-	require.Equal(t, 2*mostRows, strings.Count(text, `<th scope="row">`))
-
-	r.Columns, r.Gaps = r.Columns[:3], r.Gaps[:3]
-	require.Equal(t, "x0", r.ColumnRows()[0].Name, "few are in the order of the table")
-	b.Reset()
-	require.NoError(t, Write(&b, r))
-	require.NotContains(t, b.String(), "columns.csv")
+	_, note, got := columnTable(columns)
+	require.Equal(t, "Most missing cells first. The first 1000 of 1003 are here; columns.csv has all.", note)
+	require.Equal(t, "x1002", got.Rows[0][0])
+	require.Equal(t, "x3", got.Rows[mostRows-1][0])
+	_, note, got = columnTable(columns[:3])
+	require.Empty(t, note)
+	require.Equal(t, []string{"x0", "1003", "0.0 %", "0", "0"}, got.Rows[0])
 }
 
 func TestDiffering(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -112,7 +111,7 @@ func TestSizes(t *testing.T) {
 	nodes, err := centralities(result)
 	require.NoError(t, err)
 	var page bytes.Buffer
-	require.NoError(t, writePage(&page, Source{Table: "wide.csv", Command: "missingscore network wide.csv"}, table, result, scene, nodes, shown))
+	require.NoError(t, writePage(&page, Source{Table: "wide.csv"}, table, result, scene, nodes, shown))
 
 	const megabyte = 1_000_000
 	for name, most := range map[string]int{
@@ -124,7 +123,6 @@ func TestSizes(t *testing.T) {
 		require.Less(t, info.Size(), int64(most), name)
 	}
 	require.Less(t, page.Len(), 3*megabyte+columns*(150+4*letters))
-	require.Len(t, regexp.MustCompile(`<tr data-pair=`).FindAllString(page.String(), -1), mostRows)
 	var all strings.Builder
 	require.NoError(t, r.Network.WriteEdges(&all))
 	require.Equal(t, edges+1, strings.Count(all.String(), "\n"))

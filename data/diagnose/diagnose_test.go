@@ -207,7 +207,7 @@ func TestFewness(t *testing.T) {
 	}), diagnose.Setting{})
 	require.Equal(t, "few-values", f.Kind)
 	require.Contains(t, f.Message, "columns a and b have only 2 to 5 different values")
-	require.Contains(t, f.Message, "--ordinal a,b takes them as ordered levels")
+	require.Contains(t, f.Message, "for ordered levels add --ordinal a,b")
 
 	f = only(t, columns(t, 200, names, func(_ int, a, b, c, _ float64) []float64 { return []float64{max(a, -1), b, c} }), diagnose.Setting{})
 	require.Equal(t, "limit", f.Kind)

@@ -37,8 +37,8 @@ func fewValues(e *examined) []Finding {
 	if most > least {
 		count = fmt.Sprintf("%d to %d", least, most)
 	}
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s only %s different values: %s; %s takes %s as ordered levels of a latent normal, %s as levels without an order",
-		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is treated as a number", "they are treated as numbers"), flag("ordinal", names), plural(len(names), "it", "them"), flag("nominal", names))}}
+	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s only %s different values: %s; for ordered levels add %s, for categories %s",
+		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is treated as a number", "they are treated as numbers"), flag("ordinal", names), flag("nominal", names))}}
 }
 
 // limits notes columns whose largest or smallest value stands so often that it may be a limit

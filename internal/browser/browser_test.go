@@ -156,7 +156,8 @@ func open(t *testing.T, file string) *page {
 	chromedp.ListenTarget(ctx, func(event any) { p.heard(event, own) })
 	p.do(network.Enable(), log.Enable(),
 		browser.SetDownloadBehavior(browser.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(p.downloads).WithEventsEnabled(true),
-		chromedp.Navigate(own), chromedp.WaitVisible("#stages svg", chromedp.ByQuery))
+		chromedp.Navigate(own), chromedp.WaitVisible("#stages svg", chromedp.ByQuery),
+		chromedp.Evaluate(`document.querySelectorAll("details").forEach((part) => { part.open = true; })`, nil))
 	return p
 }
 

@@ -65,3 +65,56 @@ function svg(name, attributes = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+// Numbers and sentences about nodes and edges, for tooltips and the live region.
+function number(x, digits = 3) {
+  return x === null ? "–" : x.toFixed(digits).replace(/^-(?=0\.0*$)/, "").replace("-", "−");
+}
+
+function small(p) {
+  if (p === null) return "–";
+  return p < 1e-15 ? "< 1e−15" : Number(p.toPrecision(2)).toString().replace("-", "−");
+}
+
+// named is an element with a name, cut off from the direction of the writing around it.
+function named(text) {
+  const made = document.createElement("bdi");
+  made.textContent = text;
+  return made;
+}
+
+// full is a node's name with its label, where it has another.
+function full(node) {
+  return node.label === node.name || node.label.endsWith("…") ? node.name : `${node.label} (${node.name})`;
+}
+
+// facts are what is known of pairs: the columns of the table, and the words of a pair that is picked.
+const facts = [
+  ...data.panels.map((title, panel) => ({ of: "values", head: title || "partial correlation", text: (pair) => number(sizeOf(pair, panel)) })),
+  { of: "estimate", head: data.compare ? "difference" : "estimate", text: (pair) => number(known(data.estimate, pair)) },
+  { of: "low", head: `${data.level} % interval`, text: (pair) => (known(data.low, pair) === null ? "–" : `${number(data.low[pair.i])} to ${number(data.high[pair.i])}`) },
+  { of: "p", head: "p", text: (pair) => small(known(data.p, pair)) },
+  { of: "q", head: "q", text: (pair) => small(known(data.q, pair)) },
+  { of: "inclusion", head: "inclusion in resamples", text: (pair) => (known(data.inclusion, pair) === null ? "–" : `${Math.round(100 * data.inclusion[pair.i])} %`) },
+  { of: "levels", head: "levels that go together", text: (pair) => data.levels[pair.i], words: true },
+].filter((fact) => data[fact.of]);
+
+function describeEdge(pair) {
+  const told = facts.map((fact) => ({ head: fact.head, text: fact.text(pair) })).filter(({ text }) => text && text !== "–");
+  return [named(full(nodes[pair.ends[0]])), " – ", named(full(nodes[pair.ends[1]])), `: ${told.map(({ head, text }) => `${head} ${text}`).join("; ")}`];
+}
+
+// describeNode names a node's group and edges.
+function describeNode(node, most = 12) {
+  const edges = edgesOf(node);
+  const parts = [named(full(node))];
+  if (node.group >= 0 && data.groups[node.group].name) parts.push(" (", named(data.groups[node.group].name), ")");
+  parts.push(edges.length === 0 ? ": no edges" : `: ${edges.length} ${edges.length === 1 ? "edge" : "edges"}: `);
+  edges.slice(0, most).forEach((pair, i) => {
+    const other = nodes[pair.ends[0] === node.i ? pair.ends[1] : pair.ends[0]];
+    const sizes = data.values.map((_, panel) => number(sizeOf(pair, panel))).join(" and ");
+    parts.push(i > 0 ? ", " : "", named(other.label), ` ${sizes}`);
+  });
+  if (edges.length > most) parts.push(` and ${edges.length - most} more`);
+  return parts;
+}

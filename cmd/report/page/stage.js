@@ -5,8 +5,11 @@ const many = nodes.length > 100;
 // box is the rectangle around the nodes, with room for their names.
 const shown = nodes.filter((node) => node.shown);
 const across = shown.length ? Math.max(...shown.map((n) => n.x)) - Math.min(...shown.map((n) => n.x)) : 0;
-const font = Math.max(15, across / 75);
-const inside = !many && nodes.every((node) => [...node.label].length * font * 0.62 <= 44);
+const stagesWide = element("stages").clientWidth, panelWide = stagesWide < 660 ? stagesWide : stagesWide / data.panels.length;
+const legible = Math.max(15, across / 75, 9 * across / panelWide); // at least 9 pixels
+const fits = 44 / (0.62 * Math.max(1, ...nodes.map((node) => [...node.label].length)));
+const inside = !many && fits >= legible;
+const font = inside ? Math.min(fits, 24) : legible;
 const radius = many ? 17 : inside ? 25 : 19;
 
 function boxOfAll() {
@@ -14,7 +17,7 @@ function boxOfAll() {
   const xs = shown.flatMap((n) => [n.x - half(n), n.x + half(n)]), below = radius + (inside ? 8 : font + 12), ys = shown.flatMap((n) => [n.y - below, n.y + below]);
   let [x, y] = [Math.min(...xs, 0), Math.min(...ys, 0)];
   let [w, h] = [Math.max(...xs, 1) - x, Math.max(...ys, 1) - y];
-  const title = data.panels[0] ? 34 : 0;
+  const title = data.panels[0] ? 2 * font : 0;
   const width = Math.max(w, 520), height = Math.max(h, 300);
   return { x: x - (width - w) / 2, y: y - (height - h) / 2 - title, w: width, h: height + title };
 }
@@ -152,4 +155,154 @@ function draw() {
     }
     drawNodes(p);
   }
+}
+
+// Zoom and pan: the part of the plane that all panels show.
+function look() {
+  for (const p of panels) {
+    p.root.style.touchAction = view.w < home.w ? "none" : ""; // a finger pans what is zoomed, and else scrolls the page
+    p.root.setAttribute("viewBox", `${view.x.toFixed(1)} ${view.y.toFixed(1)} ${view.w.toFixed(1)} ${view.h.toFixed(1)}`);
+    if (p.title) {
+      p.title.setAttribute("x", view.x + view.w / 2);
+      p.title.setAttribute("y", view.y + font * view.w / home.w);
+      p.title.setAttribute("font-size", 1.3 * font * view.w / home.w);
+    }
+  }
+}
+
+// zoom by a factor around a point of the plane, the middle by default.
+function zoom(factor, at = { x: view.x + view.w / 2, y: view.y + view.h / 2 }) {
+  const w = Math.min(3 * home.w, Math.max(home.w / 30, view.w / factor)), scale = w / view.w;
+  view = { x: at.x - scale * (at.x - view.x), y: at.y - scale * (at.y - view.y), w, h: scale * view.h };
+  look();
+  for (const p of panels) drawNodes(p);
+}
+
+function pan(x, y) {
+  view = { ...view, x: view.x + x, y: view.y + y };
+  look();
+}
+
+function resetView() {
+  view = { ...home };
+  look();
+  draw();
+}
+
+// plane is where in a panel's plane an event happened.
+function plane(p, event) {
+  const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(p.root.getScreenCTM().inverse());
+  return { x: at.x, y: at.y };
+}
+
+// pick tells of a node or edge in the live region, and makes all else pale; null clears.
+function pick(what) {
+  state.picked = what;
+  element("details").replaceChildren(...(what ? (what.ends ? describeEdge(what) : describeNode(what)) : []));
+  for (const row of document.querySelectorAll("tr[data-pair]")) {
+    row.classList.toggle("picked", Boolean(what) && what.ends !== undefined && Number(row.dataset.pair) === what.i);
+  }
+  draw();
+  drawPath();
+}
+
+// Keys of a panel. Left and right go through nodes, up and down through the edges of one.
+let from = null; // the node whose edges are gone through
+function step(by) {
+  const order = rank.order, at = from === null ? -1 : order.indexOf(from.i);
+  from = nodes[order[(at + by + order.length) % order.length]];
+  pick(from);
+}
+
+function stepEdge(by) {
+  if (from === null) return step(1);
+  const edges = edgesOf(from), at = edges.indexOf(state.picked);
+  if (edges.length > 0) pick(edges[at < 0 ? (by > 0 ? 0 : edges.length - 1) : (at + by + edges.length) % edges.length]);
+}
+
+const keys = {
+  ArrowRight: () => step(1), ArrowLeft: () => step(-1), ArrowDown: () => stepEdge(1), ArrowUp: () => stepEdge(-1),
+  "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: resetView, Escape: () => { from = null; pick(null); },
+};
+const shifted = {
+  ArrowRight: () => pan(view.w / 10, 0), ArrowLeft: () => pan(-view.w / 10, 0), ArrowDown: () => pan(0, view.h / 10), ArrowUp: () => pan(0, -view.h / 10),
+};
+
+function pressed(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const act = (event.shiftKey && shifted[event.key]) || keys[event.key];
+  if (!act || (event.key.startsWith("Arrow") && rank.order.length === 0)) return;
+  event.preventDefault();
+  act();
+}
+
+// Mouse, pen and finger: hover tells, a click picks, a node can be dragged, the rest pans.
+
+// nearestTo is the node under a point or else the visible edge next to it.
+function nearestTo(p, at) {
+  const reach = 6 * view.w / p.root.clientWidth;
+  let best = null, least = Math.max(radius, 1.5 * reach);
+  for (const node of shown) {
+    const far = Math.hypot(node.x - at.x, node.y - at.y);
+    if (far <= least) [best, least] = [node, far];
+  }
+  if (best) return best;
+  least = reach;
+  for (const pair of pairs) {
+    if (!passes(pair, p.panel) && !marked(pair)) continue;
+    const [a, b] = pair.ends.map((end) => nodes[end]);
+    const length = (b.x - a.x) ** 2 + (b.y - a.y) ** 2;
+    const t = Math.max(0, Math.min(1, ((at.x - a.x) * (b.x - a.x) + (at.y - a.y) * (b.y - a.y)) / (length || 1)));
+    const far = Math.hypot(a.x + t * (b.x - a.x) - at.x, a.y + t * (b.y - a.y) - at.y);
+    if (far <= least) [best, least] = [pair, far];
+  }
+  return best;
+}
+
+function tip(what, event) {
+  const box = element("tip");
+  box.hidden = !what;
+  if (!what) return;
+  box.replaceChildren(...(what.ends ? describeEdge(what) : describeNode(what, 6)));
+  const left = Math.min(event.pageX + 14, document.documentElement.clientWidth + window.scrollX - box.offsetWidth - 8);
+  box.style.left = `${Math.max(4, left)}px`;
+  box.style.top = `${event.pageY + 16}px`;
+}
+
+function listen(p) {
+  let grip = null; // what a pressed pointer holds: where it began, and a node, or null for the plane
+  p.root.addEventListener("pointerdown", (event) => {
+    const at = plane(p, event), what = nearestTo(p, at);
+    grip = { at, what, moved: false };
+    p.root.setPointerCapture(event.pointerId);
+  });
+  p.root.addEventListener("pointermove", (event) => {
+    const at = plane(p, event);
+    if (!grip) {
+      const what = nearestTo(p, at);
+      p.root.classList.toggle("over", Boolean(what));
+      tip(what, event);
+      return;
+    }
+    if (!grip.moved && Math.hypot(at.x - grip.at.x, at.y - grip.at.y) < 4 * view.w / p.root.clientWidth) return;
+    grip.moved = true;
+    tip(null);
+    if (grip.what && !grip.what.ends) {
+      [grip.what.x, grip.what.y] = [at.x, at.y];
+      placeNodes();
+      draw();
+    } else pan(grip.at.x - at.x, grip.at.y - at.y);
+  });
+  const release = () => {
+    if (grip && !grip.moved) pick(grip.what);
+    grip = null;
+  };
+  p.root.addEventListener("pointerup", release);
+  p.root.addEventListener("pointercancel", () => { grip = null; });
+  p.root.addEventListener("pointerleave", () => tip(null));
+  p.root.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && document.activeElement !== p.root) return; // a page that is scrolled is not zoomed
+    event.preventDefault();
+    zoom(Math.exp(-event.deltaY / 400), plane(p, event));
+  }, { passive: false });
 }

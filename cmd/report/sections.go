@@ -1,0 +1,429 @@
+package report
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"missingscore/cmd/picture"
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/mcar"
+	"missingscore/data/network"
+	"missingscore/internal/printable"
+	"missingscore/losses"
+	"missingscore/trainers"
+	"missingscore/trainers/inference"
+	"missingscore/trainers/regpath"
+)
+
+// writePage writes the report of a network.
+func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result, s *picture.Scene, nodes []network.Centrality, pictures []Picture) error {
+	r, functions := result.Network, result.Model.Transform
+	x, err := explore(r, s, result.Spec.Inference.Level)
+	if err != nil {
+		return err
+	}
+	source := strings.ToValidUTF8(filepath.Base(from.Table), "\ufffd") // a file's name may be any bytes
+	if found := r.Inference; found != nil && found.Rests != "" {
+		x.Note = fmt.Sprintf("Estimates with %g %% intervals, grey where 0 is inside. ", 100*result.Spec.Inference.Level)
+		if kind := inference.Kinds[result.Spec.Inference.Kind]; !kind.Resamples {
+			x.Note += "They rest on "
+		}
+		x.Note += strings.TrimSuffix(found.Rests, ".") + "."
+	} else if len(r.Network.Edges) > 0 {
+		x.Note = "Partial correlations without intervals: " + cmp.Or(from.NoIntervals, "--inference gives them") + "."
+	}
+	x.EdgesNote = edgesNote(x, r, functions.Describe(t.Names))
+	p := page{
+		Title: "Network of " + source, Lead: summaryText(t, result), Explorer: x,
+		Warnings: slices.Concat(data.LeftOutLines(t.LeftOut, 8), result.Warnings),
+	}
+	if !result.Converged {
+		p.Verdict = result.Verdict
+	}
+	add := func(title, note string, t *table) {
+		if t != nil && len(t.Rows) > 0 {
+			p.Sections = append(p.Sections, section{Title: title, Note: note, Table: t})
+		}
+	}
+	columns := columnsOf(t, result, functions.Labels(t.Names))
+	add(nodeTable(r.Network, nodes))
+	p.Sections = append(p.Sections, others(pictures)...)
+	add(columnTable(columns))
+	add(patternTable(t, functions.Labels(t.Names)))
+	add(gapTable(result.MissingAtRandom))
+	add("Methods", "", settings(methods(source, t, result)))
+	p.Sections = append(p.Sections, from.Made.section())
+	return p.write(w)
+}
+
+// mostRows is how many edges, nodes and columns a page has in its tables.
+const mostRows = 1000
+
+// first are at most mostRows of a list, with a sentence if that is not all.
+func first[T any](list []T, file string) ([]T, string) {
+	if len(list) <= mostRows {
+		return list, ""
+	}
+	return list[:mostRows], fmt.Sprintf(" The first %d of %d are here; %s has all.", mostRows, len(list), file)
+}
+
+// edgesNote explains the table of edges.
+func edgesNote(x *explorer, r *trainers.NetworkResult, transform string) string {
+	_, more := first(r.Network.Edges, "edges.csv")
+	note := "Strongest first." + more
+	if transform != "" {
+		note += " They are partial correlations of transformed columns: " + transform + "."
+	}
+	if x.Unsigned != nil {
+		note += " The strength of an edge with a nominal column has no sign."
+	}
+	if r.Inference != nil {
+		note += " pairs.csv has all pairs."
+	}
+	if x.Q != nil {
+		note += " q is p corrected for the number of pairs: of the edges with q ≤ 0.1, about one in ten is false."
+	}
+	return note
+}
+
+// nodeTable lists the nodes, the strongest first.
+func nodeTable(n *network.Network, of []network.Centrality) (title, note string, t *table) {
+	predicted := slices.ContainsFunc(of, func(c network.Centrality) bool { return !math.IsNaN(c.Predictability) })
+	order := make([]int, len(n.Nodes))
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(of[b].Strength, of[a].Strength) })
+	order, more := first(order, "centrality.csv")
+	t = &table{ID: "centrality", Words: 1, Head: []string{"node", "strength", "expected influence", "closeness", "betweenness"}}
+	note = "Strength is the sum of the absolute partial correlations of a node, expected influence the sum with signs. Closeness and betweenness count shortest paths, with lengths 1/|r|."
+	if predicted {
+		t.Head = append(t.Head, "R²")
+		note += " R² is the share of a column's variance that the other columns explain."
+	}
+	for _, j := range order {
+		name, c := n.Nodes[j], of[j]
+		if label := n.Labels[name]; label != "" {
+			name = label + " (" + name + ")"
+		}
+		cells := []string{name, rounded("%.3f", c.Strength), rounded("%.3f", c.ExpectedInfluence), rounded("%.3g", c.Closeness), rounded("%.4g", c.Betweenness)}
+		if predicted {
+			cells = append(cells, rounded("%.3f", c.Predictability))
+		}
+		t.add(cells...)
+	}
+	return "Nodes: centrality", note + " The order of nodes is less certain than the edges are." + more, t
+}
+
+// columnTable lists the columns in their order, or of too many the ones with most missing cells first.
+func columnTable(columns []Column) (title, note string, t *table) {
+	if len(columns) > mostRows {
+		columns = slices.Clone(columns)
+		slices.SortStableFunc(columns, func(a, b Column) int { return cmp.Compare(b.Missing, a.Missing) })
+		note = "Most missing cells first."
+	}
+	columns, more := first(columns, "columns.csv")
+	t = &table{Words: 1, Head: []string{"column", "observed", "missing", "mean", "sd"}}
+	for _, c := range columns {
+		share := float64(c.Missing) / float64(c.Observed+c.Missing)
+		t.add(c.Name, strconv.Itoa(c.Observed), rounded("%.1f %%", 100*share), rounded("%.4g", c.Mean), rounded("%.4g", c.Deviation))
+	}
+	return "Columns", note + more, t
+}
+
+// mostPatterns is how many patterns of missing cells are listed.
+const mostPatterns = 30
+
+// patternTable says which cells are missing together; nil for moments, which do not tell.
+func patternTable(of *data.Table, names []string) (title, note string, t *table) {
+	if of.Complete() || of.Counted != nil && of.Counted.Pairs != nil {
+		return "", "", nil
+	}
+	t = &table{Words: 1, Head: []string{"missing columns", "number", "rows"}}
+	type pattern struct{ first, rows int }
+	var patterns []pattern
+	for _, rows := range of.Patterns(of.AllRows()) {
+		total := 0.0
+		for _, i := range rows {
+			total += of.Count(i)
+		}
+		patterns = append(patterns, pattern{rows[0], int(math.Round(total))})
+	}
+	slices.SortStableFunc(patterns, func(a, b pattern) int { return cmp.Compare(b.rows, a.rows) })
+	note = fmt.Sprintf("Which cells are missing together: %d patterns, the most frequent first.", len(patterns))
+	if len(patterns) > mostPatterns {
+		note = fmt.Sprintf("Which cells are missing together: the %d most frequent of %d patterns.", mostPatterns, len(patterns))
+	}
+	for _, p := range patterns[:min(len(patterns), mostPatterns)] {
+		var missing []string
+		for j, name := range names {
+			if !of.Observed[p.first*of.D+j] {
+				missing = append(missing, name)
+			}
+		}
+		number := strconv.Itoa(len(missing))
+		if more := len(missing) - 8; more > 0 {
+			missing = append(missing[:8], fmt.Sprintf("%d more", more))
+		}
+		t.add(cmp.Or(strings.Join(missing, ", "), "none"), number, strconv.Itoa(p.rows))
+	}
+	return "Missing cells by pattern", note, t
+}
+
+// gapTable lists the tests of gaps, the smallest p first.
+func gapTable(gaps []mcar.Column) (title, note string, t *table) {
+	gaps = slices.Clone(gaps)
+	slices.SortStableFunc(gaps, func(a, b mcar.Column) int {
+		if math.IsNaN(a.P) != math.IsNaN(b.P) { // too few to test: last
+			return -cmp.Compare(a.P, b.P)
+		}
+		return cmp.Compare(a.P, b.P)
+	})
+	gaps, more := first(gaps, "columns.csv")
+	t = &table{Words: 2, Head: []string{"column", "missing more often where", "missing", "p", "corrected p"}}
+	for _, g := range gaps {
+		t.add(g.Name, g.Where(), strconv.Itoa(g.Missing), pText(g.P), pText(g.Corrected))
+	}
+	return "Are cells missing completely at random?", "A corrected p (Holm) below 0.05 says that the column's gaps depend on other columns. Gaps that depend on the missing values themselves cannot be tested." + more, t
+}
+
+// methods says what was done, in the terms of a methods section.
+func methods(source string, t *data.Table, result *trainers.Result) [][2]string {
+	r, spec, e, names := result.Network, result.Spec, result.Estimator, result.Model.Transform.Labels(t.Names)
+	c := *spec.Network
+	out := [][2]string{
+		{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.RowCount(), t.D, t.Missing(), t.Dropped)},
+		{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
+		{"Penalty", r.Ordering},
+		{"Selection of λ", c.Select.Describe(result.Model.Domain.Bounded() || spec.Missingness != nil, spec.Missingness != nil && spec.Missingness.Logistic != nil)},
+		{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
+		{"Sizes", sizesText(c, r.Choice != "")},
+		{"Support", supportText(spec, result.Model.Domain, e.FitsMean(), names)},
+		{"Missing cells", missingText(result, names)},
+		{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
+		{"Score-matching loss", fmt.Sprintf("%.5g per row and column", result.Loss)},
+		{"Verdict", result.Verdict},
+	}
+	add := func(name, text string) {
+		if text != "" {
+			out = append(out, [2]string{name, text})
+		}
+	}
+	if r.Covariates != nil {
+		add("Covariates", strings.ToValidUTF8(strings.Join(r.Covariates, ", "), "\ufffd")+": held constant, without a penalty; the network is given them, and they are none of its nodes")
+	}
+	if t.Weights != nil {
+		add("Weights", fmt.Sprintf("sampling weights of rows: an effective number of %.1f rows, by which EBIC and errors by the model go", t.EffectiveRows()))
+	}
+	add("Moments", r.Moments)
+	add("Chosen edges", r.Choice)
+	if found := r.Inference; found != nil {
+		kind := inference.Kinds[spec.Inference.Kind]
+		uncertain := fmt.Sprintf("%s: %s; intervals of %g %%", spec.Inference.Kind, kind.Note, 100*spec.Inference.Level)
+		if kind.Resamples {
+			uncertain = fmt.Sprintf("%d × %s", spec.Inference.Resamples, uncertain)
+		}
+		add("Uncertainty", uncertain)
+	}
+	if e.Draws() {
+		add("Draws", fmt.Sprintf("%d per row and step, batches of %d", spec.Steps.Draws, spec.Steps.Batch))
+	}
+	if e.Trains() {
+		add("Imputer", fmt.Sprintf("%d steps per parameter step, Adam %g, loss %v", spec.Steps.ImputerSteps, spec.Steps.ImputerRate, spec.Steps.ImputerLoss))
+	}
+	if r.Stability != nil {
+		add("Stability", r.Stability.Sentence())
+	}
+	return out
+}
+
+// summaryText is the page's first sentence.
+func summaryText(t *data.Table, r *trainers.Result) string {
+	missing := "no cell missing"
+	if r.Assumption != losses.NoGaps {
+		missing = fmt.Sprintf("%.1f %% of the cells missing", 100*float64(t.Missing())/float64(t.RowCount()*t.D))
+		switch r.Assumption {
+		case losses.MAR, losses.EstimatedLaw:
+			missing += " (taken as missing at random)"
+		case losses.MCAR:
+			missing += " (taken as missing completely at random)"
+		}
+	}
+	d := len(r.Network.Names)
+	return fmt.Sprintf("%d rows, %d columns, %s: %d of %d edges.", t.RowCount(), t.D, missing, len(r.Network.Edges()), d*(d-1)/2)
+}
+
+func sizesText(c regpath.Config, ownEdges bool) string {
+	switch {
+	case ownEdges:
+		return "fitted again without the penalty, on the chosen edges"
+	case c.PathOnly:
+		return "those of the path at the chosen λ, shrunken by the penalty"
+	case !*c.Refit:
+		return "those at the chosen λ, shrunken by the penalty; --refit gives them without"
+	}
+	return "fitted again without the penalty, on the edges of the chosen λ"
+}
+
+// supportText tells where the data can lie and how the objective is weighted.
+func supportText(c trainers.Spec, s *domain.Domain, meanFitted bool, names []string) string {
+	switch {
+	case !s.Bounded() && c.Missingness != nil && c.Missingness.Censored != nil:
+		return "all of R^d, cut at the thresholds of censored columns: the objective is weighted by the distance to them, imputed cells lie beyond"
+	case !s.Bounded() && c.Missingness != nil:
+		return "all of R^d"
+	case !s.Bounded() && meanFitted:
+		return "all of R^d; the mean is estimated along"
+	case !s.Bounded():
+		return "all of R^d; the mean is kept at the observed means"
+	}
+	var parts []string
+	if bound := boundText("every column", s.Lower[0], s.Upper[0]); bound != "" && slices.Min(s.Lower) == slices.Max(s.Lower) && slices.Min(s.Upper) == slices.Max(s.Upper) {
+		parts = append(parts, bound)
+	} else {
+		for j, name := range names {
+			if bound := boundText(name, s.Lower[j], s.Upper[j]); bound != "" {
+				parts = append(parts, bound)
+			}
+		}
+	}
+	if n := len(s.Half); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d half-space(s)", n))
+	}
+	cap := c.Weight.Cap
+	if cap == 0 {
+		cap = 1
+	}
+	g := "one g for each cell"
+	if c.Weight.Scalar {
+		g = "one g for a row"
+	}
+	if c.Weight.NoTangent {
+		g += ", without the tangential correction"
+	}
+	return fmt.Sprintf("%s. A normal distribution restricted to it: precision and mean are those before the restriction. Objective weighted by the distance to the boundary, up to %.3g standard deviations (%s); imputed cells stay inside", strings.Join(parts, ", "), cap, g)
+}
+
+func missingText(r *trainers.Result, names []string) string {
+	m := r.Model.Missingness
+	if m == nil && r.Assumption == losses.NoGaps {
+		return "none"
+	}
+	if m == nil {
+		return fmt.Sprintf("taken to be %v", r.Assumption)
+	}
+	var parts []string
+	for j, name := range names {
+		if m.Logistic != nil && m.Logistic.Concerns(j) {
+			parts = append(parts, name+" by a logistic regression")
+		}
+		if c := m.Censored; c != nil && !math.IsInf(c.Above[j], 1) {
+			parts = append(parts, fmt.Sprintf("%s above %.4g", name, c.Above[j]))
+		} else if c != nil && !math.IsInf(c.Below[j], -1) {
+			parts = append(parts, fmt.Sprintf("%s below %.4g", name, c.Below[j]))
+		}
+	}
+	return fmt.Sprintf("taken to be %v: %s (in model.json); the mean is estimated along", r.Assumption, strings.Join(parts, ", "))
+}
+
+// boundText is how a column's bounds are written, empty if it has none.
+func boundText(name string, low, high float64) string {
+	switch {
+	case math.IsInf(low, -1) && math.IsInf(high, 1):
+		return ""
+	case math.IsInf(high, 1):
+		return fmt.Sprintf("%s ≥ %.4g", name, low)
+	case math.IsInf(low, -1):
+		return fmt.Sprintf("%s ≤ %.4g", name, high)
+	}
+	return fmt.Sprintf("%.4g ≤ %s ≤ %.4g", low, name, high)
+}
+
+// Column tells what was seen of a variable: counts of cells, and the mean and standard
+// deviation of the observed ones in the user's units, NaN for a column of levels.
+type Column struct {
+	Name              string
+	Observed, Missing int
+	Mean, Deviation   float64
+}
+
+func columnsOf(t *data.Table, result *trainers.Result, names []string) (out []Column) {
+	n, ordinal := result.Network.Network, result.Model.Transform.Ordinal()
+	for j, name := range names {
+		seen := t.ObservedIn(j)
+		c := Column{Name: name, Observed: seen, Missing: t.RowCount() - seen, Mean: result.Model.Scale.Mean[j], Deviation: result.Model.Scale.Deviation[j]}
+		node := slices.Index(n.Nodes, t.Names[j]) // covariates are none
+		if n.Levels != nil && node >= 0 && n.Levels[node] != nil || slices.Contains(ordinal, j) {
+			c.Name, c.Mean, c.Deviation = t.Names[j], math.NaN(), math.NaN()
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// writeColumns writes a line for each column: name, observed, missing, mean, deviation, and of
+// the test of its gaps p, p_corrected, predictor, direction; what is not known is empty.
+func writeColumns(w io.Writer, columns []Column, gaps []mcar.Column) error {
+	tests := map[string]mcar.Column{}
+	for _, g := range gaps {
+		tests[g.Name] = g
+	}
+	number := func(x float64) string {
+		if math.IsNaN(x) {
+			return ""
+		}
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	c := csv.NewWriter(w)
+	c.Write([]string{"name", "observed", "missing", "mean", "deviation", "p", "p_corrected", "predictor", "direction"})
+	for _, column := range columns {
+		g, tested := tests[column.Name]
+		if !tested {
+			g.P, g.Corrected = math.NaN(), math.NaN()
+		}
+		c.Write([]string{printable.Text(column.Name), strconv.Itoa(column.Observed), strconv.Itoa(column.Missing), number(column.Mean), number(column.Deviation),
+			number(g.P), number(g.Corrected), printable.Text(g.Predictor), g.Direction})
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// centralities are those of a result's nodes, with R² where the model is a normal distribution
+// on all of R^d of at most mostInMatrix columns.
+func centralities(result *trainers.Result) ([]network.Centrality, error) {
+	r := result.Network
+	out, err := r.Network.Centralities()
+	if err != nil || result.Model.Domain.Bounded() || len(r.Names) > mostInMatrix {
+		return out, err
+	}
+	whole := r.Precision
+	if r.Blocks != nil {
+		whole = r.Whole
+	}
+	shares, err := network.Predictability(whole)
+	if err != nil {
+		return out, nil // a fit that stopped short may have no inverse: R² is then not known
+	}
+	if r.Blocks == nil {
+		for j, share := range shares {
+			out[j].Predictability = share
+		}
+		return out, nil
+	}
+	at := 0 // first column of a node
+	for j, b := range r.Blocks {
+		if b.Width == 1 { // the share of a nominal column's variance is not defined
+			out[j].Predictability = shares[at]
+		}
+		at += b.Width
+	}
+	return out, nil
+}
