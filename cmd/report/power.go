@@ -28,7 +28,7 @@ func WritePower(set *atomicfile.Set, dir string, p Power) error {
 	if err != nil {
 		return err
 	}
-	shown, err := save(set, dir, []drawing{drawn})
+	shown, err := save(set, dir, []drawing{drawn}, "")
 	if err != nil {
 		return err
 	}
