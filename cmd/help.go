@@ -29,7 +29,7 @@ var flagGroups = []struct{ title, shown, expert string }{
 // shownBy are the flags that one command alone shows, and those that it alone does not.
 var shownBy = map[string]struct{ more, less string }{
 	"impute":       {"draws", "id model-options objective penalty domain missingness ordinal config"},
-	"network":      {"", "domain"},
+	"network":      {"", "domain config"},
 	"compare":      {"", "nominal domain layout"},
 	"score":        {"draws", ""},
 	"sample":       {"iterations", ""},

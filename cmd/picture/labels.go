@@ -45,10 +45,10 @@ func short(name string, most int) string {
 // PairName makes the name of a pair fit to be drawn.
 func PairName(from, to string) string { return short(from, 24) + " – " + short(to, 24) }
 
-// wrap breaks a label at spaces and after dots, hyphens, underscores and slashes: up to 14 letters
+// Wrap breaks a label at spaces and after dots, hyphens, underscores and slashes: up to 14 letters
 // have one line, up to two lines of 14 two, others at most mostLines, as even as can be. The end of a
 // label that is too long even for these is cut.
-func wrap(label string) []string {
+func Wrap(label string) []string {
 	if label == "" {
 		return []string{""}
 	}
@@ -154,7 +154,7 @@ func inCircle(label string) (ways []wrapped) {
 
 // besides are the ways to break the label beside a circle, the usual one first.
 func besides(label string) []wrapped {
-	usual := wrap(label)
+	usual := Wrap(label)
 	ways := []wrapped{measured(usual)}
 	for lines := 1; lines <= mostLines; lines++ {
 		if broken := even(label, lines, mostLetters); len(broken) == lines && !slices.Equal(broken, usual) {

@@ -168,7 +168,7 @@ func NewScene(n *network.Network, style Style) (*Scene, error) {
 // Side is the side of a square picture of the network: 14 cm, 24 cm for more than 30 nodes, and with
 // long labels 18 cm from 10 nodes and 30 cm from 60 on.
 func (s *Scene) Side() vg.Length {
-	long := slices.ContainsFunc(s.Labels, func(label string) bool { return len(wrap(label)) > 1 })
+	long := slices.ContainsFunc(s.Labels, func(label string) bool { return len(Wrap(label)) > 1 })
 	switch {
 	case len(s.Labels) >= 60 && long && len(s.Labels) <= mostNamed:
 		return 30 * vg.Centimeter

@@ -215,6 +215,6 @@ func TestWrap(t *testing.T) {
 		"x123456789012345678901234567890":       {"x12345678901234567890123", "4567890"},
 		"one two three four five six seven eight nine ten eleven twelve thirteen fourteen": {"one two three four five", "six seven eight nine ten", "eleven twelve thirteen…"},
 	} {
-		require.Equal(t, want, wrap(label), label)
+		require.Equal(t, want, Wrap(label), label)
 	}
 }
