@@ -18,7 +18,6 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/internal/printable"
-	"missingscore/internal/setting"
 )
 
 // pictureFlags say how networks are drawn.
@@ -29,7 +28,6 @@ type pictureFlags struct {
 	groupsFile string
 	labelsFile string
 	layoutFile string
-	theme      string
 }
 
 // add adds the flags; groups is the name of the one for groups of columns.
@@ -39,11 +37,15 @@ func (f *pictureFlags) add(cmd *cobra.Command, groups string) {
 	fl.StringVar(&f.groupsFile, groups, "", "CSV with the columns name and group: columns of a group have one colour in the pictures (default: modules that are found)")
 	fl.StringVar(&f.labelsFile, "labels", "", "table of two columns, name and label: the names of columns in the report, its pictures, network.graphml and network.json")
 	fl.StringVar(&f.layoutFile, "layout", "", "CSV with the columns name, x and y: places of nodes, as layout.csv of another run; other nodes are placed beside their neighbours")
-	fl.StringVar(&f.theme, "theme", picture.Themes[0], "colours of the pictures: "+strings.Join(picture.Themes, ", "))
+	addTheme(cmd, &f.style.Theme)
 	fl.Float64Var(&f.style.Minimum, "minimum", 0, "do not draw edges with |partial correlation| below this (default 0; with more than 4 edges a node the strongest 3 a node)")
 	fl.Float64Var(&f.style.Cut, "cut", 0, "draw edges above this the wider the stronger, others thin and pale; 0 for no cut (default as qgraph: 0 below 20 nodes, else the upper quartile)")
 	fl.Float64Var(&f.style.Maximum, "maximum", 0, "the |partial correlation| of the widest line, to compare pictures (default: the strongest edge)")
 	fl.StringVar(&f.style.NodeSize, "node-size", "", "a column of centrality.csv that the sizes of nodes show, as strength")
+}
+
+func addTheme(cmd *cobra.Command, theme *picture.Theme) {
+	cmd.Flags().StringVar((*string)(theme), "theme", picture.Themes[0], "colours of the pictures: "+strings.Join(picture.Themes, ", "))
 }
 
 // parse checks the flags that need no table.
@@ -61,10 +63,9 @@ func (f *pictureFlags) parse(cmd *cobra.Command) error {
 			return usageError{fmt.Errorf("--%s %g: sizes of partial correlations are expected, from 0", limit.name, *limit.value)}
 		}
 	}
-	if err := setting.OneOf("theme", f.theme, picture.Themes...); err != nil {
+	if err := f.style.Theme.Check(); err != nil {
 		return asUsage(cmd, err)
 	}
-	f.style.Theme = picture.Theme(f.theme)
 	if _, err := report.CentralityColumn(nil, nil, f.style.NodeSize); err != nil {
 		return usageError{fmt.Errorf("--node-size: %w", err)}
 	}

@@ -23,6 +23,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"missingscore/internal/setting"
 )
 
 // Type sizes and margins, in points.
@@ -68,6 +70,9 @@ type Theme string
 
 // Themes are the names of the themes.
 var Themes = []string{"colour", "colourblind", "grey"}
+
+// Check fails if there is no such theme.
+func (t Theme) Check() error { return setting.OneOf("theme", string(t), Themes...) }
 
 // themes says which colours a theme exchanges. Those of colourblind are Okabe & Ito's.
 var themes = map[Theme]map[color.NRGBA]color.NRGBA{

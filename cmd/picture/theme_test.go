@@ -1,8 +1,10 @@
 package picture
 
 import (
+	"fmt"
 	"image/color"
 	"math"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -77,6 +79,15 @@ func TestThemesCanBeSeen(t *testing.T) {
 		}
 	}
 	require.Equal(t, color.NRGBA{0x1A, 0x1A, 0x1A, 0x80}, Theme("grey").colour(color.NRGBA{blue.R, blue.G, blue.B, 0x80}), "as transparent")
+}
+
+// The report's sheets repeat the colours of the theme "colour" for its pictures.
+func TestPageHasTheColours(t *testing.T) {
+	css, err := os.ReadFile("../report/page/picture.css")
+	require.NoError(t, err)
+	for name, c := range map[string]color.NRGBA{"positive": blue, "negative": red, "unsigned": slate, "halo": halo, "rim": ink} {
+		require.Contains(t, string(css), fmt.Sprintf("var(--%s, #%02x%02x%02x)", name, c.R, c.G, c.B))
+	}
 }
 
 func TestEvenTicks(t *testing.T) {

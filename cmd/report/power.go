@@ -18,6 +18,7 @@ var PowerFiles = []string{"power.csv", "power.json", "power.svg", "power.png", "
 type Power struct {
 	Title, Answer string
 	Result        *power.Result
+	Theme         picture.Theme
 	Settings      [][2]string
 	JSON          []byte // of power.json
 }
@@ -28,7 +29,7 @@ func WritePower(set *atomicfile.Set, dir string, p Power) error {
 	if err != nil {
 		return err
 	}
-	shown, err := save(set, dir, []drawing{drawn}, "")
+	shown, err := save(set, dir, []drawing{drawn}, p.Theme)
 	if err != nil {
 		return err
 	}
