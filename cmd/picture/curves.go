@@ -274,6 +274,15 @@ const forestRow vg.Length = 14
 // ForestHeight is how high a picture of so many pairs should be.
 func ForestHeight(pairs int) vg.Length { return vg.Length(pairs)*forestRow + 72 }
 
+// ForestWidth is how wide a picture of the pairs should be.
+func ForestWidth(pairs []network.Edge) vg.Length {
+	names := vg.Length(0)
+	for _, e := range pairs {
+		names = max(names, sans(legendSize).Width(longName(e.From, e.To)))
+	}
+	return max(16*vg.Centimeter, names+10*vg.Centimeter)
+}
+
 // Forest draws the estimates of pairs, which may be named by labels, with their intervals, the first at the top, around
 // a line at 0. An interval without 0 is blue or, below 0, red; one with 0 is
 // grey. Pairs without an estimate are an error; an interval that is not known is left out.
@@ -289,7 +298,7 @@ func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
 			return nil, errors.New("picture: " + PairName(e.From, e.To) + " has no estimate to draw")
 		}
 		y := float64(len(pairs) - i)
-		names = append(names, plot.Tick{Value: y, Label: PairName(e.From, e.To)})
+		names = append(names, plot.Tick{Value: y, Label: longName(e.From, e.To)})
 		style := draw.LineStyle{Color: grey, Width: 1.4}
 		if u.Low > 0 || u.High < 0 {
 			style = signed(u.Estimate, 1.4)

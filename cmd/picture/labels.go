@@ -18,8 +18,7 @@ const (
 	mostLetters = 24 // of a line
 	mostNames   = 40 // nodes that are named in a network of more than mostNamed
 
-	insideLeast   vg.Length = 7 // type sizes of labels, in points
-	insideMost    vg.Length = 11
+	insideMost    vg.Length = 11 // type sizes of labels, in points
 	besideLeast   vg.Length = 7
 	besideMost    vg.Length = 9
 	linePitch     vg.Length = 1.15 // from line to line, in type sizes
@@ -44,6 +43,9 @@ func short(name string, most int) string {
 
 // PairName makes the name of a pair fit to be drawn.
 func PairName(from, to string) string { return short(from, 24) + " – " + short(to, 24) }
+
+// longName is the name of a pair where there is room for it.
+func longName(from, to string) string { return short(from, 40) + " – " + short(to, 40) }
 
 // Wrap breaks a label at spaces and after dots, hyphens, underscores and slashes: up to 14 letters
 // have one line, up to two lines of 14 two, others at most mostLines, as even as can be. The end of a
@@ -164,9 +166,9 @@ func besides(label string) []wrapped {
 	return ways
 }
 
-// insides gives the labels that stand in circles of a radius, and their size of type: all that fit, if
-// these are at least half of them. Lines are as few as the size allows.
-func (c *chart) insides(radius vg.Length) (inside map[int]wrapped, size vg.Length) {
+// insides gives the labels that stand in circles of a radius, and their size of type: all that fit with
+// the smallest size or a larger one, if these are at least half of them. Lines are as few as the size allows.
+func (c *chart) insides(radius, smallest vg.Length) (inside map[int]wrapped, size vg.Length) {
 	best := map[int]vg.Length{}
 	shown := 0
 	size = insideMost
@@ -178,7 +180,7 @@ func (c *chart) insides(radius vg.Length) (inside map[int]wrapped, size vg.Lengt
 		for _, w := range ways {
 			best[i] = max(best[i], w.fits*radius*vg.Length(c.radii[i]))
 		}
-		if best[i] < insideLeast {
+		if best[i] < smallest {
 			delete(best, i)
 		} else {
 			size = min(size, best[i])
@@ -204,7 +206,8 @@ type name struct {
 	node   int
 	at     vg.Point // its middle
 	size   vg.Length
-	inside bool // the circle
+	inside bool    // the circle
+	cost   float64 // of the place
 }
 
 func (n name) box() vg.Rectangle {
@@ -263,61 +266,66 @@ const heavy = 20
 // shown that find room.
 func (c *chart) placeNames(paper draw.Canvas, g placed) (out []name) {
 	const sweeps = 20 // over all labels, each moved to its best side
-	var options [][]name
-	var costs [][]float64 // without other labels
-	few := len(c.Labels) <= mostNamed
-	nodes := c.byStrength()
+	few, nodes := len(c.Labels) <= mostNamed, c.byStrength()
 	if !few {
 		nodes = nodes[:min(len(nodes), mostNames)]
 	}
+	var options [][]name
 	for _, i := range nodes {
 		if label, ok := g.inside[i]; ok {
-			out = append(out, name{label, i, g.at[i], g.insideFont, true})
-			continue
+			out = append(out, name{wrapped: label, node: i, at: g.at[i], size: g.insideFont, inside: true})
+		} else {
+			options = append(options, c.options(paper, g, i))
 		}
-		var at []name
-		var cost []float64
-		for way, label := range c.outer[i] {
-			for side := range rings * len(sides) {
-				n := c.beside(g, i, label, side)
-				if b := n.box(); (way > 0 || side >= upright) && (b.Min.X < paper.Min.X || b.Max.X > paper.Max.X || b.Min.Y < paper.Min.Y || b.Max.Y > paper.Max.Y) {
-					continue
-				}
-				at, cost = append(at, n), append(cost, c.covered(g, n)+0.5*float64(side)+2*float64(way)+6*float64(side/len(sides)))
-			}
-		}
-		options, costs = append(options, at), append(costs, cost)
 	}
 	chosen := make([]name, len(options)) // empty at first
-	for range sweeps {
-		moved := false
-		for k := range options {
+	for moved, sweep := true, 0; moved && sweep < sweeps; sweep++ {
+		moved = false
+		for k, names := range options {
 			best, least := 0, math.Inf(1)
-			for o, n := range options[k] {
-				cost := costs[k][o]
-				for j := range chosen {
-					if j != k {
-						cost += heavy * overlap(n.box(), chosen[j].box())
-					}
-				}
-				if cost < least {
+			for o, n := range names {
+				if cost := n.cost + heavy*n.over(chosen, k); cost < least {
 					best, least = o, cost
 				}
 			}
-			moved = moved || chosen[k].at != options[k][best].at
-			chosen[k] = options[k][best]
-		}
-		if !moved {
-			break
+			moved = moved || chosen[k].at != names[best].at
+			chosen[k] = names[best]
 		}
 	}
 	var taken []name
 	for _, n := range chosen {
-		if few || !slices.ContainsFunc(taken, func(t name) bool { return overlap(t.box(), n.box()) > 0 }) && c.discsUnder(g, n) == 0 {
+		if few || n.over(taken, -1) == 0 && c.discsUnder(g, n) == 0 {
 			taken = append(taken, n)
 		}
 	}
 	return append(out, taken...)
+}
+
+// options are the ways in which node i's label can stand beside its circle, with their costs without
+// other labels.
+func (c *chart) options(paper draw.Canvas, g placed, i int) (out []name) {
+	for way, label := range c.outer[i] {
+		for side := range rings * len(sides) {
+			n := c.beside(g, i, label, side)
+			b := n.box()
+			onPaper := b.Min.X >= paper.Min.X && b.Max.X <= paper.Max.X && b.Min.Y >= paper.Min.Y && b.Max.Y <= paper.Max.Y
+			if onPaper || way == 0 && side < upright {
+				n.cost = c.covered(g, n) + 0.5*float64(side) + 2*float64(way) + 6*float64(side/len(sides))
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// over is the area of other labels that a label covers; one of them is left out.
+func (n name) over(others []name, out int) (area float64) {
+	for j, other := range others {
+		if j != out {
+			area += overlap(n.box(), other.box())
+		}
+	}
+	return area
 }
 
 // covered is the cost of the circles and edges that a label covers.

@@ -376,35 +376,39 @@ func (b block) spread() {
 
 // push moves free nodes away from nodes that are nearer than nearest units.
 func push(at []r2.Vec, free []bool, unit float64) {
-	apart := nearest * unit
 	for range spreadings {
 		moved := false
 		for i := range at {
 			for j := range i {
-				gap := r2.Sub(at[i], at[j])
-				far := r2.Norm(gap)
-				if far >= apart-1e-6*unit || !free[i] && !free[j] {
-					continue
-				}
-				if far == 0 {
-					gap, far = r2.Vec{X: 1e-3 * unit, Y: 1e-3 * unit}, math.Sqrt2*1e-3*unit
-				}
-				share := 0.5
-				if !free[i] || !free[j] {
-					share = 1
-				}
-				step := r2.Scale(share*(apart-far)/far, gap)
-				if free[i] {
-					at[i] = r2.Add(at[i], step)
-				}
-				if free[j] {
-					at[j] = r2.Sub(at[j], step)
-				}
-				moved = true
+				moved = (free[i] || free[j]) && separate(at, free, i, j, unit) || moved
 			}
 		}
 		if !moved {
 			return
 		}
 	}
+}
+
+// separate moves two nodes, those of them that are free, until they are nearest units apart; it tells
+// whether they were nearer.
+func separate(at []r2.Vec, free []bool, i, j int, unit float64) bool {
+	gap := r2.Sub(at[i], at[j])
+	far := r2.Norm(gap)
+	if far >= (nearest-1e-6)*unit {
+		return false
+	}
+	if far == 0 {
+		gap, far = r2.Vec{X: 1e-3 * unit, Y: 1e-3 * unit}, math.Sqrt2*1e-3*unit
+	}
+	step := r2.Scale((nearest*unit-far)/far, gap)
+	if free[i] && free[j] {
+		step = r2.Scale(0.5, step)
+	}
+	if free[i] {
+		at[i] = r2.Add(at[i], step)
+	}
+	if free[j] {
+		at[j] = r2.Sub(at[j], step)
+	}
+	return true
 }

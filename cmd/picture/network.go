@@ -209,7 +209,7 @@ func (c *chart) at(scale float64) placed {
 	step := vg.Length(scale * c.unit)
 	radius := max(1.5, min(24, 0.24*step))
 	g := placed{at: make([]vg.Point, len(c.Places)), font: max(besideLeast, min(besideMost, 0.16*step))}
-	if g.inside, g.insideFont = c.insides(radius); g.inside == nil {
+	if g.inside, g.insideFont = c.insides(radius, g.font); g.inside == nil {
 		radius = max(1.5, 0.7*radius)
 	}
 	g.widest = max(2, min(7, 0.45*radius))

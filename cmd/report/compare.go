@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/spatial/r2"
-	"gonum.org/v1/plot/vg"
 
 	"missingscore/cmd/picture"
 	"missingscore/data"
@@ -182,7 +181,7 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest differences with their %g %% intervals by permutation: grey where 0 is inside.", len(shown), 100*c.Result.Config.Level), p, 16 * vg.Centimeter, picture.ForestHeight(len(shown))})
+		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest differences with their %g %% intervals by permutation: grey where 0 is inside.", len(shown), 100*c.Result.Config.Level), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
 	}
 	return out, nil
 }

@@ -630,7 +630,7 @@ func drawUncertainty(r *trainers.NetworkResult, level float64) (out []drawing, e
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, drawing{"intervals", fmt.Sprintf("The %d pairs of the largest estimates, with their intervals: grey where 0 is inside.", len(shown)), p, 16 * vg.Centimeter, picture.ForestHeight(len(shown))})
+		out = append(out, drawing{"intervals", fmt.Sprintf("The %d pairs of the largest estimates, with their intervals: grey where 0 is inside.", len(shown)), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
 	}
 	var p []float64
 	resampled := false
