@@ -45,6 +45,7 @@ func TestLimitsOfQgraph(t *testing.T) {
 		{10, 20, Limits{0, nan, nan}, Limits{0, 0, 0.586}, []float64{0.3924915, 0.7679181, 0.1177474, 0.4931741, 0.8686007, 0.2201365}, []float64{0.392, 0.769, 0.118, 0.494, 0.867, 0.220}},
 		{20, 40, Limits{0, nan, nan}, Limits{0, 0.45425, 0.604}, []float64{0, 0, 0, 0, 0.3656093, 0}, []float64{0.506, 0.992, 0.153, 0.635, 1, 0.282}},
 		{25, 90, Limits{0, nan, nan}, Limits{0, 0.45975, 0.604}, []float64{0, 0, 0, 0, 0.3414211, 0}, []float64{0.502, 0.980, 0.149, 0.627, 1, 0.282}},
+		{20, 190, Limits{0, nan, nan}, Limits{0, 0.479, 0.604}, []float64{0, 0, 0, 0, 0.24, 0}, []float64{0.478, 0.941, 0.145, 0.604, 1, 0.271}},
 		{25, 90, Limits{0.1, 0.3, 1}, Limits{0.1, 0.3, 1}, []float64{0, 0.2142857, 0, 0, 0.2985714, 0}, []float64{0.651, 1, 0, 0.945, 1, 0.145}},
 		{10, 20, Limits{0.1, nan, 0.8}, Limits{0.1, 0, 0.8}, []float64{0.1857143, 0.5, 0, 0.27, 0.5842857, 0.0414286}, []float64{0.184, 0.498, 0, 0.271, 0.584, 0.043}},
 	} {
@@ -66,7 +67,6 @@ func TestHairballsHaveAMinimum(t *testing.T) {
 	n := numbered(25, 101)
 	limits, hairball := Usual().Of(n)
 	require.True(t, hairball)
-	n.Nodes = n.Nodes[:25]
 	drawn := 0
 	for _, e := range n.Edges {
 		if e.PartialCorrelation >= limits.Minimum {
@@ -78,7 +78,9 @@ func TestHairballsHaveAMinimum(t *testing.T) {
 	require.NoError(t, err)
 	p, err := Network(n, nil, s)
 	require.NoError(t, err)
-	require.Contains(t, texts(leaves(t, p)), fmt.Sprintf("minimum %.2g: %d of 101 edges drawn", limits.Minimum, drawn))
+	all := leaves(t, p)
+	require.Contains(t, texts(all), fmt.Sprintf("minimum %.2g: %d of 101 edges drawn", limits.Minimum, drawn))
+	require.Len(t, strokes(all, svgBlue), drawn+1, "and the legend's")
 }
 
 // A layout that was written and read gives the same picture, in any unit; a node without a place stands
