@@ -59,8 +59,8 @@ func (f *pictureFlags) parse(cmd *cobra.Command) error {
 		if !cmd.Flags().Changed(limit.name) {
 			*limit.value = limit.usual
 		}
-		if *limit.value < 0 {
-			return usageError{fmt.Errorf("--%s %g: sizes of partial correlations are expected, from 0", limit.name, *limit.value)}
+		if *limit.value < 0 || *limit.value > 1 {
+			return usageError{fmt.Errorf("--%s %g: a number from 0 to 1 is expected", limit.name, *limit.value)}
 		}
 	}
 	if err := f.style.Theme.Check(); err != nil {

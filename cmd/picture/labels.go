@@ -232,7 +232,7 @@ func (n name) draw(paper draw.Canvas) {
 	write(ink)
 }
 
-// sides are where the middle of a label can be beside its circle, in radii and in halves of the
+// sides are the places for the middle of a label beside its circle, in radii and in halves of the
 // label's width and height, in the order of preference.
 var sides = []struct{ radiusX, radiusY, width, height float64 }{
 	{0, -1, 0, -1}, {0, 1, 0, 1}, {1, 0, 1, 0}, {-1, 0, -1, 0},
@@ -261,9 +261,8 @@ func (c *chart) beside(g placed, i int, label wrapped, side int) name {
 const heavy = 20
 
 // placeNames places the labels of nodes. A label stands in its circle if it fits, else at the side where
-// it covers the least of other labels, circles and edges, in this order of weight, and leaves the
-// paper nowhere. In a network of more than mostNamed nodes only those of the strongest are
-// shown that find room.
+// it covers the least of other labels, circles and edges, and stays on the paper. A network of more than
+// mostNamed nodes shows the labels of the mostNames strongest nodes, as far as they find room.
 func (c *chart) placeNames(paper draw.Canvas, g placed) (out []name) {
 	const sweeps = 20 // over all labels, each moved to its best side
 	few, nodes := len(c.Labels) <= mostNamed, c.byStrength()

@@ -59,8 +59,8 @@ func Places(names []string, edges []Edge) []r2.Vec {
 	return out
 }
 
-// placesFrom gives nodes their places in given. Others stand at the mean of the neighbours that
-// have a place, weighted by the edges, or in a row below, moved away from nodes that would be too near.
+// placesFrom gives nodes their places in given. Others stand near the mean of the neighbours that
+// have a place, weighted by the edges, or in a row below, and move away from nodes that are too near.
 func placesFrom(given map[string]r2.Vec, names []string, edges []Edge) []r2.Vec {
 	if len(given) == 0 {
 		return Places(names, edges)
@@ -88,7 +88,7 @@ func placesFrom(given map[string]r2.Vec, names []string, edges []Edge) []r2.Vec 
 				sum, weight = r2.Add(sum, r2.Scale(e.Weight, at[other])), weight+e.Weight
 			}
 		}
-		at[i] = r2.Scale(1/weight, sum)
+		at[i] = r2.Add(r2.Scale(1/weight, sum), r2.Vec{X: 0.2 * step, Y: -0.3 * step}) // beside the line between two neighbours
 		if weight == 0 {
 			at[i], below = r2.Vec{X: low.X + below*step, Y: low.Y - step}, below+1
 		}

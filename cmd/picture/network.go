@@ -45,7 +45,6 @@ type chart struct {
 	links    []link
 	all      int // edges of the network, drawn or not
 	limits   Limits
-	hairball bool
 	marked   [][2]int    // pairs with a halo, edge or not
 	strength []float64   // of each node, the sum of its drawn edges' sizes
 	sizes    []float64   // of nodes, as given
@@ -68,7 +67,7 @@ func newChart(n *network.Network, sizes []float64, s *Scene) (*chart, error) {
 		return nil, errors.New("picture: the places are not those of this network's nodes")
 	}
 	c := &chart{Scene: s, links: links, all: len(n.Edges), strength: make([]float64, len(n.Nodes)), levels: LevelsText(n), sizes: sizes}
-	c.limits, c.hairball = s.Limits.Of(n)
+	c.limits, _ = s.Limits.Of(n)
 	for _, l := range links {
 		c.strength[l.ends[0]] += math.Abs(l.pcor)
 		c.strength[l.ends[1]] += math.Abs(l.pcor)
@@ -333,7 +332,7 @@ func Differences(groups [2]string, n *network.Network, none string, s *Scene) (*
 	if err != nil {
 		return nil, err
 	}
-	c.limits, c.hairball = Limits{}.Of(n)
+	c.limits, _ = Limits{}.Of(n)
 	c.of, c.none = "|difference|", none
 	for i := range groups {
 		groups[i] = short(groups[i], 24)

@@ -199,7 +199,7 @@ var (
 	dashDot = []vg.Length{8, 2, 2, 2}
 )
 
-// looks are those of a picture's series, one after the other.
+// looks are the looks of a picture's series, in their order.
 var looks = []look{
 	{sea, nil, draw.CircleGlyph{}}, {rust, dashed, draw.TriangleGlyph{}}, {green, dotted, draw.SquareGlyph{}},
 	{purple, dashDot, draw.CrossGlyph{}}, {orange, nil, draw.PlusGlyph{}}, {sky, dashed, draw.RingGlyph{}},
