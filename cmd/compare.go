@@ -64,16 +64,15 @@ gaps, and each permutation estimates both networks again by the same method, so 
 this takes as long as twice --permutations networks.
 
 Both tables must have the same columns; --columns picks common ones. It writes to
---out: differences.csv, compare.json, networks.svg/png, differences.svg/png,
-intervals.svg/png, report.html, and the files of network for each group in a folder
+--out: differences.csv, compare.json, report.html, the pictures networks, differences
+and intervals (.svg, .png, .pdf), and the files of network for each group in a folder
 named after it.
 
 Permuted groups have the same gaps on average: where the groups differ in which cells
 are missing, a warning says what the p values then test, and --inference model or
 robust compares estimates by their own standard errors instead.
 
-Methods:
-` + methodList(),
+Methods are those that missingscore network --help lists.`,
 		Example: `  missingscore compare examples/airquality.csv --by Month --groups 5,8 --columns Ozone,Solar.R,Wind,Temp --out may-august`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {

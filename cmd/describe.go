@@ -277,7 +277,11 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	}
 	var given []string // flags that say how the table is read
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"json", "quiet", "kinds-out", "numbers"}, flag.Name) {
+		switch {
+		case slices.Contains([]string{"json", "quiet", "kinds-out", "numbers"}, flag.Name):
+		case flag.NoOptDefVal == flag.Value.String(): // a switch that is on
+			given = append(given, "--"+flag.Name)
+		default:
 			given = append(given, "--"+flag.Name, flagWord(flag.Value))
 		}
 	})

@@ -202,7 +202,7 @@ func kept(name string, content []byte) string {
 	}
 	content = vectors.ReplaceAll(content, []byte(`loops with …"`))
 	switch {
-	case slices.Contains([]string{"in", "few", "not"}, strings.Split(name, "/")[0]), path.Ext(name) == ".svg", path.Ext(name) == ".png", path.Base(name) == "report.html":
+	case slices.Contains([]string{"in", "few", "not"}, strings.Split(name, "/")[0]), slices.Contains([]string{".svg", ".png", ".pdf"}, path.Ext(name)), path.Base(name) == "report.html":
 		return hash(content) + "\n"
 	case len(content) > goldenCut:
 		lines := strings.SplitAfter(string(content), "\n")

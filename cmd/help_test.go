@@ -3,10 +3,12 @@ package cmd
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,17 +101,41 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// docs/reference/command-line.md is made from the commands themselves; -update writes it.
+// docs/reference/command-line.md is made from the commands themselves; -update writes it. A flag that
+// several commands have is in it once.
 func TestCommandLineReference(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("<!-- Made by go test ./cmd -run CommandLineReference -update; do not edit. -->\n# Command line\n\n")
 	page.WriteString("What `missingscore COMMAND --help-all` says; `--help` shows fewer flags. [Files](files.md), [settings](settings.md), [exit codes](exit-codes.md) and [verdicts and warnings](messages.md) have pages of their own.\n")
 	root := newRoot()
-	for _, c := range append([]*cobra.Command{root}, root.Commands()...) {
-		if c.Hidden || c.Name() == "help" || c.Name() == "completion" {
-			continue
+	commands := slices.DeleteFunc(append([]*cobra.Command{root}, root.Commands()...), func(c *cobra.Command) bool {
+		return c.Hidden || c.Name() == "help" || c.Name() == "completion"
+	})
+	in := map[string][]string{} // commands by rows of the table of flags
+	for _, c := range commands {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) { in[flagRow(f)] = append(in[flagRow(f)], c.Name()) })
+	}
+	const head = "\n| flag | default | meaning |"
+	for _, c := range commands {
+		fmt.Fprintf(&page, "\n## %s\n\n%s.\n\n```\n%s [flags]\n\n%s\n```\n", c.Name(), strings.TrimSuffix(c.Short, "."), strings.TrimSuffix(c.UseLine(), " [flags]"), c.Long)
+		if c.Example != "" {
+			fmt.Fprintf(&page, "\nExample:\n\n```\n%s\n```\n", strings.TrimRight(c.Example, "\n"))
 		}
-		describeCommand(&page, c)
+		own := ""
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if row := flagRow(f); len(in[row]) == 1 && f.Name != "help" {
+				own += row + "\n"
+			}
+		})
+		if own != "" {
+			page.WriteString("\n[Flags of several commands](#flags-of-several-commands), and:\n" + head + "\n| --- | --- | --- |\n" + own)
+		}
+	}
+	page.WriteString("\n## Flags of several commands\n" + head + " commands |\n| --- | --- | --- | --- |\n")
+	for _, row := range slices.Sorted(maps.Keys(in)) {
+		if of := in[row]; len(of) > 1 && !strings.Contains(row, "`--help") {
+			fmt.Fprintf(&page, "%s %s |\n", row, strings.Join(of, ", "))
+		}
 	}
 	const path = "../docs/reference/command-line.md"
 	if *update {
@@ -120,32 +146,21 @@ func TestCommandLineReference(t *testing.T) {
 	require.Equal(t, string(want), page.String(), "go test ./cmd -run CommandLineReference -update writes it again")
 }
 
-func describeCommand(page *strings.Builder, c *cobra.Command) {
-	fmt.Fprintf(page, "\n## %s\n\n%s.\n\n", c.Name(), strings.TrimSuffix(c.Short, "."))
-	fmt.Fprintf(page, "```\n%s\n\n%s\n```\n", strings.TrimSuffix(c.UseLine(), " [flags]")+" [flags]", c.Long)
-	if c.Example != "" {
-		fmt.Fprintf(page, "\nExample:\n\n```\n%s\n```\n", strings.TrimRight(c.Example, "\n"))
+// flagRow is a flag as a line of a table: name, default and meaning.
+func flagRow(f *pflag.Flag) string {
+	name, value := "--"+f.Name, f.DefValue
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
 	}
-	page.WriteString("\n| flag | default | meaning |\n| --- | --- | --- |\n")
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Name == "help" || f.Name == "help-all" {
-			return
-		}
-		name := "--" + f.Name
-		if f.Shorthand != "" {
-			name = "-" + f.Shorthand + ", " + name
-		}
-		value := f.DefValue
-		if f.Name == "workers" {
-			value = "the machine's cores"
-		}
-		if value != "" && value != "[]" {
-			value = "`" + value + "`"
-		} else {
-			value = ""
-		}
-		fmt.Fprintf(page, "| `%s` | %s | %s |\n", name, value, strings.ReplaceAll(f.Usage, "|", "\\|"))
-	})
+	switch {
+	case f.Name == "workers":
+		value = "the machine's cores"
+	case value == "[]" || value == "false":
+		value = ""
+	case value != "":
+		value = "`" + value + "`"
+	}
+	return fmt.Sprintf("| `%s` | %s | %s |", name, value, strings.ReplaceAll(strings.TrimPrefix(f.Usage, "of the fit: "), "|", "\\|"))
 }
 
 // Manual pages have every flag, and nothing that man would take for a request of its own.

@@ -70,8 +70,8 @@ the mean is estimated along with the precision; so it is with --missingness, whi
 says what is known of cells missing not at random.
 
 It writes to --out: edges.csv, centrality.csv, columns.csv, precision.csv, path.csv,
-layout.csv, model.json, network.graphml, network.dot, network.json, network.svg/png,
-path.svg/png, report.html.
+layout.csv, model.json, network.graphml, network.dot, network.json, network.svg/png/pdf,
+path.svg/png/pdf, report.html.
 
 Methods:
 ` + methodList(),

@@ -34,7 +34,7 @@ type pictureFlags struct {
 func (f *pictureFlags) add(cmd *cobra.Command, groups string) {
 	f.groupsFlag = groups
 	fl := cmd.Flags()
-	fl.StringVar(&f.groupsFile, groups, "", "CSV with the columns name and group: columns of a group have one colour in the pictures (default: modules that are found)")
+	fl.StringVar(&f.groupsFile, groups, "", "CSV with the columns name and group: columns of a group have one colour in the pictures, and centrality.csv has bridge centralities (default: modules that are found, without these)")
 	fl.StringVar(&f.labelsFile, "labels", "", "table of two columns, name and label: the names of columns in the report, its pictures, network.graphml and network.json")
 	fl.StringVar(&f.layoutFile, "layout", "", "CSV with the columns name, x and y: places of nodes, as layout.csv of another run; other nodes are placed beside their neighbours")
 	addTheme(cmd, &f.style.Theme)
@@ -66,7 +66,11 @@ func (f *pictureFlags) parse(cmd *cobra.Command) error {
 	if err := f.style.Theme.Check(); err != nil {
 		return asUsage(cmd, err)
 	}
-	if _, err := report.CentralityColumn(nil, nil, f.style.NodeSize); err != nil {
+	columns := []network.Centrality{{}}
+	if f.groupsFile != "" {
+		columns[0].Bridge = &network.Bridge{}
+	}
+	if _, err := report.CentralityColumn([]string{""}, columns, f.style.NodeSize); err != nil {
 		return usageError{fmt.Errorf("--node-size: %w", err)}
 	}
 	return nil

@@ -67,10 +67,9 @@ shape (--graph), whose edges all have the partial correlation --strength:
 --missing hides cells completely at random instead. A network that was itself estimated
 has edges that look stronger than they are: the rows it asks for are then too few.
 
-It writes to --out: power.csv, power.json, power.svg/png, report.html.
+It writes to --out: power.csv, power.json, power.svg/png/pdf, report.html.
 
-Methods:
-` + methodList(),
+Methods are those that missingscore network --help lists.`,
 		Example: `  missingscore power --d 10 --graph chain --missing 0.2 --rows 50,100,200,400 --tables 40 --out rows
   missingscore power --like air --table examples/airquality.csv --out air/rows`,
 		Args: exactArgs(0, "no argument but flags"),

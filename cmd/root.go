@@ -204,9 +204,12 @@ func asUsage(cmd *cobra.Command, err error) error {
 	return usageError{errors.New(wrong.Message(settingName(cmd, wrong.Field)))}
 }
 
+// errorJSON is an error for clients (docs/reference/clients.md).
 type errorJSON struct {
 	Error  string `json:"error"`
 	Exit   int    `json:"exit"`
+	Code   string `json:"code"`            // usage, input, failed, interrupted
+	Field  string `json:"field,omitempty"` // the flag that the message is about
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column string `json:"column,omitempty"`
@@ -217,10 +220,24 @@ type errorJSON struct {
 // cell, column "NAME": "CELL".
 var place = regexp.MustCompile(`^(?:--[a-z-]+: )?([^\n]+?):(\d+): (?:column ("(?:[^"\\]|\\.)*")(?:: ("(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9e]*) )?)?`)
 
+// aboutFlag is how a message about a flag begins.
+var aboutFlag = regexp.MustCompile(`^(?:unknown flag: |flag )?--([a-z-]+)`)
+
 // newErrorJSON takes the place out of a message, where it names one.
 func newErrorJSON(message string, exit int) errorJSON {
-	e := errorJSON{Error: message, Exit: exit}
+	e := errorJSON{Error: message, Exit: exit, Code: "failed"}
+	if flag := aboutFlag.FindStringSubmatch(message); flag != nil {
+		e.Field = flag[1]
+	}
 	found := place.FindStringSubmatch(message)
+	switch {
+	case exit == exitUsage:
+		e.Code = "usage"
+	case exit == exitInterrupted:
+		e.Code = "interrupted"
+	case found != nil:
+		e.Code = "input"
+	}
 	if found == nil {
 		return e
 	}
@@ -313,8 +330,10 @@ func isSet(cmd *cobra.Command, name string) bool {
 	return err == nil && on
 }
 
-// versionText says what program this is, in two lines: its version with the revision that it
-// was built from, where the build knows them, and by what and for what it was built.
+// protocol is the version of docs/reference/clients.md, which packages for other languages rely on.
+const protocol = 1
+
+// versionText says what program this is, a line each: version and revision, compiler and system, protocol.
 func versionText(b *debug.BuildInfo) string {
 	version, of := "(devel)", map[string]string{}
 	if b != nil {
@@ -338,7 +357,7 @@ func versionText(b *debug.BuildInfo) string {
 	if source != nil {
 		version += " (" + strings.Join(source, ", ") + ")"
 	}
-	return fmt.Sprintf("missingscore %s\n%s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("missingscore %s\n%s %s/%s\nprotocol %d\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, protocol)
 }
 
 // buildInfo is what the program knows of its build, nil for nothing.

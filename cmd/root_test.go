@@ -51,16 +51,19 @@ func TestEnding(t *testing.T) {
 func TestErrorJSON(t *testing.T) {
 	for message, want := range map[string]errorJSON{
 		"cannot":                                                 {},
-		"--out x is a file":                                      {},
+		"--out x is a file":                                      {Field: "out"},
 		"t.csv: cannot be read: it ends":                         {},
 		"t.csv:3: two columns are named":                         {File: "t.csv", Line: 3},
 		`t.csv:1: no column "Wnd"; there are: Wind`:              {File: "t.csv", Line: 1},
 		`C:\x y\t.csv:14: column "a \"b\"": "1,3" is not`:        {File: `C:\x y\t.csv`, Line: 14, Column: `a "b"`, Cell: "1,3"},
 		`t.csv:2: column "a": -1 lies outside the domain, above`: {File: "t.csv", Line: 2, Column: "a", Cell: "-1"},
-		`--truth: p.csv:2: column "a": "x" is not a number`:      {File: "p.csv", Line: 2, Column: "a", Cell: "x"},
+		`--truth: p.csv:2: column "a": "x" is not a number`:      {Field: "truth", File: "p.csv", Line: 2, Column: "a", Cell: "x"},
 		`t.csv:2: column "a": it has no value`:                   {File: "t.csv", Line: 2, Column: "a"},
 	} {
-		want.Error, want.Exit = message, exitError
+		want.Error, want.Exit, want.Code = message, exitError, "failed"
+		if want.File != "" {
+			want.Code = "input"
+		}
 		got := newErrorJSON(message, exitError)
 		require.Equal(t, want, got)
 	}
@@ -133,7 +136,7 @@ func TestNamesDoNotSteerReaders(t *testing.T) {
 	files := 0
 	for _, out := range []string{network, compared} {
 		require.NoError(t, filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(path) == ".png" || strings.HasPrefix(d.Name(), ".") {
+			if err != nil || d.IsDir() || filepath.Ext(path) == ".png" || filepath.Ext(path) == ".pdf" || strings.HasPrefix(d.Name(), ".") {
 				return err
 			}
 			files++
@@ -166,7 +169,7 @@ func TestFullStandardError(t *testing.T) {
 }
 
 func TestVersionText(t *testing.T) {
-	require.Regexp(t, `^missingscore \(devel\)\ngo\S+ \w+/\w+\n$`, versionText(nil))
+	require.Regexp(t, `^missingscore \(devel\)\ngo\S+ \w+/\w+\nprotocol 1\n$`, versionText(nil))
 	b := &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}, {Key: "vcs.modified", Value: "false"}}}
 	require.Regexp(t, `^missingscore v1\.2\.3 \(revision abc, 2026-01-02T03:04:05Z\)\n`, versionText(b))
 	b.Settings[2].Value = "true"

@@ -339,6 +339,7 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 	t.Kinds, t.Levels = make([]Kind, t.D), make([][]string, t.D)
 	var kept []int
 	var wrong error
+	var refused []Column // by ReadOptions.Strict
 	for j, name := range t.Names {
 		if s.plain > 0 && j >= s.plain {
 			t.Kinds[j], kept = Number, append(kept, j)
@@ -352,6 +353,9 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 			c = Column{Name: name, Kind: Number, LeftOut: err.Error(), Missing: c.Missing}
 		} else if err != nil {
 			wrong = cmp.Or(wrong, err)
+			if c.LeftOut != "" && s.options.Strict {
+				refused = append(refused, Column{Name: name, LeftOut: c.LeftOut})
+			}
 		}
 		if c.Place = before + j; c.LeftOut != "" {
 			s.leftOut = append(s.leftOut, c)
@@ -361,6 +365,14 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 		kept = append(kept, j)
 	}
 	t.LeftOut = s.leftOut
+	if len(refused) > 1 {
+		var names []string
+		for _, c := range refused {
+			names = append(names, c.Name)
+		}
+		why := strings.Join(LeftOutLines(refused, 3), "; ")
+		return s.refuseAll("columns cannot be used: "+strings.ReplaceAll(why, "left out: ", ""), names)
+	}
 	if wrong != nil {
 		return wrong
 	}
@@ -477,10 +489,22 @@ func (s *source) needsNumbers(declared Kind, found *texts) bool {
 
 // refuse is the error for a column that cannot be used.
 func (s *source) refuse(name string, why error) error {
+	return s.refuseAll(why.Error(), []string{name})
+}
+
+// refuseAll is the error for columns that cannot be used.
+func (s *source) refuseAll(why string, names []string) error {
 	if len(s.options.Columns) > 0 {
-		return fmt.Errorf("%s: %w; take it out of --columns", s.file, why)
+		return fmt.Errorf("%s: %s; take %s out of --columns", s.file, why, it(len(names)))
 	}
-	return fmt.Errorf("%s: %w; leave it out with --exclude %s", s.file, why, shell.List([]string{name}))
+	return fmt.Errorf("%s: %s; leave %s out with --exclude %s", s.file, why, it(len(names)), shell.List(names))
+}
+
+func it(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
 }
 
 // keep leaves a table the given columns, in its own memory, and the rows that have a value in them.

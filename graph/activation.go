@@ -86,24 +86,21 @@ func NewActivation(name string) (*Activation, error) {
 	return a, nil
 }
 
-// Activated is an activation at z with its first two derivatives, all in z's shape.
-// Each is differentiable.
-type Activated struct{ Value, Slope, Curvature Node }
-
-// Activate adds an activation of each element of z, and what of its derivatives is used.
-func (b *Builder) Activate(a *Activation, z Node) Activated {
+// Activate is an activation of each element of z. It has three derivatives: the score, the
+// diagonal and the gradients of both by the parameters need no more.
+func (b *Builder) Activate(a *Activation, z Node) Node {
 	r, c := shape(z)
-	gate := b.Apply(Op{Name: a.Name + " gate", Rows: r, Cols: c, Kernel: gates(a.double.gate), Single: gates(a.single.gate)}, z)
+	gate := b.Apply(Op{Name: a.Name + " gate", Rows: r, Cols: c, Constant: []bool{true}, Kernel: gates(a.double.gate), Single: gates(a.single.gate)}, z)
 	var order [4]Node
 	for k := 3; k >= 0; k-- {
-		op := Op{Name: fmt.Sprintf("%s %d", a.Name, k), Rows: r, Cols: c, Constant: []bool{false, true},
+		op := Op{Name: fmt.Sprintf("%s %d", a.Name, k), Rows: r, Cols: c, Constant: []bool{false, true}, Elementwise: true,
 			Kernel: gated(a.double.order[k]), Single: gated(a.single.order[k])}
 		if k < 3 {
 			op.Reverse = func(_, g Node) []Node { return []Node{b.Prod(g, order[k+1]), nil} }
 		}
 		order[k] = b.Apply(op, z, gate)
 	}
-	return Activated{order[0], order[1], order[2]}
+	return order[0]
 }
 
 func gates[T Float](f func(z T) T) Kernel[T] {

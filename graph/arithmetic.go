@@ -24,9 +24,16 @@ func (b *Builder) same(name string, x, y Node) (rows, cols int) {
 // Add is x + y.
 func (b *Builder) Add(x, y Node) Node {
 	r, c := b.same("add", x, y)
+	switch {
+	case b.isZero(x):
+		return y
+	case b.isZero(y):
+		return x
+	}
 	return b.Apply(Op{Name: "add", Rows: r, Cols: c,
 		Kernel: add[float64], Single: add[float32],
-		Reverse: func(_, g Node) []Node { return []Node{g, g} }}, x, y)
+		tangents: func(s *sweep, in []tangents) tangents { return s.sum(in[0], in[1]) },
+		Reverse:  func(_, g Node) []Node { return []Node{g, g} }}, x, y)
 }
 
 // Sub is x − y.
@@ -34,21 +41,34 @@ func (b *Builder) Sub(x, y Node) Node {
 	r, c := b.same("sub", x, y)
 	return b.Apply(Op{Name: "sub", Rows: r, Cols: c,
 		Kernel: sub[float64], Single: sub[float32],
-		Reverse: func(_, g Node) []Node { return []Node{g, b.Scale(-1, g)} }}, x, y)
+		tangents: func(s *sweep, in []tangents) tangents { return s.sum(in[0], s.times(b.filled(-1, r, c), in[1])) },
+		Reverse:  func(_, g Node) []Node { return []Node{g, b.Scale(-1, g)} }}, x, y)
 }
 
 // Prod is the elementwise product x ∘ y.
 func (b *Builder) Prod(x, y Node) Node {
 	r, c := b.same("prod", x, y)
+	if k, ok := b.equal[x]; ok {
+		return b.multiple(k, y)
+	} else if k, ok := b.equal[y]; ok {
+		return b.multiple(k, x)
+	}
 	return b.Apply(Op{Name: "prod", Rows: r, Cols: c,
 		Kernel: prod[float64], Single: prod[float32],
-		Reverse: func(_, g Node) []Node { return []Node{b.Prod(g, y), b.Prod(g, x)} }}, x, y)
+		tangents: func(s *sweep, in []tangents) tangents { return s.prod(x, y, in[0], in[1]) },
+		Reverse:  func(_, g Node) []Node { return []Node{b.Prod(g, y), b.Prod(g, x)} }}, x, y)
 }
 
-// Scale is c x.
+// Scale is k x.
 func (b *Builder) Scale(k float64, x Node) Node {
 	r, c := shape(x)
-	return b.Apply(Op{Name: "scale", Rows: r, Cols: c,
+	if v, ok := b.equal[x]; ok {
+		return b.filled(k*v, r, c)
+	}
+	if row, ok := b.rows[x]; ok {
+		return b.Rows(b.Scale(k, row), r)
+	}
+	return b.Apply(Op{Name: "scale", Rows: r, Cols: c, Elementwise: true,
 		Kernel: scale[float64](k), Single: scale[float32](k),
 		Reverse: func(_, g Node) []Node { return []Node{b.Scale(k, g)} }}, x)
 }
@@ -56,7 +76,10 @@ func (b *Builder) Scale(k float64, x Node) Node {
 // Square is x ∘ x.
 func (b *Builder) Square(x Node) Node {
 	r, c := shape(x)
-	return b.Apply(Op{Name: "square", Rows: r, Cols: c,
+	if v, ok := b.equal[x]; ok {
+		return b.filled(v*v, r, c)
+	}
+	return b.Apply(Op{Name: "square", Rows: r, Cols: c, Elementwise: true,
 		Kernel: square[float64], Single: square[float32],
 		Reverse: func(_, g Node) []Node { return []Node{b.Scale(2, b.Prod(g, x))} }}, x)
 }
@@ -127,7 +150,7 @@ func fill[T Float](out []T, in [][]T) error {
 // Detach is x as a constant: sg(x) in docs/theory/index.md#eq-stop-gradient.
 func (b *Builder) Detach(x Node) Node {
 	r, c := shape(x)
-	return b.Apply(Op{Name: "detach", Rows: r, Cols: c, Kernel: identity[float64], Single: identity[float32]}, x)
+	return b.Apply(Op{Name: "detach", Rows: r, Cols: c, Constant: []bool{true}, Kernel: identity[float64], Single: identity[float32]}, x)
 }
 
 func identity[T Float](out []T, in [][]T) error { copy(out, in[0]); return nil }

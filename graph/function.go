@@ -2,8 +2,8 @@ package graph
 
 import "math"
 
-// Function is an elementwise function with its derivative; a nil derivative
-// ends the chain and makes the function constant for gradients.
+// Function is an elementwise function with its derivative. Without one it is refused, by
+// name, where a gradient has to pass it.
 type Function struct {
 	Name       string
 	F          func(float64) float64
@@ -12,13 +12,25 @@ type Function struct {
 
 // Map is f applied to each element of x.
 func (b *Builder) Map(f *Function, x Node) Node {
+	if n := b.mapped[mapping{f, x}]; n != nil {
+		return n
+	}
 	r, c := shape(x)
-	op := Op{Name: f.Name, Rows: r, Cols: c,
+	op := Op{Name: f.Name, Rows: r, Cols: c, Elementwise: true,
 		Kernel: apply[float64](f.F), Single: apply[float32](f.F)}
 	if f.Derivative != nil {
 		op.Reverse = func(_, g Node) []Node { return []Node{b.Prod(g, b.Map(f.Derivative, x))} }
 	}
-	return b.Apply(op, x)
+	n := b.Apply(op, x)
+	b.mapped[mapping{f, x}] = n
+	return n
+}
+
+// mapping is an operation that is made once: f is a Function, or a number of rows for
+// GroupSoftmax.
+type mapping struct {
+	f any
+	x Node
 }
 
 func apply[T Float](f func(float64) float64) Kernel[T] {
@@ -37,10 +49,43 @@ var Exp = func() *Function {
 	return f
 }()
 
+// Log is the natural logarithm, with four derivatives.
+var Log = &Function{"log", math.Log, power(1, -1, 3)}
+
+// Power is x^p, with four derivatives.
+func Power(p float64) *Function { return power(1, p, 4) }
+
+func power(c, p float64, derivatives int) *Function {
+	f := &Function{Name: "power", F: func(x float64) float64 { return c * math.Pow(x, p) }}
+	if derivatives > 0 {
+		f.Derivative = power(c*p, p-1, derivatives-1)
+	}
+	return f
+}
+
+// Logistic is σ(x) = 1/(1 + e^{−x}) and LogLogistic its logarithm, for any size of x, with three
+// derivatives.
+var (
+	Logistic = &Function{"logistic", sigmoid,
+		&Function{"logistic'", bell,
+			&Function{"logistic''", func(x float64) float64 { return -bell(x) * math.Tanh(x/2) },
+				&Function{"logistic'''", func(x float64) float64 { return bell(x) * (1 - 6*bell(x)) }, nil}}}}
+	LogLogistic = &Function{"loglogistic", func(x float64) float64 { return min(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) },
+		&Function{"loglogistic'", func(x float64) float64 { return sigmoid(-x) },
+			&Function{"loglogistic''", func(x float64) float64 { return -bell(x) },
+				&Function{"loglogistic'''", func(x float64) float64 { return bell(x) * math.Tanh(x/2) }, nil}}}}
+)
+
+// bell is σ(x)σ(−x).
+func bell(x float64) float64 {
+	e := math.Exp(-math.Abs(x))
+	return e / (1 + e) / (1 + e)
+}
+
 // Complement is 1 − x, which turns the mask of observed cells into that of missing ones.
 func (b *Builder) Complement(x Node) Node {
 	r, c := shape(x)
-	return b.Apply(Op{Name: "complement", Rows: r, Cols: c, Kernel: complement[float64], Single: complement[float32],
+	return b.Apply(Op{Name: "complement", Rows: r, Cols: c, Elementwise: true, Kernel: complement[float64], Single: complement[float32],
 		Reverse: func(_, g Node) []Node { return []Node{b.Scale(-1, g)} }}, x)
 }
 
@@ -49,23 +94,4 @@ func complement[T Float](out []T, in [][]T) error {
 		out[i] = 1 - v
 	}
 	return nil
-}
-
-// Logistic is σ(x) = 1/(1 + e^{−x}) elementwise, for any size of x.
-func (b *Builder) Logistic(x Node) Node {
-	r, c := shape(x)
-	return b.Apply(Op{Name: "logistic", Rows: r, Cols: c,
-		Kernel: apply[float64](logistic), Single: apply[float32](logistic),
-		Reverse: func(out, g Node) []Node { return []Node{b.Prod(g, b.Prod(out, b.Complement(out)))} }}, x)
-}
-
-func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-
-// LogLogistic is log σ(x) elementwise, for any size of x.
-func (b *Builder) LogLogistic(x Node) Node {
-	r, c := shape(x)
-	f := func(x float64) float64 { return min(x, 0) - math.Log1p(math.Exp(-math.Abs(x))) }
-	return b.Apply(Op{Name: "loglogistic", Rows: r, Cols: c,
-		Kernel: apply[float64](f), Single: apply[float32](f),
-		Reverse: func(_, g Node) []Node { return []Node{b.Prod(g, b.Logistic(b.Scale(-1, x)))} }}, x)
 }

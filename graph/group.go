@@ -33,7 +33,16 @@ func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
 // w (n·r, 1), x (n·r, m) to (n, m).
 func (b *Builder) GroupMean(w, x Node, r int) Node {
 	n, m := b.groups("group mean", nil, w, x, r)
+	if k, ok := b.equal[w]; ok {
+		if r > 1 {
+			x = b.GroupSum(x, r)
+		}
+		return b.multiple(k, x)
+	}
 	return b.Apply(Op{Name: "groupmean", Rows: n, Cols: m,
+		tangents: func(s *sweep, in []tangents) tangents {
+			return s.through(b.GroupSum(b.Prod(b.Columns(w, m), x), r), []Node{w, x}, in)
+		},
 		Kernel:  groupMean[float64](m, r),
 		Single:  groupMean[float32](m, r),
 		Reverse: func(_, g Node) []Node { return []Node{b.GroupDot(g, x, r), b.GroupOuter(g, w, r)} }}, w, x)
@@ -47,6 +56,9 @@ func (b *Builder) GroupDot(c, x Node, r int) Node {
 		return b.rowDot(c, row, x, r)
 	}
 	return b.Apply(Op{Name: "groupdot", Rows: n * r, Cols: 1,
+		tangents: func(s *sweep, in []tangents) tangents {
+			return s.through(b.RowSum(b.Prod(b.GroupRepeat(c, r), x)), []Node{c, x}, in)
+		},
 		Kernel:  groupDot[float64](m, r),
 		Single:  groupDot[float32](m, r),
 		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(g, x, r), b.GroupOuter(c, g, r)} }}, c, x)
@@ -59,15 +71,28 @@ func (b *Builder) rowDot(c, row, x Node, r int) Node {
 		Kernel: rowDot[float64](m, r), Single: rowDot[float32](m, r),
 		Reverse: func(_, g Node) []Node {
 			slope := b.Apply(Op{Name: "rowdot'", Rows: 1, Cols: m,
-				Kernel: rowDotSlope[float64](m, r), Single: rowDotSlope[float32](m, r)}, c, g)
+				Kernel: rowDotSlope[float64](m, r), Single: rowDotSlope[float32](m, r),
+				Reverse: func(_, h Node) []Node {
+					h = b.Rows(h, n*r)
+					return []Node{b.GroupMean(g, h, r), b.GroupDot(c, h, r)}
+				}}, c, g)
 			return []Node{b.GroupMean(g, x, r), slope}
+		},
+		tangents: func(s *sweep, in []tangents) tangents {
+			return s.through(b.GroupRepeat(b.MatMul(false, true, c, row), r), []Node{c, row}, in)
 		}}, c, row)
 }
 
 // GroupOuter is c_ij w_ik: c (n, m), w (n·r, 1) to (n·r, m).
 func (b *Builder) GroupOuter(c, w Node, r int) Node {
 	n, m := b.groups("group outer", c, w, nil, r)
+	if k, ok := b.equal[w]; ok {
+		return b.multiple(k, b.GroupRepeat(c, r))
+	}
 	return b.Apply(Op{Name: "groupouter", Rows: n * r, Cols: m,
+		tangents: func(s *sweep, in []tangents) tangents {
+			return s.through(b.Prod(b.GroupRepeat(c, r), b.Columns(w, m)), []Node{c, w}, in)
+		},
 		Kernel:  groupOuter[float64](m, r),
 		Single:  groupOuter[float32](m, r),
 		Reverse: func(_, g Node) []Node { return []Node{b.GroupMean(w, g, r), b.GroupDot(c, g, r)} }}, c, w)
@@ -77,12 +102,19 @@ func (b *Builder) GroupOuter(c, w Node, r int) Node {
 func (b *Builder) GroupSquares(c, x Node, r int) Node {
 	n, m := b.groups("group squares", c, nil, x, r)
 	return b.Apply(Op{Name: "groupsquares", Rows: n * r, Cols: 1,
+		tangents: func(s *sweep, in []tangents) tangents {
+			return s.through(b.RowSum(b.Prod(b.GroupRepeat(c, r), b.Square(x))), []Node{c, x}, in)
+		},
 		Kernel: groupSquares[float64](m, r),
 		Single: groupSquares[float32](m, r),
 		Reverse: func(_, g Node) []Node {
 			slope := b.Apply(Op{Name: "groupsquares'", Rows: n * r, Cols: m,
 				Kernel: groupSquaresSlope[float64](m, r),
-				Single: groupSquaresSlope[float32](m, r)}, c, x, g)
+				Single: groupSquaresSlope[float32](m, r),
+				Reverse: func(_, h Node) []Node {
+					xh := b.Scale(2, b.Prod(x, h))
+					return []Node{b.GroupMean(g, xh, r), b.Scale(2, b.Prod(b.GroupOuter(c, g, r), h)), b.GroupDot(c, xh, r)}
+				}}, c, x, g)
 			return []Node{b.GroupMean(g, b.Square(x), r), slope}
 		}}, c, x)
 }

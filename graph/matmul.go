@@ -36,6 +36,12 @@ func (b *Builder) MatMul(ta, tb bool, x, y Node) Node {
 	}
 	lib := b.library()
 	return b.Apply(Op{Name: "matmul", Rows: m, Cols: n,
+		tangents: func(s *sweep, in []tangents) tangents {
+			if ta || !in[1].none() {
+				b.Failf("matmul: a product by a right factor, or a transposed left one, that depends on x mixes rows of x")
+			}
+			return s.matMul(in[0], y, tb)
+		},
 		Kernel: multiply(lib.double(), ta, tb, m, n, k),
 		Single: multiply(lib.single(), ta, tb, m, n, k),
 		Reverse: func(_, g Node) []Node {
@@ -72,6 +78,14 @@ func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 	}
 	lib := b.library()
 	return b.Apply(Op{Name: "affine", Rows: n, Cols: h,
+		tangents: func(s *sweep, in []tangents) tangents {
+			if relu {
+				b.Failf("a rectifier has no second derivative: use Activate")
+			} else if !in[1].none() || !in[2].none() {
+				b.Failf("affine: weights that depend on x mix rows of x")
+			}
+			return s.matMul(in[0], w, false)
+		},
 		Kernel: affine(lib.double(), n, d, h, relu),
 		Single: affine(lib.single(), n, d, h, relu),
 		Reverse: func(out, g Node) []Node {
@@ -97,7 +111,8 @@ func affine[T Float](gemm Product[T], n, d, h int, relu bool) Kernel[T] {
 // gate is g where y > 0 and 0 elsewhere.
 func (b *Builder) gate(y, g Node) Node {
 	r, c := shape(y)
-	return b.Apply(Op{Name: "gate", Rows: r, Cols: c, Kernel: gate[float64], Single: gate[float32]}, y, g)
+	return b.Apply(Op{Name: "gate", Rows: r, Cols: c, Constant: []bool{true, false}, Kernel: gate[float64], Single: gate[float32],
+		Reverse: func(_, g Node) []Node { return []Node{nil, b.gate(y, g)} }}, y, g)
 }
 
 func gate[T Float](out []T, in [][]T) error {

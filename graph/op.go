@@ -33,11 +33,20 @@ type Op struct {
 
 	// Reverse returns, for the gradient g of the result, one gradient per
 	// input, nil where there is none. It is called while the program is built.
-	// A nil Reverse makes the result constant for every gradient.
+	// An operation without it is refused, by name, where a gradient has to pass it.
 	Reverse func(out, g Node) []Node
 
 	// Constant marks the inputs that Reverse returns nil for; nil marks none.
 	Constant []bool
+
+	// Elementwise says that the operation has one input, and that each element of the
+	// result depends on the same element of the input only. HessianDiagonal then needs
+	// nothing but Reverse.
+	Elementwise bool
+
+	// tangents gives the result's derivatives along the coordinates of x from the inputs'
+	// (second.go).
+	tangents func(s *sweep, in []tangents) tangents
 }
 
 // Apply adds op on the given inputs to the program. Its result is never merged with
@@ -51,7 +60,7 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 			b.Failf("%s: input %d is nil", op.Name, i)
 		}
 		types = append(types, n.Type())
-		k.diff = append(k.diff, op.Reverse != nil && (op.Constant == nil || !op.Constant[i]))
+		k.diff = append(k.diff, op.differentiable(i))
 	}
 	if op.Rows > 0 {
 		k.shape = tensor.Shape{op.Rows, op.Cols}
@@ -62,6 +71,13 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 		b.Failf("%s: %w", op.Name, err)
 	}
 	return n
+}
+
+// differentiable tells whether a gradient of the result is one of input i, too.
+func (op *Op) differentiable(i int) bool { return op.Constant == nil || !op.Constant[i] }
+
+func errNoDerivative(name string) error {
+	return fmt.Errorf("the derivative of %s is needed, and it has none", name)
 }
 
 func (b *Builder) nodeType(s tensor.Shape) hm.Type {
@@ -101,7 +117,7 @@ func (k *kernelOp) Hashcode() uint32 {
 
 func (k *kernelOp) SymDiff(_ gorgonia.Nodes, out, g *gorgonia.Node) (gorgonia.Nodes, error) {
 	if k.Reverse == nil {
-		return nil, fmt.Errorf("%s has no gradient", k.Name)
+		return nil, errNoDerivative(k.Name)
 	}
 	return k.Reverse(out, g), nil
 }

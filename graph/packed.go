@@ -24,7 +24,8 @@ func (b *Builder) Symmetric(packed Node, d int) Node {
 		Kernel: unpack[float64](d), Single: unpack[float32](d),
 		Reverse: func(_, g Node) []Node {
 			return []Node{b.Apply(Op{Name: "symmetric'", Rows: 1, Cols: d * (d + 1) / 2,
-				Kernel: pairs[float64](d), Single: pairs[float32](d)}, g)}
+				Kernel: pairs[float64](d), Single: pairs[float32](d),
+				Reverse: func(_, h Node) []Node { return []Node{b.Symmetric(h, d)} }}, g)}
 		}}, packed)
 }
 
@@ -95,7 +96,8 @@ func (b *Builder) DiagonalOf(p Node) Node {
 		Kernel: takeDiagonal[float64], Single: takeDiagonal[float32],
 		Reverse: func(_, g Node) []Node {
 			return []Node{b.Apply(Op{Name: "diagonal'", Rows: d, Cols: d,
-				Kernel: setDiagonal[float64], Single: setDiagonal[float32]}, g)}
+				Kernel: setDiagonal[float64], Single: setDiagonal[float32],
+				Reverse: func(_, h Node) []Node { return []Node{b.DiagonalOf(h)} }}, g)}
 		}}, p)
 }
 

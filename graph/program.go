@@ -35,6 +35,12 @@ type Builder struct {
 	sources map[Node]any  // memory of inputs and parameters: []float64, or a Param.Single
 	fixed   map[Node]bool // what Constant made
 	rows    map[Node]Node // what Rows made, and of which row
+
+	equal    map[Node]float64 // what filled made, and of which number
+	fillings map[filling]Node
+	reshaped map[Node]Node // what reshape made, and of what
+	mapped   map[mapping]Node
+
 	outputs map[string]Node
 	loss    Node
 	wrt     []*Param
@@ -118,7 +124,7 @@ func (b *Builder) Minimise(n Node, params ...*Param) {
 }
 
 func newBuilder(t DType) *Builder {
-	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node]any{}, fixed: map[Node]bool{}, rows: map[Node]Node{}, outputs: map[string]Node{}}
+	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node]any{}, fixed: map[Node]bool{}, rows: map[Node]Node{}, equal: map[Node]float64{}, fillings: map[filling]Node{}, reshaped: map[Node]Node{}, mapped: map[mapping]Node{}, outputs: map[string]Node{}}
 }
 
 // Program is a built graph. It is for one goroutine at a time.

@@ -38,19 +38,22 @@ func TestOperations(t *testing.T) {
 		"one operand twice": func(b *graph.Builder, n node) graph.Node { return b.Sub(b.Prod(n(x), n(y)), b.Scale(3, n(x))) },
 		"exp":               func(b *graph.Builder, n node) graph.Node { return b.Map(graph.Exp, n(x)) },
 		"complement":        func(b *graph.Builder, n node) graph.Node { return b.Square(b.Complement(n(x))) },
-		"logistic":          func(b *graph.Builder, n node) graph.Node { return b.Square(b.Logistic(n(x))) },
-		"log logistic":      func(b *graph.Builder, n node) graph.Node { return b.Square(b.LogLogistic(n(x))) },
-		"row sum":           func(b *graph.Builder, n node) graph.Node { return b.Square(b.RowSum(n(x))) },
-		"column sum":        func(b *graph.Builder, n node) graph.Node { return b.Square(b.ColSum(n(x))) },
-		"columns":           func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Columns(n(col), 4), n(x)) },
-		"rows":              func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Rows(n(row), 6), n(x)) },
-		"group sum":         func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupSum(n(x), 3)) },
-		"group repeat":      func(b *graph.Builder, n node) graph.Node { return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)) },
-		"group softmax":     func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupSoftmax(n(col), 3)) },
-		"affine":            func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), false) },
-		"affine relu":       func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), true) },
-		"group mean":        func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupMean(n(col), n(x), 3)) },
-		"group dot":         func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupDot(b.GroupSum(n(y), 3), n(x), 3)) },
+		"logistic":          func(b *graph.Builder, n node) graph.Node { return b.Square(b.Map(graph.Logistic, n(x))) },
+		"log and power": func(b *graph.Builder, n node) graph.Node {
+			return b.Map(graph.Power(-0.5), b.Map(graph.Log, b.Complement(b.Scale(-1, b.Map(graph.Exp, n(x))))))
+		},
+		"log logistic":  func(b *graph.Builder, n node) graph.Node { return b.Square(b.Map(graph.LogLogistic, n(x))) },
+		"row sum":       func(b *graph.Builder, n node) graph.Node { return b.Square(b.RowSum(n(x))) },
+		"column sum":    func(b *graph.Builder, n node) graph.Node { return b.Square(b.ColSum(n(x))) },
+		"columns":       func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Columns(n(col), 4), n(x)) },
+		"rows":          func(b *graph.Builder, n node) graph.Node { return b.Prod(b.Rows(n(row), 6), n(x)) },
+		"group sum":     func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupSum(n(x), 3)) },
+		"group repeat":  func(b *graph.Builder, n node) graph.Node { return b.Prod(b.GroupRepeat(b.GroupSum(n(x), 3), 3), n(y)) },
+		"group softmax": func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupSoftmax(n(col), 3)) },
+		"affine":        func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), false) },
+		"affine relu":   func(b *graph.Builder, n node) graph.Node { return b.Affine(n(x), n(w), n(v), true) },
+		"group mean":    func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupMean(n(col), n(x), 3)) },
+		"group dot":     func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupDot(b.GroupSum(n(y), 3), n(x), 3)) },
 		"group dot of a repeated row": func(b *graph.Builder, n node) graph.Node {
 			return b.Square(b.GroupDot(b.GroupSum(n(y), 3), b.Rows(n(row), 6), 3))
 		},
@@ -63,27 +66,16 @@ func TestOperations(t *testing.T) {
 		},
 		"group log-sum-exp": func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupLogSumExp(n(col), 3)) },
 		"tile":              func(b *graph.Builder, n node) graph.Node { return b.Square(b.Tile(n(w), 3)) },
-		"group prod":        func(b *graph.Builder, n node) graph.Node { return b.Square(b.GroupProd(b.GroupSum(n(y), 3), n(x), 3)) },
-		"stack":             func(b *graph.Builder, n node) graph.Node { return b.Square(b.Stack(n(x), b.GroupSum(n(y), 2))) },
-		"unstack":           func(b *graph.Builder, n node) graph.Node { return b.Square(b.Unstack(n(col), 3)) },
-		"stack diagonal": func(b *graph.Builder, n node) graph.Node {
-			return b.Square(b.StackDiagonal(b.MatMul(false, false, n(x), n(w))))
-		},
-		"softplus value":     func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Softplus, n(x)).Value },
-		"softplus slope":     func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Softplus, n(x)).Slope },
-		"softplus curvature": func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Softplus, n(x)).Curvature },
-		"tanh value":         func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Tanh, n(x)).Value },
-		"tanh slope":         func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Tanh, n(x)).Slope },
-		"tanh curvature":     func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Tanh, n(x)).Curvature },
-		"silu value":         func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.SiLU, n(x)).Value },
-		"silu slope":         func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.SiLU, n(x)).Slope },
-		"silu curvature":     func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.SiLU, n(x)).Curvature },
-		"split rows":         func(b *graph.Builder, n node) graph.Node { return b.Square(b.Square(b.SplitRows(n(x), 2))) },
-		"concat columns":     func(b *graph.Builder, n node) graph.Node { return b.Square(b.ConcatColumns(n(x), n(col))) },
-		"matmul":             func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, false, n(x), n(w)) },
-		"matmul tn":          func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, false, n(x), n(y)) },
-		"matmul nt":          func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, true, n(x), n(y)) },
-		"matmul tt":          func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, true, n(w), n(x)) },
+		"join rows":         func(b *graph.Builder, n node) graph.Node { return b.Square(b.JoinRows(n(col), 3)) },
+		"softplus":          func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Softplus, n(x)) },
+		"tanh":              func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.Tanh, n(x)) },
+		"silu":              func(b *graph.Builder, n node) graph.Node { return b.Activate(graph.SiLU, n(x)) },
+		"split rows":        func(b *graph.Builder, n node) graph.Node { return b.Square(b.Square(b.SplitRows(n(x), 2))) },
+		"concat columns":    func(b *graph.Builder, n node) graph.Node { return b.Square(b.ConcatColumns(n(x), n(col))) },
+		"matmul":            func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, false, n(x), n(w)) },
+		"matmul tn":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, false, n(x), n(y)) },
+		"matmul nt":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(false, true, n(x), n(y)) },
+		"matmul tt":         func(b *graph.Builder, n node) graph.Node { return b.MatMul(true, true, n(w), n(x)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			var params []*graph.Param
@@ -109,6 +101,25 @@ func TestOperations(t *testing.T) {
 			diff, err := gradcheck.Params(p, params, gradcheck.Step, func() (float64, error) { err := p.Run(); return p.Loss(), err })
 			require.NoError(t, err)
 			require.Less(t, diff.Error, 1e-8, "%+v", diff)
+			second, err := graph.Build(func(b *graph.Builder) {
+				out := f(b, b.Param)
+				r, c := graph.Shape(out)
+				weighted := b.Prod(out, b.Constant(r, c, p.Input("weights")))
+				var loss graph.Node
+				for i, q := range params {
+					part := b.Sum(b.Add(b.Square(b.Param(q)), b.Prod(b.Constant(q.Rows, q.Cols, normals(uint64(i), len(q.Value))), b.Gradient(weighted, b.Param(q)))))
+					if loss == nil {
+						loss = part
+					} else {
+						loss = b.Add(loss, part)
+					}
+				}
+				b.Minimise(loss, params...)
+			})
+			require.NoError(t, err)
+			diff2, err := gradcheck.Params(second, params, gradcheck.Step, func() (float64, error) { err := second.Run(); return second.Loss(), err })
+			require.NoError(t, err)
+			require.Less(t, diff2.Error, 1e-7, "the gradient of the gradient: %+v", diff2)
 			require.Equal(t, func() (n int) {
 				for _, q := range params {
 					n += len(q.Value)
@@ -128,6 +139,14 @@ func TestOperations(t *testing.T) {
 			}
 		})
 	}
+}
+
+func normals(seed uint64, n int) []float64 {
+	rng, x := stream.New(8, seed), make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
 }
 
 // Values by hand, so that a gradient consistent with a wrong value is caught.

@@ -15,13 +15,21 @@ func (b *Builder) GroupSoftmax(x Node, r int) Node {
 	if c != 1 || n%r != 0 {
 		b.Failf("group softmax: (%d, %d) in groups of %d", n, c, r)
 	}
-	return b.Apply(Op{Name: "groupsoftmax", Rows: n, Cols: 1,
+	if made := b.mapped[mapping{r, x}]; made != nil {
+		return made
+	}
+	made := b.Apply(Op{Name: "groupsoftmax", Rows: n, Cols: 1,
+		tangents: func(s *sweep, in []tangents) tangents {
+			return s.through(b.Map(Exp, b.Sub(x, b.GroupRepeat(b.GroupLogSumExp(x, r), r))), []Node{x}, in)
+		},
 		Kernel: groupSoftmax[float64](r), Single: groupSoftmax[float32](r),
 		Reverse: func(out, g Node) []Node {
 			wg := b.Prod(out, g)
 			mean := b.GroupRepeat(b.GroupSum(wg, r), r)
 			return []Node{b.Sub(wg, b.Prod(out, mean))}
 		}}, x)
+	b.mapped[mapping{r, x}] = made
+	return made
 }
 
 // groupSoftmax uses the float32 exponential in float32.
@@ -61,7 +69,8 @@ func (b *Builder) GroupLogSumExp(x Node, r int) Node {
 		b.Failf("group log-sum-exp: (%d, %d) in groups of %d", n, c, r)
 	}
 	return b.Apply(Op{Name: "grouplogsumexp", Rows: n / r, Cols: 1,
-		Kernel: groupLogSumExp[float64](r), Single: groupLogSumExp[float32](r),
+		tangents: func(s *sweep, in []tangents) tangents { return s.logSumExp(x, in[0], r) },
+		Kernel:   groupLogSumExp[float64](r), Single: groupLogSumExp[float32](r),
 		Reverse: func(_, g Node) []Node { return []Node{b.Prod(b.GroupRepeat(g, r), b.GroupSoftmax(x, r))} }}, x)
 }
 

@@ -6,35 +6,42 @@ import "missingscore/internal/simd"
 // coordinate j is row i·d+j of a matrix (n·d, h), so that one matrix product carries
 // all of them through a layer.
 
-// Stack is y_i ∘ w_j for each row of y (n, h) and each row of w (d, h), to (n·d, h).
+// stack is y_i ∘ w_j for each row of y (n, h) and each row of w (d, h), to (n·d, h).
 // With y the slopes and w the weights of a network's first layer, it is the tangents
 // of that layer's units.
-func (b *Builder) Stack(y, w Node) Node {
+func (b *Builder) stack(y, w Node) Node {
 	n, h := shape(y)
 	d, wh := shape(w)
 	if h != wh {
 		b.Failf("stack: %d and %d columns", h, wh)
 	}
+	if c, ok := b.equal[y]; ok {
+		return b.Tile(b.multiple(c, w), n)
+	}
 	return b.Apply(Op{Name: "stack", Rows: n * d, Cols: h, Kernel: stack[float64](h), Single: stack[float32](h),
 		Reverse: func(_, g Node) []Node {
-			return []Node{
-				b.Apply(Op{Name: "stack by row", Rows: n, Cols: h, Kernel: stackByRow[float64](h), Single: stackByRow[float32](h)}, w, g),
-				b.Apply(Op{Name: "stack by coordinate", Rows: d, Cols: h, Kernel: stackByCoordinate[float64](h), Single: stackByCoordinate[float32](h)}, y, g),
-			}
+			return []Node{b.stackByRow(w, g), b.stackByCoordinate(y, g)}
 		}}, y, w)
 }
 
-// Unstack puts one number per row and coordinate into its place: (n·d, 1) to (n, d).
-func (b *Builder) Unstack(x Node, d int) Node {
-	n, c := shape(x)
-	if c != 1 || n%d != 0 {
-		b.Failf("unstack: (%d, %d) to %d columns", n, c, d)
-	}
-	return b.fold("unstack", x, n/d, d, 1, 1, false)
+// stackByRow is Σ_j w_j ∘ g_ij, (n, h).
+func (b *Builder) stackByRow(w, g Node) Node {
+	d, h := shape(w)
+	rows, _ := shape(g)
+	return b.Apply(Op{Name: "stack by row", Rows: rows / d, Cols: h, Kernel: stackByRow[float64](h), Single: stackByRow[float32](h),
+		Reverse: func(_, v Node) []Node { return []Node{b.stackByCoordinate(v, g), b.stack(v, w)} }}, w, g)
 }
 
-// StackDiagonal is element j of the tangent along coordinate j: (n·d, d) to (n, d).
-func (b *Builder) StackDiagonal(x Node) Node {
+// stackByCoordinate is Σ_i y_i ∘ g_ij, (d, h).
+func (b *Builder) stackByCoordinate(y, g Node) Node {
+	n, h := shape(y)
+	rows, _ := shape(g)
+	return b.Apply(Op{Name: "stack by coordinate", Rows: rows / n, Cols: h, Kernel: stackByCoordinate[float64](h), Single: stackByCoordinate[float32](h),
+		Reverse: func(_, v Node) []Node { return []Node{b.stackByRow(v, g), b.stack(y, v)} }}, y, g)
+}
+
+// stackDiagonal is element j of the tangent along coordinate j: (n·d, d) to (n, d).
+func (b *Builder) stackDiagonal(x Node) Node {
 	n, d := shape(x)
 	if n%d != 0 {
 		b.Failf("stack diagonal: %d rows of %d columns", n, d)
@@ -46,27 +53,39 @@ func (b *Builder) StackDiagonal(x Node) Node {
 			}
 			return nil
 		},
-		Reverse: func(_, g Node) []Node {
-			return []Node{b.Apply(Op{Name: "stack diagonal'", Rows: n, Cols: d,
-				Kernel: func(out []float64, in [][]float64) error {
-					clear(out)
-					for i, g := range in[0] {
-						out[i*d+i%d] = g
-					}
-					return nil
-				}}, g)}
-		}}, x)
+		Reverse: func(_, g Node) []Node { return []Node{b.spreadDiagonal(g)} }}, x)
 }
 
-// GroupProd is c_i ∘ x_ik for each of the r rows k of group i: c (n, h), x (n·r, h) to (n·r, h).
-func (b *Builder) GroupProd(c, x Node, r int) Node {
+// spreadDiagonal puts y_ij (n, d) at element j of row i·d+j, (n·d, d), 0 elsewhere.
+func (b *Builder) spreadDiagonal(y Node) Node {
+	n, d := shape(y)
+	return b.Apply(Op{Name: "spread diagonal", Rows: n * d, Cols: d,
+		Kernel: func(out []float64, in [][]float64) error {
+			clear(out)
+			for i, v := range in[0] {
+				out[i*d+i%d] = v
+			}
+			return nil
+		},
+		Reverse: func(_, g Node) []Node { return []Node{b.stackDiagonal(g)} }}, y)
+}
+
+// groupProd is c_i ∘ x_ik for each of the r rows k of group i: c (n, h), x (n·r, h) to (n·r, h).
+func (b *Builder) groupProd(c, x Node, r int) Node {
 	n, h := b.groups("group prod", c, nil, x, r)
+	if k, ok := b.equal[c]; ok {
+		return b.multiple(k, x)
+	}
 	return b.Apply(Op{Name: "groupprod", Rows: n * r, Cols: h, Kernel: groupProd[float64](h, r), Single: groupProd[float32](h, r),
 		Reverse: func(_, g Node) []Node {
 			return []Node{
-				b.Apply(Op{Name: "groupprod'", Rows: n, Cols: h, Kernel: groupProdSum[float64](h, r), Single: groupProdSum[float32](h, r)}, x, g),
-				b.GroupProd(c, g, r),
+				b.Apply(Op{Name: "groupprod'", Rows: n, Cols: h, Kernel: groupProdSum[float64](h, r), Single: groupProdSum[float32](h, r),
+					Reverse: func(_, v Node) []Node { return []Node{b.groupProd(v, g, r), b.groupProd(v, x, r)} }}, x, g),
+				b.groupProd(c, g, r),
 			}
+		},
+		tangents: func(s *sweep, in []tangents) tangents {
+			return s.through(b.Prod(b.GroupRepeat(c, r), x), []Node{c, x}, in)
 		}}, c, x)
 }
 

@@ -3,6 +3,7 @@ package losses
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"missingscore/data"
@@ -206,7 +207,7 @@ func restrict(b *graph.Builder, s *domain.Domain, z, mean, sd, inverse graph.Nod
 	size := b.Map(inverseRoot, b.RowDot(scaled, scaled))
 	u := b.Prod(scaled, b.Columns(size, d))
 	beta := b.Prod(b.Sub(b.Input(inputCutBound, rows, 1), b.RowDot(a, mean)), size)
-	alpha := b.Map(unbounded, beta)
+	alpha := b.Constant(rows, 1, slices.Repeat([]float64{-truncnorm.Unbounded}, rows))
 	along := b.RowDot(u, restricted)
 	shift := b.Sub(b.Transport(along, alpha, beta), along)
 	restricted = b.Add(restricted, b.Prod(u, b.Columns(shift, d)))
@@ -229,8 +230,6 @@ var inverseRoot = &graph.Function{Name: "inverse root", F: func(x float64) float
 	}
 	return -0.5 / (x * math.Sqrt(x))
 }}}
-
-var unbounded = &graph.Function{Name: "unbounded", F: func(float64) float64 { return -truncnorm.Unbounded }}
 
 // BindImputer fills the inputs of an imputer program for a batch, but the noise.
 func BindImputer(p *graph.Program, s *domain.Domain, batch *data.Batch) {

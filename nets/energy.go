@@ -28,8 +28,7 @@ func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 //
 // f a perceptron with smooth activations, κ and c learned. As f grows no faster than
 // |x| (all activations do so), q is integrable for every θ. It starts near the
-// standard normal: for standardised columns. s = ∇f − κ∘(x − c),
-// D_j = ∂²f/∂x_j² − κ_j, Hv = (∇²f)v − κ∘v.
+// standard normal: for standardised columns.
 type Energy struct {
 	*perceptron
 	d int
@@ -49,16 +48,9 @@ func (m *Energy) Dim() int { return m.d }
 // Evaluate implements model.Model.
 func (m *Energy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
-	f := m.at(b, x, nil).reverse()
-	minus := b.Rows(b.Scale(-1, b.Map(graph.Exp, b.Param(m.LogStiffness))), n)
 	gap := b.AddRow(x, b.Scale(-1, b.Param(m.Centre)))
-	quadratic := b.Prod(minus, gap)
-	return model.Evaluation{
-		LogDensity:     b.Add(f.value(), b.Scale(0.5, b.RowDot(gap, quadratic))),
-		Score:          b.Add(f.slope, quadratic),
-		Diagonal:       b.Add(f.diagonal(), minus),
-		HessianProduct: func(v graph.Node) graph.Node { return b.Add(f.hessianProduct(v), b.Prod(minus, v)) },
-	}
+	quadratic := b.Prod(b.Rows(b.Scale(-0.5, b.Map(graph.Exp, b.Param(m.LogStiffness))), n), gap)
+	return model.Derive(b, x, b.Add(m.at(b, x, nil), b.RowDot(gap, quadratic)))
 }
 
 // Rescale implements model.Parametric: the first layer and the quadratic term take in
@@ -106,12 +98,5 @@ func (m *NoiseConditionalEnergy) AtNoise(signal, noise graph.Node) model.Model {
 
 func (m *NoiseConditionalEnergy) terms(b *graph.Builder, x, signal, noise graph.Node) model.Evaluation {
 	c := m.preconditioned(b, x, signal, noise)
-	f := c.f.reverse()
-	quadratic := c.base(x)
-	return model.Evaluation{
-		LogDensity:     b.Add(c.by(0, f.value()), b.Scale(0.5, b.RowDot(x, quadratic))),
-		Score:          b.Add(c.by(1, f.slope), quadratic),
-		Diagonal:       b.Add(c.by(2, f.diagonal()), c.baseDiagonal(m.d)),
-		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, f.hessianProduct(v)), c.base(v)) },
-	}
+	return model.Derive(b, x, b.Add(c.by(0), b.Scale(0.5, b.RowDot(x, c.base))))
 }

@@ -75,27 +75,19 @@ func times(b *graph.Builder, w, x graph.Node) graph.Node { return b.GroupOuter(x
 type preconditioned struct {
 	b             *graph.Builder
 	signal, noise graph.Node
-	spread        graph.Node // −1/(a²+σ²), (n, 1)
-	f             *pass      // at y
+	f             graph.Node // at y
+	base          graph.Node // −x/(a²+σ²), the score of N(0, a²+σ²)
 }
 
 func (p *perceptron) preconditioned(b *graph.Builder, x, signal, noise graph.Node) preconditioned {
 	inverse := column(b, signal, noise, func(a, s float64) float64 { return 1 / math.Hypot(a, s) })
-	return preconditioned{b, signal, noise,
-		column(b, signal, noise, func(a, s float64) float64 { return -1 / (a*a + s*s) }),
-		p.at(b, times(b, inverse, x), features(b, signal, noise))}
+	spread := column(b, signal, noise, func(a, s float64) float64 { return -1 / (a*a + s*s) })
+	return preconditioned{b, signal, noise, p.at(b, times(b, inverse, x), features(b, signal, noise)), times(b, spread, x)}
 }
 
-// by turns k, a derivative of f by y of the given order, into that of (a/σ) f(y) by x:
-// a/(σ (a²+σ²)^{order/2}) k. A free score counts as of order 1.
-func (c preconditioned) by(order int, k graph.Node) graph.Node {
+// by is (a/σ) f(y), of order 0 an energy; of order 1, over √(a²+σ²), a score.
+func (c preconditioned) by(order int) graph.Node {
 	return times(c.b, column(c.b, c.signal, c.noise, func(a, s float64) float64 {
 		return a / s / math.Pow(math.Hypot(a, s), float64(order))
-	}), k)
+	}), c.f)
 }
-
-// base is −v/(a²+σ²): the score of N(0, a²+σ²) at v, and its Hessian times v.
-func (c preconditioned) base(v graph.Node) graph.Node { return times(c.b, c.spread, v) }
-
-// baseDiagonal is the diagonal of that Hessian, in d columns.
-func (c preconditioned) baseDiagonal(d int) graph.Node { return c.b.Columns(c.spread, d) }

@@ -159,128 +159,19 @@ func (p *perceptron) SetQuantities(qs []model.Quantity) error {
 	return nil
 }
 
-// pass is a perceptron at n rows. Its x-derivatives are nodes, each differentiable
-// by the parameters; what they have in common is there once.
-type pass struct {
-	*perceptron
-	b     *graph.Builder
-	d     int
-	units []graph.Activated // of each hidden layer
-}
-
-// at adds the hidden layers at the rows x (n, d), whose level has features e; nil
-// where there is none.
-func (p *perceptron) at(b *graph.Builder, x, e graph.Node) *pass {
-	_, d := graph.Shape(x)
-	s := &pass{perceptron: p, b: b, d: d}
+// at is f (n, k) at the rows x (n, d), whose level has features e; nil where there is none.
+func (p *perceptron) at(b *graph.Builder, x, e graph.Node) graph.Node {
 	a := x
 	for l, layer := range p.hidden {
 		z := b.Affine(a, b.Param(layer.weight), b.Param(layer.bias), false)
 		if l == 0 && p.level != nil {
 			z = b.Add(z, b.MatMul(false, false, e, b.Param(p.level)))
 		}
-		unit := b.Activate(p.activation, z)
-		s.units = append(s.units, unit)
-		a = unit.Value
+		a = b.Activate(p.activation, z)
 	}
-	return s
-}
-
-func (s *pass) weight(l int) graph.Node { return s.b.Param(s.hidden[l].weight) }
-
-// value is f (n, k).
-func (s *pass) value() graph.Node { return s.output(s.units[len(s.units)-1].Value) }
-
-// output is aVᵀ + c.
-func (s *pass) output(a graph.Node) graph.Node {
-	f := s.b.MatMul(false, true, a, s.b.Param(s.out))
-	if s.offset != nil {
-		f = s.b.AddRow(f, s.b.Param(s.offset))
+	f := b.MatMul(false, true, a, b.Param(p.out))
+	if p.offset != nil {
+		f = b.AddRow(f, b.Param(p.offset))
 	}
 	return f
-}
-
-// tangents are those of z_2, …, z_L and a_L along all coordinates, stacked (n·d, h).
-// Those of z_1 are the rows of W_1, for every row alike.
-func (s *pass) tangents() (z []graph.Node, a graph.Node) {
-	a = s.b.Stack(s.units[0].Slope, s.weight(0))
-	for l, unit := range s.units[1:] {
-		z = append(z, s.b.MatMul(false, false, a, s.weight(l+1)))
-		a = s.b.GroupProd(unit.Slope, z[l], s.d)
-	}
-	return z, a
-}
-
-// along is the tangents of z_1, …, z_L and a_L along v (n, d).
-func (s *pass) along(v graph.Node) (z []graph.Node, a graph.Node) {
-	a = v
-	for l, unit := range s.units {
-		z = append(z, s.b.MatMul(false, false, a, s.weight(l)))
-		a = s.b.Prod(unit.Slope, z[l])
-	}
-	return z, a
-}
-
-// jacobianProduct is Jv (n, k), J the Jacobian of f.
-func (s *pass) jacobianProduct(v graph.Node) graph.Node {
-	_, a := s.along(v)
-	return s.b.MatMul(false, true, a, s.b.Param(s.out))
-}
-
-// jacobianDiagonal is ∂_j f_j (n, d), for k = d.
-func (s *pass) jacobianDiagonal() graph.Node {
-	_, a := s.tangents()
-	return s.b.StackDiagonal(s.b.MatMul(false, true, a, s.b.Param(s.out)))
-}
-
-// scalar is a pass of a scalar function with its reverse: by layer
-//
-//	gradient g_l = ∂f/∂a_l,  g_L = V,  g_l = (g_{l+1} ∘ act'(z_{l+1})) W_{l+1}ᵀ
-//	curvature     c_l = g_l ∘ act''(z_l)
-type scalar struct {
-	*pass
-	curvature []graph.Node // c_l
-	slope     graph.Node   // ∇f (n, d)
-}
-
-// reverse adds the gradient by x.
-func (s *pass) reverse() scalar {
-	last := len(s.units) - 1
-	n, _ := graph.Shape(s.units[last].Value)
-	f := scalar{pass: s, curvature: make([]graph.Node, last+1)}
-	g := s.b.Rows(s.b.Param(s.out), n)
-	for l := last; l >= 0; l-- {
-		f.curvature[l] = s.b.Prod(g, s.units[l].Curvature)
-		g = s.b.MatMul(false, true, s.b.Prod(g, s.units[l].Slope), s.weight(l))
-	}
-	f.slope = g
-	return f
-}
-
-// diagonal is ∂²f/∂x_j² = Σ_l Σ_k c_lk (∂z_lk/∂x_j)² (n, d): first tangents suffice,
-// as each layer bends f only through its own activations.
-func (f scalar) diagonal() graph.Node {
-	b := f.b
-	sum := b.MatMul(false, true, f.curvature[0], b.Square(f.weight(0)))
-	z, _ := f.tangents()
-	for l := range z {
-		sum = b.Add(sum, b.Unstack(b.GroupSquares(f.curvature[l+1], z[l], f.d), f.d))
-	}
-	return sum
-}
-
-// hessianProduct is Hv (n, d), the derivative of the reverse sweep along v:
-// with ġ and ż the derivatives of g and z, ġ_l = (ġ_{l+1} ∘ act' + c_{l+1} ∘ ż_{l+1}) W_{l+1}ᵀ.
-func (f scalar) hessianProduct(v graph.Node) graph.Node {
-	b := f.b
-	z, _ := f.along(v)
-	var g graph.Node
-	for l := len(z) - 1; l >= 0; l-- {
-		change := b.Prod(f.curvature[l], z[l])
-		if g != nil {
-			change = b.Add(b.Prod(g, f.units[l].Slope), change)
-		}
-		g = b.MatMul(false, true, change, f.weight(l))
-	}
-	return g
 }

@@ -39,17 +39,7 @@ func (m *ScoreNetwork) Dim() int { return m.d }
 
 // Evaluate implements model.Model; there is no log density.
 func (m *ScoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
-	n, _ := graph.Shape(x)
-	f := m.at(b, x, nil)
-	minus := make([]float64, m.d)
-	for j := range minus {
-		minus[j] = -1
-	}
-	return model.Evaluation{
-		Score:          b.Sub(f.value(), x),
-		Diagonal:       b.Add(f.jacobianDiagonal(), b.Rows(b.Constant(1, m.d, minus), n)),
-		HessianProduct: func(v graph.Node) graph.Node { return b.Sub(f.jacobianProduct(v), v) },
-	}
+	return model.DeriveScore(b, x, b.Sub(m.at(b, x, nil), x))
 }
 
 // NoiseConditionalScoreNetwork is a ScoreNetwork of rows at any level of noise, x(t) = ax + σε,
@@ -80,9 +70,5 @@ func (m *NoiseConditionalScoreNetwork) AtNoise(signal, noise graph.Node) model.M
 
 func (m *NoiseConditionalScoreNetwork) terms(b *graph.Builder, x, signal, noise graph.Node) model.Evaluation {
 	c := m.preconditioned(b, x, signal, noise)
-	return model.Evaluation{
-		Score:          b.Add(c.by(1, c.f.value()), c.base(x)),
-		Diagonal:       b.Add(c.by(2, c.f.jacobianDiagonal()), c.baseDiagonal(m.d)),
-		HessianProduct: func(v graph.Node) graph.Node { return b.Add(c.by(2, c.f.jacobianProduct(v)), c.base(v)) },
-	}
+	return model.DeriveScore(b, x, b.Add(c.by(1), c.base))
 }

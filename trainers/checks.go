@@ -282,8 +282,13 @@ func checkInference(p *Prepared) (err error) {
 	if c.Kind == inference.Auto {
 		c.Kind, p.NoIntervals = automatic(p)
 	}
-	if byTests && !c.Asked() {
-		c.Kind = testKind(p)
+	if byTests {
+		if err := inference.Kinds[testKind(p)].Check(p.Estimator, p.Support); err != nil {
+			return setting.Errorf("select", p.Spec.Network.Select.Kind, "pairs are tested by --inference %s, which method %s lacks: take --select ebic or --method em-exact", testKind(p), p.Estimator.Name)
+		}
+		if !c.Asked() {
+			c.Kind = testKind(p)
+		}
 	}
 	if *c, err = c.Resolve(); err != nil || !c.Asked() {
 		return err

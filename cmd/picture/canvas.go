@@ -39,15 +39,17 @@ func (t *themed) SetColor(c color.Color) {
 }
 
 func (t *themed) FillString(f font.Face, at vg.Point, s string) {
-	const copies = 8
-	if _, svg := t.CanvasSizer.(*vgsvg.Canvas); svg || !t.halo { // fitted makes the halo in SVG
-		t.CanvasSizer.FillString(f, at, s)
-		return
+	const copies = 8 // around, on an image
+	switch c := t.CanvasSizer.(type) {
+	case *outlined:
+		c.halo = t.halo
+	case *vgimg.Canvas:
+		for k := 0; t.halo && k < copies; k++ {
+			sin, cos := math.Sincos(2 * math.Pi * float64(k) / copies)
+			c.FillString(f, at.Add(vg.Point{X: haloWidth * vg.Length(cos), Y: haloWidth * vg.Length(sin)}), s)
+		}
 	}
-	for k := range copies {
-		sin, cos := math.Sincos(2 * math.Pi * float64(k) / copies)
-		t.CanvasSizer.FillString(f, at.Add(vg.Point{X: haloWidth * vg.Length(cos), Y: haloWidth * vg.Length(sin)}), s)
-	}
+	t.CanvasSizer.FillString(f, at, s) // fitted makes the halo in SVG
 }
 
 // inside is a paper within its margin, in the colours of a theme.

@@ -249,7 +249,7 @@ const upright = 2
 // beside is node i's label at one of the sides of its circle, or at one of the next ring.
 func (c *chart) beside(g placed, i int, label wrapped, side int) name {
 	n, s := name{wrapped: label, node: i, size: g.font}, sides[side%len(sides)]
-	r, gap := float64(g.radius[i]), (0.2+0.9*float64(side/len(sides)))*float64(g.font)
+	r, gap := float64(g.radius[i]), (0.3+0.9*float64(side/len(sides)))*float64(g.font)
 	n.at = g.at[i].Add(vg.Point{
 		X: vg.Length(s.radiusX*(r+gap) + s.width*float64(n.width*n.size)/2),
 		Y: vg.Length(s.radiusY*(r+gap) + s.height*float64(n.height*n.size)/2),

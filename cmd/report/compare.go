@@ -21,10 +21,7 @@ import (
 )
 
 // CompareFiles are all that a comparison writes beside the folders of the two networks.
-var CompareFiles = []string{
-	"differences.csv", "layout.csv", "compare.json", "report.html",
-	"networks.svg", "networks.png", "differences.svg", "differences.png", "intervals.svg", "intervals.png",
-}
+var CompareFiles = append(pictureFiles("networks", "differences", "intervals"), "differences.csv", "layout.csv", "compare.json", "report.html")
 
 // DifferenceRate is the q value up to which pairs are marked as different.
 const DifferenceRate = 0.1
@@ -150,6 +147,9 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	for i, g := range c.Groups {
 		nodes, err := centralities(g.Result)
 		if err != nil {
+			return nil, err
+		}
+		if err := g.Result.Network.Network.SetBridges(nodes, c.Style.GroupOf); err != nil {
 			return nil, err
 		}
 		sizes, err := CentralityColumn(names, nodes, c.Style.NodeSize)

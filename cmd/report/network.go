@@ -34,10 +34,15 @@ import (
 const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
-var NetworkFiles = []string{
-	"edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "layout.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw,
-	"network.svg", "network.png", "path.svg", "path.png", "roc.svg", "roc.png",
-	"intervals.svg", "intervals.png", "pvalues.svg", "pvalues.png", "inclusion.svg", "inclusion.png",
+var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "pvalues", "inclusion", "edge_differences", "centrality_differences", "stability"),
+	"edge_differences.csv", "centrality_differences.csv", "edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "layout.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw)
+
+// pictureFiles are the names of pictures with the endings that save gives them.
+func pictureFiles(names ...string) (files []string) {
+	for _, name := range names {
+		files = append(files, name+".svg", name+".png", name+".pdf")
+	}
+	return files
 }
 
 // Source is where a result comes from, and how its nodes are shown.
@@ -59,6 +64,9 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 	if err != nil {
 		return err
 	}
+	if err := r.Network.SetBridges(nodes, from.Style.GroupOf); err != nil {
+		return err
+	}
 	sizes, err := CentralityColumn(r.Names, nodes, from.Style.NodeSize)
 	if err != nil {
 		return err
@@ -67,6 +75,7 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 	if err != nil {
 		return err
 	}
+	pictures = append(pictures, drawResamples(r, result.Spec.Inference.Level)...)
 	shown, err := save(set, dir, pictures, from.Style.Theme)
 	if err != nil {
 		return err
@@ -92,6 +101,13 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 	}
 	if r.Inference != nil {
 		files = append(files, file{"pairs.csv", r.Network.WritePairs})
+	}
+	if found := r.Inference; found != nil && found.Edges != nil {
+		files = append(files, file{"edge_differences.csv", func(w io.Writer) error {
+			return writeDifferences(w, []string{"from", "to"}, func(pair int) []string { return []string{r.Network.Pairs[pair].From, r.Network.Pairs[pair].To} }, found.Edges)
+		}}, file{"centrality_differences.csv", func(w io.Writer) error {
+			return writeDifferences(w, []string{"node"}, func(node int) []string { return r.Names[node : node+1] }, found.Strengths)
+		}})
 	}
 	if r.Stability != nil {
 		files = append(files, file{"stability.csv", r.Stability.Write})
@@ -146,6 +162,7 @@ func save(set *atomicfile.Set, dir string, pictures []drawing, theme picture.The
 		if err := write(set, dir, []file{
 			{p.name + ".svg", func(w io.Writer) error { _, err := io.WriteString(w, picture.XML+svg); return err }},
 			{p.name + ".png", picture.PNG(p.plot, p.width, p.height, theme)},
+			{p.name + ".pdf", func(w io.Writer) error { return picture.PDF(w, p.plot, p.width, p.height, theme) }},
 		}); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // PowerFiles are all that a study of the number of rows writes.
-var PowerFiles = []string{"power.csv", "power.json", "power.svg", "power.png", "report.html"}
+var PowerFiles = append(pictureFiles("power"), "power.csv", "power.json", "report.html")
 
 // Power is how many rows a network needs, as its page shows it.
 type Power struct {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/internal/printable"
@@ -28,13 +30,25 @@ type Centrality struct {
 	// Predictability is R² of the node given all others, 1 − 1/(P_jj Σ_jj) for a normal
 	// distribution of precision P = Σ⁻¹; NaN where it is not known (Predictability).
 	Predictability float64
+	Bridge         *Bridge // nil without groups, and of a node without one
+}
+
+// Bridge tells how a node joins its group to the other groups (Jones, Ma & McNally 2021,
+// doi:10.1080/00273171.2019.1614898), as R's networktools::bridge does. j is the node, k a node of another
+// group. Nodes without a group do not take part. Paths have no negative edges.
+type Bridge struct {
+	Strength          float64 // Σ_k |r_jk|
+	ExpectedInfluence float64 // Σ_k r_jk
+	TwoStep           float64 // ExpectedInfluence + Σ_l r_jl Σ_k r_lk, over all nodes l
+	Closeness         float64 // 1/mean of the lengths d_jk of the shortest paths to the k that can be reached; NaN if there is none
+	Betweenness       float64 // as Centrality's, of pairs of nodes of different groups
 }
 
 // mostBetween bounds nodes·edges for which paths are followed; beyond it closeness and
 // betweenness, which would take minutes, are not known.
 const mostBetween = 50_000_000
 
-// Centralities are those of the nodes, in their order, without Predictability
+// Centralities are those of the nodes, in their order, without Predictability and Bridge
 // (docs/theory/centrality.md#eq-centrality). Edges of size
 // 0 are no edges here. It fails if the network names a node twice or an unknown one.
 func (n *Network) Centralities() ([]Centrality, error) {
@@ -55,19 +69,84 @@ func (n *Network) Centralities() ([]Centrality, error) {
 			next[k] = append(next[k], step{j, 1 / size})
 		}
 	}
-	follow := len(n.Nodes)*len(n.Edges) <= mostBetween
+	reached, total, between := n.paths(next, nil)
 	for j := range out {
-		out[j].Closeness, out[j].Predictability = math.NaN(), math.NaN()
-		if !follow {
-			out[j].Betweenness = math.NaN()
-		}
-	}
-	for source := range out {
-		if follow {
-			brandes(next, source, out)
+		out[j].Closeness, out[j].Betweenness, out[j].Predictability = math.NaN(), between[j], math.NaN()
+		if reached[j] > 0 {
+			out[j].Closeness = 1 / total[j]
 		}
 	}
 	return out, nil
+}
+
+// SetBridges sets Bridge in the centralities of nodes, by the group that each node's name has in groups
+// (docs/theory/centrality.md#eq-bridge). It sets nothing if there are fewer than two groups.
+func (n *Network) SetBridges(of []Centrality, groups map[string]string) error {
+	ends, err := n.Places()
+	if err != nil {
+		return err
+	}
+	group, count := n.numbered(groups)
+	if count < 2 {
+		return nil
+	}
+	type half struct { // an edge from one of its ends
+		from, to int
+		r        float64
+	}
+	var halves []half
+	for i, e := range n.Edges {
+		if j, k := ends[i][0], ends[i][1]; group[j] >= 0 && group[k] >= 0 {
+			halves = append(halves, half{j, k, e.PartialCorrelation}, half{k, j, e.PartialCorrelation})
+		}
+	}
+	bridges, next := make([]Bridge, len(n.Nodes)), make([][]step, len(n.Nodes))
+	influence := mat.NewDense(len(n.Nodes), count, nil) // of a node on a group
+	for _, h := range halves {
+		influence.Set(h.from, group[h.to], influence.At(h.from, group[h.to])+h.r)
+		if group[h.from] != group[h.to] {
+			bridges[h.from].Strength += math.Abs(h.r)
+		}
+		if h.r > 0 {
+			next[h.from] = append(next[h.from], step{h.to, 1 / h.r})
+		}
+	}
+	outside := func(j, home int) float64 {
+		row := influence.RawRowView(j)
+		return floats.Sum(row[:home]) + floats.Sum(row[home+1:])
+	}
+	for _, h := range halves {
+		bridges[h.from].TwoStep += h.r * outside(h.to, group[h.from])
+	}
+	reached, total, between := n.paths(next, group)
+	for j := range bridges {
+		if group[j] < 0 {
+			continue
+		}
+		b := &bridges[j]
+		b.ExpectedInfluence = outside(j, group[j])
+		b.TwoStep += b.ExpectedInfluence
+		b.Closeness, b.Betweenness = float64(reached[j])/total[j], between[j]
+		of[j].Bridge = b
+	}
+	return nil
+}
+
+// numbered gives each node the number of its group, −1 for none, and how many groups there are.
+func (n *Network) numbered(groups map[string]string) (of []int, count int) {
+	numbers := map[string]int{}
+	for _, node := range n.Nodes {
+		name := groups[node]
+		if name == "" {
+			of = append(of, -1)
+			continue
+		}
+		if _, known := numbers[name]; !known {
+			numbers[name] = len(numbers)
+		}
+		of = append(of, numbers[name])
+	}
+	return of, len(numbers)
 }
 
 // step leads to a node, and is so long.
@@ -76,15 +155,30 @@ type step struct {
 	length float64
 }
 
+// paths gives of each node the number of other nodes that can be reached, the sum of the lengths of the
+// shortest paths to them, and its betweenness. With groups only pairs of nodes of different groups count.
+// Sums and betweenness are NaN where paths are too many to be followed (mostBetween).
+func (n *Network) paths(next [][]step, group []int) (reached []int, total, between []float64) {
+	reached, total, between = make([]int, len(next)), make([]float64, len(next)), make([]float64, len(next))
+	for source := range next {
+		if len(n.Nodes)*len(n.Edges) > mostBetween {
+			total[source], between[source] = math.NaN(), math.NaN()
+			continue
+		}
+		reached[source], total[source] = brandes(next, source, group, between)
+	}
+	return reached, total, between
+}
+
 // tie is by how much of their length two paths may differ and still be equally short: what
 // rounding leaves.
 const tie = 1e-10
 
-// brandes adds what the shortest paths from one node tell of the betweenness of all, and of its
-// own closeness (Brandes 2001, doi:10.1080/0022250X.2001.9990249). gonum's BetweennessWeighted is no
-// substitute: it lists every shortest path, of which a lattice has exponentially many, and its maps
-// take 15 times as long on 600 nodes.
-func brandes(next [][]step, source int, out []Centrality) {
+// brandes adds what the shortest paths from one node tell of the betweenness of all, and gives how many
+// nodes it reaches and the sum of their distances (Brandes 2001, doi:10.1080/0022250X.2001.9990249).
+// gonum's BetweennessWeighted is no substitute: it knows no pairs of groups, lists every shortest path, of
+// which a lattice has exponentially many, and its maps take 13 times as long on 600 nodes and 2000 edges.
+func brandes(next [][]step, source int, group []int, between []float64) (reached int, total float64) {
 	n := len(next)
 	far, paths, before := make([]float64, n), make([]float64, n), make([][]int, n)
 	for i := range far {
@@ -93,14 +187,13 @@ func brandes(next [][]step, source int, out []Centrality) {
 	far[source], paths[source] = 0, 1
 	done := make([]bool, n)
 	var order []int // in which nodes are reached for good
-	total := 0.0
 	for waiting := (&nearest{{source, 0}}); waiting.Len() > 0; {
 		v := heap.Pop(waiting).(step).node
 		if done[v] {
 			continue
 		}
 		done[v] = true
-		order, total = append(order, v), total+far[v]
+		order = append(order, v)
 		for _, e := range next[v] {
 			w, length := e.node, far[v]+e.length
 			switch {
@@ -114,17 +207,18 @@ func brandes(next [][]step, source int, out []Centrality) {
 			}
 		}
 	}
-	if len(order) > 1 {
-		out[source].Closeness = 1 / total
-	}
 	share := make([]float64, n)
 	for i := len(order) - 1; i > 0; i-- {
-		w := order[i]
-		for _, v := range before[w] {
-			share[v] += paths[v] / paths[w] * (1 + share[w])
+		w, counted := order[i], 0.0
+		if group == nil || group[w] != group[source] {
+			reached, total, counted = reached+1, total+far[w], 1
 		}
-		out[w].Betweenness += share[w] / 2 // each pair is met from both of its ends
+		for _, v := range before[w] {
+			share[v] += paths[v] / paths[w] * (counted + share[w])
+		}
+		between[w] += share[w] / 2 // each pair is met from both of its ends
 	}
+	return reached, total
 }
 
 // nearest is a heap of steps, the shortest first.
@@ -145,19 +239,28 @@ func (q *nearest) Pop() any {
 }
 
 // WriteCentrality writes a line for each name: node, strength, expected_influence, closeness,
-// betweenness, predictability; what is not known is empty.
+// betweenness, predictability, and if a node has a Bridge bridge_strength, bridge_expected_influence,
+// bridge_expected_influence_2, bridge_closeness, bridge_betweenness; what is not known is empty.
 func WriteCentrality(w io.Writer, names []string, of []Centrality) error {
 	c := csv.NewWriter(w)
-	c.Write([]string{"node", "strength", "expected_influence", "closeness", "betweenness", "predictability"})
+	header := []string{"node", "strength", "expected_influence", "closeness", "betweenness", "predictability"}
+	bridged := slices.ContainsFunc(of, func(v Centrality) bool { return v.Bridge != nil })
+	if bridged {
+		header = append(header, "bridge_strength", "bridge_expected_influence", "bridge_expected_influence_2", "bridge_closeness", "bridge_betweenness")
+	}
+	c.Write(header)
 	for i, name := range names {
 		v := of[i]
-		line := []string{printable.Text(name)}
-		for _, x := range []float64{v.Strength, v.ExpectedInfluence, v.Closeness, v.Betweenness, v.Predictability} {
-			text := ""
+		numbers := []float64{v.Strength, v.ExpectedInfluence, v.Closeness, v.Betweenness, v.Predictability}
+		if b := v.Bridge; b != nil {
+			numbers = append(numbers, b.Strength, b.ExpectedInfluence, b.TwoStep, b.Closeness, b.Betweenness)
+		}
+		line := make([]string, len(header))
+		line[0] = printable.Text(name)
+		for k, x := range numbers {
 			if !math.IsNaN(x) {
-				text = number(x)
+				line[k+1] = number(x)
 			}
-			line = append(line, text)
 		}
 		c.Write(line)
 	}

@@ -181,6 +181,45 @@ func TestCentralities(t *testing.T) {
 	require.ErrorContains(t, err, `no node is named "nobody"`)
 }
 
+// The numbers are those of R's networktools 1.6.0: bridge(W, communities = c("x", "y", "x", "y", "z", "x")), and
+// with useCommunities = c("x", "y").
+func TestBridges(t *testing.T) {
+	edge := func(from, to string, r float64) Edge { return Edge{From: from, To: to, PartialCorrelation: r} }
+	n := &Network{Nodes: []string{"a", "b", "c", "d", "e", "f"}, Edges: []Edge{
+		edge("a", "b", 0.17), edge("b", "c", -0.07), edge("b", "e", 0.42), edge("c", "e", 0.46), edge("d", "e", -0.24), edge("b", "f", -0.07), edge("d", "f", 0.46), edge("e", "f", 0.03),
+	}}
+	got, err := n.Centralities()
+	require.NoError(t, err)
+	groups := map[string]string{"a": "x", "b": "y", "c": "x", "d": "y", "e": "z", "f": "x", "other": "z"}
+	want := [][]float64{ // bridge strength, expected influence in one and two steps, closeness, betweenness
+		{0.17, 0.17, 0.2414, 0.05179896961413101, 0},
+		{0.73, 0.45, 0.6215, 0.08241907151819322, 2},
+		{0.53, 0.39, 0.4434, 0.06755244755244756, 0},
+		{0.7, 0.22, 0.1162, 0.03357595583725210, 0},
+		{1.15, 0.67, 0.5517, 0.06123042505592842, 4},
+		{0.56, 0.42, 0.2856, 0.04212209302325581, 3},
+	}
+	require.NoError(t, n.SetBridges(got, groups))
+	for j, c := range got {
+		b := c.Bridge
+		require.InDeltaSlice(t, want[j], []float64{b.Strength, b.ExpectedInfluence, b.TwoStep, b.Closeness, b.Betweenness}, 1e-12, n.Nodes[j])
+	}
+
+	got, err = n.Centralities()
+	require.NoError(t, err)
+	delete(groups, "e")
+	require.NoError(t, n.SetBridges(got, groups))
+	require.InDelta(t, 0.31, got[1].Bridge.Strength, 1e-12)
+	require.InDelta(t, 0.39, got[5].Bridge.TwoStep, 1e-12)
+	require.InDelta(t, 0.46, got[5].Bridge.Closeness, 1e-12)
+	require.True(t, math.IsNaN(got[2].Bridge.Closeness), "no node of another group can be reached")
+	require.Nil(t, got[4].Bridge)
+	got, err = n.Centralities()
+	require.NoError(t, err)
+	require.NoError(t, n.SetBridges(got, map[string]string{"a": "x", "b": "x"}))
+	require.Nil(t, got[0].Bridge, "one group")
+}
+
 // R² is that of the regression on all others, from the covariance solve(P) in R 4.2.2:
 // S[j,-j] %*% solve(S[-j,-j], S[-j,j]) / S[j,j].
 func TestPredictability(t *testing.T) {
@@ -193,6 +232,13 @@ func TestPredictability(t *testing.T) {
 
 func TestWriteCentrality(t *testing.T) {
 	var b bytes.Buffer
-	require.NoError(t, WriteCentrality(&b, []string{"a,b", "c"}, []Centrality{{0.5, -0.5, 0.25, 1, math.NaN()}, {0, 0, math.NaN(), 0, 0.125}}))
+	require.NoError(t, WriteCentrality(&b, []string{"a,b", "c"}, []Centrality{{0.5, -0.5, 0.25, 1, math.NaN(), nil}, {0, 0, math.NaN(), 0, 0.125, nil}}))
 	require.Equal(t, "node,strength,expected_influence,closeness,betweenness,predictability\n\"a,b\",0.5,-0.5,0.25,1,\nc,0,0,,0,0.125\n", b.String())
+
+	b.Reset()
+	require.NoError(t, WriteCentrality(&b, []string{"a", "b"}, []Centrality{{Strength: 1}, {Strength: 2, Bridge: &Bridge{0.5, -0.25, 0.125, math.NaN(), 3}}}))
+	require.Equal(t, `node,strength,expected_influence,closeness,betweenness,predictability,bridge_strength,bridge_expected_influence,bridge_expected_influence_2,bridge_closeness,bridge_betweenness
+a,1,0,0,0,0,,,,,
+b,2,0,0,0,0,0.5,-0.25,0.125,,3
+`, b.String())
 }

@@ -2,6 +2,7 @@ package truncnorm_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,4 +70,40 @@ func TestSlopes(t *testing.T) {
 		byZ, byA, byB := truncnorm.Slopes(0.3, 0.3, -far, far)
 		require.Equal(t, []float64{1, 0, 0}, []float64{byZ, byA, byB})
 	}
+}
+
+// Draws are below Transport(z) with probability Φ(z), by each way of rejection and its mirror image.
+func TestDraw(t *testing.T) {
+	const draws = 20_000
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, c := range [][2]float64{{-inf, inf}, {-1, 2}, {-0.5, 1}, {0, 0.7}, {0.2, inf}, {0.2, 4}, {1, 1.5}, {2, inf}, {3, 3.2}, {10, inf}, {40, 41}, {100, inf}} {
+		for _, mirrored := range []bool{false, true} {
+			a, b := c[0], c[1]
+			if mirrored {
+				a, b = -b, -a
+			}
+			var at, below [3]float64
+			inside := true
+			for k := range at {
+				at[k] = truncnorm.Transport(float64(k-1), a, b)
+			}
+			for range draws {
+				x := truncnorm.Draw(rng, a, b)
+				inside = inside && x >= a && x <= b
+				for k := range below {
+					if x < at[k] {
+						below[k]++
+					}
+				}
+			}
+			require.True(t, inside)
+			for k, n := range below {
+				p := distuv.UnitNormal.CDF(float64(k - 1))
+				require.InDelta(t, p, n/draws, 4*math.Sqrt(p*(1-p)/draws), "%v %d", c, k)
+			}
+		}
+	}
+	require.Equal(t, 2., truncnorm.Draw(rng, 2, 2))
+	require.Zero(t, truncnorm.Draw(rng, 0, 0))
+	require.True(t, math.IsNaN(truncnorm.Draw(rng, 2, 1)))
 }

@@ -25,7 +25,7 @@ func ExampleParams() {
 	w := graph.NewParam("w", 1, 3)
 	copy(w.Value, []float64{0.5, -1, 2})
 	p, err := graph.Build(func(b *graph.Builder) {
-		b.Minimise(b.Sum(b.Logistic(b.Param(w))), w)
+		b.Minimise(b.Sum(b.Map(graph.Logistic, b.Param(w))), w)
 	})
 	if err != nil {
 		log.Fatal(err)

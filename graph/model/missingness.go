@@ -87,11 +87,8 @@ func (o observing) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	return o.WithMask(b.Param(mask)).Evaluate(b, x)
 }
 
-// LogisticMissingness is the log φ_Λ of missingness.Logistic. With η = a + Bx, t_j = η_j where
-// j ∈ Λ and −η_j elsewhere, σ the logistic function, u_j = ±σ(−t_j) with the sign of t_j/η_j
-// and c = σ(t)∘σ(−t):
-//
-//	log φ = Σ_j log σ(t_j),   ∇log φ = Bᵀu,   ∂²_kk log φ = −Σ_j c_j B_jk²,   H v = −Bᵀ(c∘Bv)
+// LogisticMissingness is the log φ_Λ = Σ_j log σ(t_j) of missingness.Logistic: η = a + Bx,
+// t_j = η_j where j ∈ Λ and −η_j elsewhere, σ the logistic function.
 //
 // Columns that it does not concern take part as a fair coin, a constant.
 type LogisticMissingness struct {
@@ -123,17 +120,7 @@ func MissingnessOf(m *missingness.Model) Missingness {
 
 // Evaluate implements Missingness.
 func (l *LogisticMissingness) Evaluate(b *graph.Builder, x, mask graph.Node) Evaluation {
-	slope := b.Param(l.Slope)
 	sign := b.Sub(mask, b.Complement(mask))
-	t := b.Prod(sign, b.AddRow(b.MatMul(false, true, x, slope), b.Param(l.Intercept)))
-	against := b.Logistic(b.Scale(-1, t))
-	minus := b.Scale(-1, b.Prod(b.Logistic(t), against)) // −c
-	return Evaluation{
-		LogDensity: b.RowSum(b.LogLogistic(t)),
-		Score:      b.MatMul(false, false, b.Prod(sign, against), slope),
-		Diagonal:   b.MatMul(false, false, minus, b.Square(slope)),
-		HessianProduct: func(v graph.Node) graph.Node {
-			return b.MatMul(false, false, b.Prod(minus, b.MatMul(false, true, v, slope)), slope)
-		},
-	}
+	eta := b.AddRow(b.MatMul(false, true, x, b.Param(l.Slope)), b.Param(l.Intercept))
+	return Derive(b, x, b.RowSum(b.Map(graph.LogLogistic, b.Prod(sign, eta))))
 }

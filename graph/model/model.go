@@ -46,6 +46,8 @@ type Evaluation struct {
 	// ConstantHessian says that H is the same everywhere: HessianProduct then takes any
 	// number of directions.
 	ConstantHessian bool
+
+	noDiagonal error // why Diagonal is nil, for a derived one
 }
 
 // NeedLogDensity is LogDensity. Like the methods below it stops the construction of the
@@ -67,6 +69,9 @@ func (t Evaluation) NeedScore(b *graph.Builder) graph.Node {
 
 // NeedDiagonal is Diagonal.
 func (t Evaluation) NeedDiagonal(b *graph.Builder) graph.Node {
+	if t.noDiagonal != nil {
+		b.Failf("the diagonal of the Hessian, which the classical and truncated objectives need, cannot be derived: %w", t.noDiagonal)
+	}
 	if t.Diagonal == nil {
 		b.Failf("the model gives no diagonal of its Hessian, which the classical and truncated objectives need; sliced and denoising do not")
 	}

@@ -138,13 +138,14 @@ const (
 
 // Held says how many bytes a program is going to hold for long, as tables. What waits to be
 // collected is then bounded by about 64 MB, or by a tenth of what is held, in place of as much
-// again: numbers without pointers are quickly passed over.
-func Held(bytes float64) {
+// again: numbers without pointers are quickly passed over. release sets the bound of before.
+func Held(bytes float64) (release func()) {
 	percent := mostPercent
 	if bytes > spare {
 		percent = max(leastPercent, int(mostPercent*spare/bytes))
 	}
-	debug.SetGCPercent(percent)
+	before := debug.SetGCPercent(percent)
+	return func() { debug.SetGCPercent(before) }
 }
 
 // outside is what a process holds beside Go's own memory, as measured: its code, and the matrix

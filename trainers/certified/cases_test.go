@@ -1,6 +1,6 @@
 // Package certified has small tables whose optima are known to 20 digits by two routes outside
 // the program (folder reference), and says how many digits of them the program finds, in the
-// manner of NIST's Statistical Reference Datasets (docs/reference/digits.md).
+// manner of NIST's Statistical Reference Datasets.
 package certified
 
 import (

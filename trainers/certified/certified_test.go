@@ -1,11 +1,8 @@
 package certified
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
-	"fmt"
-	"io/fs"
 	"math"
 	"math/big"
 	"os"
@@ -22,27 +19,20 @@ import (
 )
 
 var (
-	updateDigits = flag.Bool("update-digits", false, "write digits.json and the tables of docs/reference/digits.md and reference/README.md from this run")
+	updateDigits = flag.Bool("update-digits", false, "write digits.json from this run")
 	routes       = flag.Bool("routes", false, "run both scripts of reference again (some minutes; python3 with mpmath, gp)")
 )
 
-const (
-	digitsPage = "../../docs/reference/digits.md"
-	readme     = "reference/README.md"
-
-	// reachedVariable names the file to which TestCertifiedOptima writes what it reached, by
-	// another matrix library than the process that started it.
-	reachedVariable = "MISSINGSCORE_TEST_REACHED"
-
-	mark = "<!-- written by go test ./trainers/certified -update-digits -->"
-)
+// reachedVariable names the file to which TestCertifiedOptima writes what it reached, by another
+// matrix library than the process that started it.
+const reachedVariable = "MISSINGSCORE_TEST_REACHED"
 
 // rounded are cases whose gradient is rounding of a size that the verdict does not take for 0:
 // of near-singular 3e-6 where the fit starts.
 var rounded = map[string]bool{"near-singular | gaussian | `full`": true}
 
-// Every loss comes to its certified optimum, to the digits that docs/reference/digits.md
-// promises, by OpenBLAS and by Go's own products.
+// Every loss comes to its certified optimum, to the digits in digits.json,
+// by OpenBLAS and by Go's own products.
 func TestCertifiedOptima(t *testing.T) {
 	cases, err := Cases()
 	require.NoError(t, err)
@@ -83,8 +73,6 @@ func TestCertifiedOptima(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile("digits.json", append(text, '\n'), 0o644))
 	}
-	written(t, digitsPage, digitsTable(t, cases))
-	written(t, readme, casesTable(t, cases))
 }
 
 // reached are the digits of each case by this process' matrix library, as the program is used
@@ -127,90 +115,6 @@ func byGonum(t *testing.T) (out map[string][2]float64) {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &out))
 	return out
-}
-
-// written compares what stands after the mark of a page, or writes it.
-func written(t *testing.T, page, table string) {
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
-	before, _, ok := strings.Cut(string(text), mark)
-	require.True(t, ok, "%s has no line %q", page, mark)
-	want := before + mark + "\n\n" + table
-	if *updateDigits {
-		require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
-		return
-	}
-	require.Equal(t, want, string(text))
-}
-
-// facts of a case's table: rows, columns, share of the cells that is missing, by what.
-func facts(t *testing.T, c Case) (n, d int, missing, why string) {
-	rows, err := c.rows()
-	require.NoError(t, err)
-	gaps := 0
-	for _, seen := range rows.Observed {
-		if !seen {
-			gaps++
-		}
-	}
-	missing = "–"
-	if gaps > 0 {
-		missing = fmt.Sprintf("%.0f %%", 100*float64(gaps)/float64(len(rows.Observed)))
-	}
-	return rows.N, rows.D, missing, tables(t)[c.Table].Missing
-}
-
-// description of a table, as reference/tables.json has it.
-type description struct{ Missing, About string }
-
-func tables(t *testing.T) (out map[string]description) {
-	text, err := os.ReadFile("reference/tables.json")
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &out))
-	return out
-}
-
-func digitsTable(t *testing.T, cases []Case) string {
-	out := "| table | model | method | n | d | missing | mechanism | condition | digits | by `--tolerance 1e-13` |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-	for _, c := range cases {
-		n, d, missing, why := facts(t, c)
-		tight := "–"
-		if c.Promised.Tight > 0 {
-			tight = fmt.Sprint(c.Promised.Tight)
-		}
-		out += fmt.Sprintf("| %s | %d | %d | %s | %s | %s | %d | %s |\n", c.Name(), n, d, missing, why, condition(c.Condition), c.Promised.Usual, tight)
-	}
-	return out
-}
-
-func casesTable(t *testing.T, cases []Case) string {
-	about := tables(t)
-	out, before := "| table | what it is | n | d | missing | mechanism | optima, and condition |\n| --- | --- | --- | --- | --- | --- | --- |\n", ""
-	for _, c := range cases {
-		if c.Table == before {
-			out = strings.TrimSuffix(out, " |\n") + ", "
-		} else {
-			n, d, missing, why := facts(t, c)
-			out += fmt.Sprintf("| [%s](%s.csv) | %s | %d | %d | %s | %s | ", c.Table, c.Table, about[c.Table].About, n, d, missing, why)
-		}
-		before = c.Table
-		_, of, _ := strings.Cut(c.Name(), " | ")
-		out += fmt.Sprintf("%s: %s |\n", strings.ReplaceAll(of, " | ", " "), condition(c.Condition))
-	}
-	return out
-}
-
-// condition is a number in two or three digits.
-func condition(v float64) string {
-	switch {
-	case v < 100:
-		return fmt.Sprintf("%.1f", v)
-	case v < 1e4:
-		return fmt.Sprintf("%.0f", v)
-	}
-	power := math.Floor(math.Log10(v))
-	superscripts := map[rune]rune{'0': '⁰', '1': '¹', '2': '²', '3': '³', '4': '⁴', '5': '⁵', '6': '⁶', '7': '⁷', '8': '⁸', '9': '⁹'}
-	return fmt.Sprintf("%.1f·10%s", v/math.Pow(10, power), strings.Map(func(r rune) rune { return superscripts[r] }, fmt.Sprint(power)))
 }
 
 // Two routes outside the program, of other languages and algorithms, find the same numbers.
@@ -268,42 +172,6 @@ func exactly(t *testing.T, text string) *big.Rat {
 	return v
 }
 
-func TestCommon(t *testing.T) {
-	require.Equal(t, 20.0, common(t, "1.25", "1.250"))
-	require.InDelta(t, 17, common(t, "1", "1.00000000000000001"), 1e-9)
-	require.Negative(t, common(t, "2", "-2"))
-	require.Zero(t, common(t, "0.0", "1e-30"))
-	require.InDelta(t, 0, common(t, "1", "2"), 1e-9)
-}
-
-// Every table is described, and has a case.
-func TestTables(t *testing.T) {
-	cases, err := Cases()
-	require.NoError(t, err)
-	used := map[string]bool{}
-	for _, c := range cases {
-		used[c.Table+".csv"] = true
-	}
-	names, err := fs.Glob(files, "reference/*.csv")
-	require.NoError(t, err)
-	require.Len(t, names, len(used))
-	withGaps := 0
-	for _, name := range names {
-		name = strings.TrimPrefix(name, "reference/")
-		require.True(t, used[name], name)
-		of := tables(t)[strings.TrimSuffix(name, ".csv")]
-		require.NotEmpty(t, of.About, name)
-		text, err := files.ReadFile("reference/" + name)
-		require.NoError(t, err)
-		require.Equal(t, bytes.Contains(text, []byte("NA")), of.Missing != "none", "%s: %s", name, of.Missing)
-		if of.Missing != "none" {
-			withGaps++
-		}
-	}
-	require.Len(t, tables(t), len(names))
-	require.GreaterOrEqual(t, withGaps, 12)
-}
-
 // The scripts give the files that are kept, but for the tools' versions.
 func TestScripts(t *testing.T) {
 	if !*routes {
@@ -319,13 +187,6 @@ func TestScripts(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, tool.ReplaceAllString(string(want), ""), tool.ReplaceAllString(string(got), ""), name)
 	}
-}
-
-func TestAgreeing(t *testing.T) {
-	require.InDelta(t, 3, agreeing(2, 2.002), 1e-9)
-	require.InDelta(t, 5, agreeing(0, 1e-5), 1e-9)
-	require.Equal(t, 15.0, agreeing(7, 7))
-	require.Negative(t, agreeing(1, -30))
 }
 
 // A mean of 10⁶ in the table's own units leaves a gradient that rounding alone makes: the fit

@@ -74,6 +74,23 @@ type Result struct {
 	Rests    string                // a sentence: what the numbers rest on; empty if there are none
 	Warnings []string
 	Doubt    string // why the result is not to be relied on; "" where it is
+
+	Edges, Strengths *Differences // of the bootstrap with two networks or more; of edges those with a sign
+}
+
+// Differences says which numbers of a network differ from each other.
+type Differences struct {
+	Of        []int     // places of the numbers, the largest in size first: of edges among all pairs j < k, of strengths among the nodes
+	All       int       // how many numbers there are, of which Of has the largest
+	Value     []float64 // of each of Of
+	Low, High []float64 // interval of Value[i] − Value[j], i < j packed row by row: (0,1), (0,2), …
+}
+
+// Differ says whether the interval of the difference of numbers i and j is without 0, in either order.
+func (d *Differences) Differ(i, j int) bool {
+	i, j = min(i, j), max(i, j)
+	at := i*(2*len(d.Of)-i-1)/2 + j - i - 1
+	return d.Low[at] > 0 || d.High[at] < 0
 }
 
 // Infer tells what is known of a network's pairs, q values included. Of a shard it makes the

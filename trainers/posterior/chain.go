@@ -13,6 +13,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/truncnorm"
+	"missingscore/internal/simd"
 	"missingscore/internal/stream"
 )
 
@@ -48,7 +49,8 @@ type chain struct {
 
 	weighted   []float64 // of a row, by component
 	deviations []float64 // of a row's numbers
-	products   []float64 // of a row's missing numbers
+	products   []float64 // P times these
+	missing    []float64 // of a row's missing numbers
 	scores     []float64 // of a row's levels
 }
 
@@ -92,17 +94,16 @@ func (s *chain) utilities(c *column, z []float64) []float64 {
 
 // component is one normal of the mixture.
 type component struct {
-	log        float64 // log w_k
-	mean       []float64
-	precision  []float64 // (d, d)
-	covariance []float64 // (d, d)
+	log       float64 // log w_k
+	mean      []float64
+	precision []float64 // (d, d)
 
 	root float64 // ½ log det P
 	gaps factor  // of the precision of the numbers that a pattern misses
 }
 
 // pattern are the rows that miss the same cells, by numbers of a row.
-type pattern struct{ rows, observed, missing []int }
+type pattern struct{ rows, missing []int }
 
 // grid of ν − d − 1.
 var grid = []float64{0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
@@ -123,24 +124,22 @@ func newChain(t *data.Table, c Config, a *Anchor, k int) *chain {
 	d := c.width(t)
 	s := &chain{n: t.N, d: d, rng: new(stream.Stream).At(c.Seed, stream.Sample, 2, uint64(k)), observed: t.Observed, donors: c.Donors,
 		level: make([]int, len(t.Values)), z: make([]float64, t.N*d), of: make([]int, t.N), anchor: a, nu: float64(d) + 2, psi: make([]float64, d*d), delta: 1, tau: 1,
-		components: make([]component, c.Components), weighted: make([]float64, c.Components), deviations: make([]float64, d), products: make([]float64, d)}
+		components: make([]component, c.Components), weighted: make([]float64, c.Components), deviations: make([]float64, d), products: make([]float64, d), missing: make([]float64, d)}
 	for j := range t.D {
 		s.columns = append(s.columns, s.start(t, c, j))
 	}
 	for _, rows := range t.Patterns(t.AllRows()) {
 		p := pattern{rows: rows}
 		for j, of := range s.columns {
-			if numbers := s.every[of.first : of.first+of.width]; t.Observed[rows[0]*t.D+j] {
-				p.observed = append(p.observed, numbers...)
-			} else {
-				p.missing = append(p.missing, numbers...)
+			if !t.Observed[rows[0]*t.D+j] {
+				p.missing = append(p.missing, s.every[of.first:of.first+of.width]...)
 			}
 		}
 		s.patterns = append(s.patterns, p)
 	}
 	for k := range s.components {
 		c := &s.components[k]
-		c.mean, c.precision, c.covariance = make([]float64, d), make([]float64, d*d), make([]float64, d*d)
+		c.mean, c.precision = make([]float64, d), make([]float64, d*d)
 	}
 	s.scatter()
 	for k, m := range s.moments() {
@@ -233,25 +232,29 @@ func (s *chain) means() (out []float64) {
 	for i := range s.n {
 		for j := range s.columns {
 			c := &s.columns[j]
-			switch v := s.z[i*s.d+c.first]; {
+			switch {
 			case c.vertices != nil:
 				m[j][s.levelOf(i, j)] += 1 / float64(s.n)
 			case c.cuts != nil:
-				m[j][0] += float64(sort.SearchFloat64s(c.cuts, v)) / float64(s.n)
+				m[j][0] += float64(s.levelOf(i, j)) / float64(s.n)
 			default:
-				m[j][0] += v / float64(s.n)
+				m[j][0] += s.z[i*s.d+c.first] / float64(s.n)
 			}
 		}
 	}
 	return slices.Concat(m...)
 }
 
-// levelOf is that of row i in nominal column j.
+// levelOf is that of row i in column j, nominal or of few values.
 func (s *chain) levelOf(i, j int) int {
+	c := &s.columns[j]
 	if at := i*len(s.columns) + j; s.observed[at] {
 		return s.level[at]
 	}
-	return floats.MaxIdx(s.utilities(&s.columns[j], s.z[i*s.d:i*s.d+s.d]))
+	if c.cuts != nil {
+		return sort.SearchFloat64s(c.cuts, s.z[i*s.d+c.first])
+	}
+	return floats.MaxIdx(s.utilities(c, s.z[i*s.d:i*s.d+s.d]))
 }
 
 // inUse is the number of components that have rows.
@@ -294,7 +297,7 @@ func (s *chain) match() []func(i int) float64 {
 		var rows []int
 		means := make([]float64, s.n)
 		for i := range s.n {
-			means[i], _ = s.given(i, c.first)
+			means[i], _ = s.given(i, s.deviation(i), c.first)
 			if s.observed[i*len(s.columns)+j] {
 				rows = append(rows, i)
 			}
@@ -355,42 +358,42 @@ func (s *chain) cells() (ok bool) {
 //
 //	log N(z_o; μ_o, (P⁻¹)_oo) = ½ log(det P/det P_mm) − ½ (vᵀPv − |L⁻¹P_mo v_o|²) + constant,   P_mm = LLᵀ
 func (s *chain) component(p pattern, i int) int {
-	row, v, of := s.z[i*s.d:i*s.d+s.d], s.deviations, s.products[:len(p.missing)]
+	of := s.missing[:len(p.missing)]
 	for k := range s.components {
 		c := &s.components[k]
-		floats.SubTo(v, row, c.mean)
-		for _, j := range p.missing {
-			v[j] = 0
-		}
-		square := 0.0
-		for _, j := range p.observed {
-			square += v[j] * floats.Dot(c.precision[j*s.d:j*s.d+s.d], v)
-		}
+		v := s.seen(p, i, c)
+		simd.Dots(s.products, v, c.precision)
 		for a, j := range p.missing {
-			of[a] = floats.Dot(c.precision[j*s.d:j*s.d+s.d], v)
+			of[a] = s.products[j]
 		}
 		c.gaps.forward(of)
-		s.weighted[k] = c.log + c.root - c.gaps.logDet - (square-floats.Dot(of, of))/2
+		s.weighted[k] = c.log + c.root - c.gaps.logDet - (simd.Dot(v, s.products)-floats.Dot(of, of))/2
 	}
 	return s.pick(s.weighted)
 }
 
+// seen is z − μ of row i, 0 in gaps, in memory that is used again.
+func (s *chain) seen(p pattern, i int, c *component) []float64 {
+	v := floats.SubTo(s.deviations, s.z[i*s.d:i*s.d+s.d], c.mean)
+	for _, j := range p.missing {
+		v[j] = 0
+	}
+	return v
+}
+
 // complete draws the missing cells of row i, of component c.
 func (s *chain) complete(p pattern, i int, c *component) {
-	row, v := s.z[i*s.d:i*s.d+s.d], s.deviations[:len(p.missing)]
+	v, of := s.seen(p, i, c), s.missing[:len(p.missing)]
 	for a, j := range p.missing {
-		v[a] = 0
-		for _, l := range p.observed {
-			v[a] -= c.precision[j*s.d+l] * (row[l] - c.mean[l])
-		}
+		of[a] = -simd.Dot(c.precision[j*s.d:j*s.d+s.d], v)
 	}
-	c.gaps.forward(v)
-	for a := range v {
-		v[a] += s.rng.NormFloat64()
+	c.gaps.forward(of)
+	for a := range of {
+		of[a] += s.rng.NormFloat64()
 	}
-	c.gaps.backward(v)
+	c.gaps.backward(of)
 	for a, j := range p.missing {
-		row[j] = c.mean[j] + v[a]
+		s.z[i*s.d+j] = c.mean[j] + of[a]
 	}
 }
 
@@ -401,17 +404,23 @@ func (s *chain) complete(p pattern, i int, c *component) {
 // them given the others (McCulloch & Rossi 1994, "An exact likelihood analysis of the multinomial
 // probit model").
 func (s *chain) latent() (ok bool) {
-	for j := range s.columns {
-		c := &s.columns[j]
-		if c.cuts == nil && c.vertices == nil {
-			continue
+	var latent []int
+	for j, c := range s.columns {
+		if c.cuts != nil || c.vertices != nil {
+			latent = append(latent, j)
 		}
-		for i := range s.n {
+	}
+	for i := range s.n {
+		v := s.deviation(i)
+		for _, j := range latent {
 			at := i*len(s.columns) + j
 			if !s.observed[at] {
 				continue
 			}
-			if level := s.level[at]; c.vertices == nil {
+			c, level := &s.columns[j], s.level[at]
+			if c.vertices != nil {
+				ok = s.cone(i, v, c, level)
+			} else {
 				low, high := math.Inf(-1), math.Inf(1)
 				if level > 0 {
 					low = c.cuts[level-1]
@@ -419,9 +428,7 @@ func (s *chain) latent() (ok bool) {
 				if level < len(c.cuts) {
 					high = c.cuts[level]
 				}
-				ok = s.within(i, c.first, low, high)
-			} else {
-				ok = s.cone(i, c, level)
+				ok = s.within(i, v, c.first, low, high)
 			}
 			if !ok {
 				return false
@@ -431,8 +438,13 @@ func (s *chain) latent() (ok bool) {
 	return true
 }
 
-// cone draws the numbers of nominal column c of row i within the cone of a level.
-func (s *chain) cone(i int, c *column, level int) (ok bool) {
+// deviation is z − μ of row i, in memory that is used again.
+func (s *chain) deviation(i int) []float64 {
+	return floats.SubTo(s.deviations, s.z[i*s.d:i*s.d+s.d], s.components[s.of[i]].mean)
+}
+
+// cone draws the numbers of nominal column c of row i, of deviation v, within the cone of a level.
+func (s *chain) cone(i int, v []float64, c *column, level int) (ok bool) {
 	row := s.z[i*s.d : i*s.d+s.d]
 	scores := s.utilities(c, row)
 	for k := range c.width {
@@ -447,7 +459,7 @@ func (s *chain) cone(i int, c *column, level int) (ok bool) {
 				high = min(high, was-(scores[level]-score)/slope)
 			}
 		}
-		if low = min(low, was); !s.within(i, c.first+k, low, max(high, was)) { // rounding
+		if low = min(low, was); !s.within(i, v, c.first+k, low, max(high, was)) { // rounding
 			return false
 		}
 		for l := range k + 2 { // corners with this number
@@ -457,25 +469,19 @@ func (s *chain) cone(i int, c *column, level int) (ok bool) {
 	return true
 }
 
-// given has mean and 1/standard deviation of number j of row i given the others, in its component:
-// μ_j − Σ_l≠j P_jl (z_l − μ_l)/P_jj and √P_jj.
-func (s *chain) given(i, j int) (mean, root float64) {
-	c, row := &s.components[s.of[i]], s.z[i*s.d:i*s.d+s.d]
-	own, mean := c.precision[j*s.d+j], c.mean[j]
-	for l, v := range row {
-		if l != j {
-			mean -= c.precision[j*s.d+l] / own * (v - c.mean[l])
-		}
-	}
-	return mean, math.Sqrt(own)
+// given has mean and 1/standard deviation of number j of row i, of deviation v, given the others, in
+// its component: z_j − (Pv)_j/P_jj and √P_jj.
+func (s *chain) given(i int, v []float64, j int) (mean, root float64) {
+	p := s.components[s.of[i]].precision[j*s.d : j*s.d+s.d]
+	return s.z[i*s.d+j] - simd.Dot(p, v)/p[j], math.Sqrt(p[j])
 }
 
-// within draws number j of row i given the others from an interval.
-func (s *chain) within(i, j int, low, high float64) (ok bool) {
-	mean, root := s.given(i, j)
-	v := mean + truncnorm.Transport(s.rng.NormFloat64(), (low-mean)*root, (high-mean)*root)/root
-	s.z[i*s.d+j] = v
-	return !math.IsNaN(v)
+// within draws number j of row i, of deviation v, given the others from an interval.
+func (s *chain) within(i int, v []float64, j int, low, high float64) (ok bool) {
+	mean, root := s.given(i, v, j)
+	z := mean + truncnorm.Draw(s.rng.Rand, (low-mean)*root, (high-mean)*root)/root
+	s.z[i*s.d+j], v[j] = z, z-s.components[s.of[i]].mean[j]
+	return !math.IsNaN(z)
 }
 
 // factor is L of a symmetric positive definite matrix A = LLᵀ, lower triangular. It is used
@@ -487,7 +493,8 @@ type factor struct {
 	logDet float64   // log det L
 }
 
-// of factors the rows and columns at of a matrix (d, d). It is not ok where these are not
+// of factors the rows and columns at, in increasing order, of a matrix (d, d), of which it reads the upper
+// triangle. It is not ok where these are not
 // positive definite.
 func (f *factor) of(a []float64, d int, at []int) (ok bool) {
 	n := len(at)
@@ -500,7 +507,7 @@ func (f *factor) of(a []float64, d int, at []int) (ok bool) {
 		own := f.l[i*n : i*n+n]
 		for j := range i + 1 {
 			above := f.l[j*n : j*n+n]
-			sum := a[row*d+at[j]]
+			sum := a[at[j]*d+row]
 			for k, v := range above[:j] {
 				sum -= own[k] * v
 			}

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distmat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -88,22 +87,23 @@ func (s *chain) scale(m moments, nu float64) *mat.SymDense {
 
 func (s *chain) drawNu(all []moments) (ok bool) {
 	d := float64(s.d)
-	var c mat.Cholesky
-	if !c.Factorize(dense(s.psi, s.d)) {
+	var f factor
+	if !f.of(s.psi, s.d, s.every) {
 		return false
 	}
-	own := c.LogDet()
+	own := 2 * f.logDet
 	log := make([]float64, len(grid))
 	for g := range grid {
 		nu := grid[g] + d + 1
+		none := mathext.MvLgamma(nu/2, s.d)
 		for _, m := range all {
 			if m.rows == 0 {
 				continue
 			}
-			if !c.Factorize(s.scale(m, nu)) {
+			if !f.of(s.scale(m, nu).RawSymmetric().Data, s.d, s.every) {
 				return false
 			}
-			log[g] += nu/2*(own+d*math.Log(nu)) + mathext.MvLgamma((nu+m.rows)/2, s.d) - mathext.MvLgamma(nu/2, s.d) - (nu+m.rows)/2*c.LogDet()
+			log[g] += nu/2*(own+d*math.Log(nu)) + mathext.MvLgamma((nu+m.rows)/2, s.d) - none - (nu+m.rows)*f.logDet
 		}
 	}
 	s.nu = grid[s.pick(log)] + d + 1
@@ -114,7 +114,7 @@ func (s *chain) drawNu(all []moments) (ok bool) {
 func (s *chain) drawComponents(all []moments, some []int) (ok bool) {
 	for _, k := range some {
 		c, m := &s.components[k], all[k]
-		if !s.wishart(s.scale(m, s.nu), s.nu+m.rows, c.precision, c.covariance) || !s.drawMean(c, m) {
+		if !s.wishart(s.scale(m, s.nu), s.nu+m.rows, c.precision) || !s.drawMean(c, m) {
 			return false
 		}
 	}
@@ -168,13 +168,14 @@ func (s *chain) drawPsi(occupied []int) (ok bool) {
 	}
 	lambda := float64(d + anchorRows)
 	floats.AddScaled(scale, lambda/s.delta, s.anchor.precision)
-	psi, inverse := make([]float64, d*d), make([]float64, d*d)
-	if !s.wishart(dense(scale, d), lambda+k*s.nu, psi, inverse) {
+	psi, inverse := make([]float64, d*d), mat.NewSymDense(d, nil)
+	var c mat.Cholesky
+	if !s.wishart(dense(scale, d), lambda+k*s.nu, psi) || !c.Factorize(dense(psi, d)) || c.InverseTo(inverse) != nil {
 		return false
 	}
 	inside := true
-	for j := 0; j < len(inverse); j += d + 1 {
-		inside = inside && inverse[j]*leastShare < s.anchor.precision[j]
+	for j := range d {
+		inside = inside && inverse.At(j, j)*leastShare < s.anchor.precision[j*d+j]
 	}
 	if inside { // else Ψ stays: a Metropolis step whose proposal is the conditional without its domain
 		s.psi = psi
@@ -198,28 +199,29 @@ func (s *chain) drawTau(occupied []int) {
 	s.tau = 1 / s.gamma(1+float64(len(occupied)*s.d)/2, 1+square/2)
 }
 
-// wishart draws W ~ Wishart(freedom, B⁻¹), and W⁻¹. It is not ok where B is not positive
-// definite in float64.
-func (s *chain) wishart(b *mat.SymDense, freedom float64, w, inverse []float64) (ok bool) {
-	var c mat.Cholesky
-	if !c.Factorize(b) {
+// wishart draws W ~ Wishart(freedom, B⁻¹), by B = LLᵀ and Bartlett's decomposition:
+//
+//	W = MMᵀ, M = L⁻ᵀU, U_ij ~ N(0, 1) for i < j, U_jj² ~ χ² with freedom − d + 1 + j degrees of freedom, j from 0
+//
+// It is not ok where B is not positive definite in float64.
+func (s *chain) wishart(b *mat.SymDense, freedom float64, w []float64) (ok bool) {
+	var f factor
+	if !f.of(b.RawSymmetric().Data, s.d, s.every) {
 		return false
 	}
-	var scale mat.SymDense
-	if c.InverseTo(&scale) != nil {
-		return false
-	}
-	law, ok := distmat.NewWishart(&scale, freedom, s.rng.Rand)
-	if !ok {
-		return false
-	}
-	law.RandCholTo(&c)
-	c.ToSym(dense(w, s.d))
-	if c.InverseTo(dense(inverse, s.d)) != nil {
-		return false
+	clear(w)
+	for j := range s.d {
+		column := make([]float64, s.d) // of M
+		for i := range j {
+			column[i] = s.rng.NormFloat64()
+		}
+		column[j] = math.Sqrt(s.gamma((freedom-float64(s.d-1-j))/2, 0.5))
+		f.backward(column)
+		for i, v := range column[:j+1] {
+			floats.AddScaled(w[i*s.d+i:i*s.d+j+1], v, column[i:j+1])
+		}
 	}
 	mirror(w, s.d)
-	mirror(inverse, s.d)
 	return true
 }
 

@@ -139,7 +139,6 @@ func (p *priorOf) state(s *chain) {
 		c.log = math.Log(math.Abs(float64(k) - p.weight))
 		copy(c.mean, p.means[k][:])
 		copy(c.precision, p.p[k].slice())
-		copy(c.covariance, p.p[k].inverse().slice())
 	}
 }
 

@@ -183,23 +183,25 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 	const first, last = 50, 150
 	d := c.width(z)
+	var f mat.Cholesky
 	a := &Anchor{Mean: make([]float64, d), Covariance: make([]float64, d*d), precision: make([]float64, d*d)}
 	if c.Anchor != nil {
 		a.Mean, a.Covariance = c.Anchor.Mean, c.Anchor.Covariance
 	} else {
 		c.Components = 1
 		s := newChain(z, c, nil, chains)
+		covariance := mat.NewSymDense(d, nil)
 		err := s.steps(ctx, last, func(i int) {
-			if i >= first {
-				floats.AddScaled(a.Mean, 1./(last-first), s.components[0].mean)
-				floats.AddScaled(a.Covariance, 1./(last-first), s.components[0].covariance)
+			if one := s.components[0]; i >= first && f.Factorize(dense(one.precision, d)) && f.InverseTo(covariance) == nil {
+				floats.AddScaled(a.Mean, 1./(last-first), one.mean)
+				floats.AddScaled(a.Covariance, 1./(last-first), covariance.RawSymmetric().Data)
 			}
 		})
 		if err != nil {
 			return nil, err
 		}
+		mirror(a.Covariance, d)
 	}
-	var f mat.Cholesky
 	if !f.Factorize(dense(a.Covariance, d)) || f.InverseTo(dense(a.precision, d)) != nil {
 		return nil, errDependent
 	}

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"missingscore/data"
 	"missingscore/internal/setting"
 	"missingscore/internal/spelling"
 	"missingscore/trainers/engine"
@@ -231,6 +232,9 @@ func (c Config) checkCovariates(p engine.Problem) error {
 	}
 	all := newCovariates(p.Table, nil).names
 	for i, name := range c.Covariates {
+		if k := slices.IndexFunc(p.Table.LeftOut, func(c data.Column) bool { return c.Name == name }); k >= 0 {
+			return setting.Errorf("covariates", name, "the column cannot be used: %s", p.Table.LeftOut[k].LeftOut)
+		}
 		if !slices.Contains(all, name) {
 			return setting.Errorf("covariates", name, "there is no such column%s; columns are %s", spelling.DidYouMean(name, all), strings.Join(all, ", "))
 		}

@@ -74,10 +74,10 @@ const most = 0.1
 // nothing.
 func summarise(_ context.Context, p inference.Problem) (*inference.Result, error) {
 	d := len(p.Path.Nodes())
-	var networks [][]float64
+	var networks, strengths [][]float64
 	for _, f := range p.State.Resamples {
 		if f.Failed == "" {
-			networks = append(networks, f.Weights(d*(d-1)/2))
+			networks, strengths = append(networks, f.Weights(d*(d-1)/2)), append(strengths, f.Strengths(d))
 		}
 	}
 	out := &inference.Result{Rests: rests(p.Config, len(networks))}
@@ -88,15 +88,26 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 	if float64(failed) > most*float64(len(p.State.Resamples)) || len(networks) < 2 {
 		out.Doubt = told
 	}
-	estimates, together, i := inference.FitOf(p.Path).Weights(d*(d-1)/2), regpath.OfNodes(p.Path, p.Path.Table.PairCounts()), 0
+	whole, together, i := inference.FitOf(p.Path), regpath.OfNodes(p.Path, p.Path.Table.PairCounts()), 0
+	estimates := whole.Weights(d * (d - 1) / 2)
+	nominal := func(j int) bool { return p.Path.Blocks() != nil && p.Path.Blocks()[j].Width > 1 }
+	var edges, nodes []int
 	for j := range d {
+		nodes = append(nodes, j)
 		for k := j + 1; k < d; k++ {
 			u := network.Unknown(together[i])
 			u.Estimate = estimates[i]
 			pair(&u, column(networks, i), p.Config.Level)
 			out.Pairs = append(out.Pairs, u)
+			if estimates[i] != 0 && !nominal(j) && !nominal(k) {
+				edges = append(edges, i)
+			}
 			i++
 		}
+	}
+	if len(networks) > 1 {
+		out.Edges = differences(edges, estimates, networks, p.Config.Level)
+		out.Strengths = differences(nodes, whole.Strengths(d), strengths, p.Config.Level)
 	}
 	return out, nil
 }

@@ -24,9 +24,9 @@ const (
 )
 
 // A statistic is stable to a share that is dropped if its correlation with that of the
-// whole table is above wantedCorrelation with probability wantedShare.
+// whole table is above WantedCorrelation with probability wantedShare.
 const (
-	wantedCorrelation = 0.7
+	WantedCorrelation = 0.7
 	wantedShare       = 0.95
 )
 
@@ -127,7 +127,7 @@ func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {
 func (l *Level) tell(r []float64) {
 	above := 0
 	for _, v := range r {
-		if v > wantedCorrelation {
+		if v > WantedCorrelation {
 			above++
 		}
 	}

@@ -75,7 +75,7 @@ func gapsOf(t *data.Table, i int) (gaps []int) {
 }
 
 const (
-	patternsTogether = 32 // patterns that are prepared in parallel
+	patternsTogether = 16 // patterns that are prepared in parallel
 	patternRows      = 4096
 )
 
@@ -236,8 +236,16 @@ func (q *pattern) gradients(n *normal, equation Equation, visit func(count float
 //	tr(dP C dP (Σ̃ − δ̂δ̂ᵀ)) − 2 dμᵀ(I − PC) dP δ̂
 func (p Problem) moments(n *normal) (*moments, error) {
 	d, size := n.d, parameters(n.d)
-	m := &moments{gradient: make([]float64, size), hessian: mat.NewSymDense(size, nil)}
-	second, spread, own := newForm(d, p.Workers), newForm(d, p.Workers), newForm(d, p.Workers)
+	m := &moments{gradient: make([]float64, size), hessian: newTriangle(size, p.Workers)}
+	second, spread, own := &form{d: d, sums: m.hessian}, &form{d: d}, &form{d: d}
+	if p.Equation == Marginal && !p.Robust {
+		m.variance = newTriangle(size, p.Workers)
+		spread.sums = m.variance
+	}
+	if p.Own {
+		m.own = newTriangle(size, p.Workers)
+		own.sums = m.own
+	}
 	location, locationSpread, cross := mat.NewDense(d, d, nil), mat.NewDense(d, d, nil), mat.NewDense(d, size-d, nil)
 	err := n.eachPattern(p.Table, p.Workers, func(q *pattern) {
 		q.gradients(n, p.Equation, func(count float64, g []float64) { m.take(count, p.Table.Weights != nil, g) })
@@ -256,39 +264,38 @@ func (p Problem) moments(n *normal) (*moments, error) {
 		var pb, pbp, bpb, pbpbp mat.Dense
 		pb.Mul(n.p, mat.DenseCopyOf(&b)) // by BLAS, which gonum has not got for two SymDense
 		pbp.Mul(&pb, n.p)
+		second.add(2*q.share, q.s, &b)
+		addScaled(location, 2*q.share, &pbp)
+		if m.variance == nil {
+			return
+		}
 		bpb.Mul(&b, &pb)
 		pbpbp.Mul(&pb, &pbp)
-		second.add(2*q.share, q.s, &b)
 		spread.add(4*q.share, &b, &b)
 		spread.add(4*q.share, symmetric(&bpb), q.s)
-		addScaled(location, 2*q.share, &pbp)
 		addScaled(locationSpread, 4*q.share, &pbpbp)
 	})
-	if err != nil {
+	if err = cmp.Or(err, second.finish()); err != nil {
 		return nil, err
 	}
 	floats.Scale(1/m.total, m.gradient)
-	setLocation(m.hessian, location)
-	err = second.matrix(m.hessian)
-	if p.Equation == Marginal {
-		m.variance = mat.NewSymDense(size, nil)
-		setLocation(m.variance, locationSpread)
-		return m, cmp.Or(err, spread.matrix(m.variance))
+	m.hessian.setLocation(symmetric(location))
+	if m.variance != nil {
+		err = spread.finish()
+		m.variance.setLocation(symmetric(locationSpread))
 	}
 	if p.Own {
-		m.observed = mat.NewSymDense(size, nil)
-		err = cmp.Or(err, own.matrix(m.observed))
+		err = own.finish()
 		for a := range d {
 			for at, v := range cross.RawRowView(a) {
-				m.observed.SetSym(a, d+at, v)
+				*m.own.at(d+at, a) = v
 			}
 		}
-		m.observed.AddSym(m.observed, m.hessian)
 	}
 	return m, err
 }
 
-// addOwn adds the pattern's part in the rows' own Hessian to its form by P and to its block by μ and
+// addOwn adds what the pattern's own Hessian has more than the expected one to its form by P and to its block by μ and
 // packed P.
 func (q *pattern) addOwn(own *form, cross *mat.Dense) {
 	d, rows := own.d, floats.Sum(q.count)
@@ -321,12 +328,11 @@ func addScaled(a *mat.Dense, w float64, x *mat.Dense) {
 	floats.AddScaled(a.RawMatrix().Data, w, x.RawMatrix().Data)
 }
 
-// setLocation writes the symmetric part of a block (d, d) to the first rows and columns of h.
-func setLocation(h *mat.SymDense, block mat.Matrix) {
-	d, _ := block.Dims()
-	for j := range d {
-		for k := j; k < d; k++ {
-			h.SetSym(j, k, (block.At(j, k)+block.At(k, j))/2)
+// setLocation writes a block (d, d) to the first rows and columns.
+func (m *triangle) setLocation(block *mat.SymDense) {
+	for j := range block.SymmetricDim() {
+		for k := range j + 1 {
+			*m.at(j, k) = block.At(j, k)
 		}
 	}
 }
@@ -335,7 +341,11 @@ func setLocation(h *mat.SymDense, block mat.Matrix) {
 func symmetric(a *mat.Dense) *mat.SymDense {
 	d, _ := a.Dims()
 	s := mat.NewSymDense(d, nil)
-	setLocation(s, a)
+	for j := range d {
+		for k := j; k < d; k++ {
+			s.SetSym(j, k, (a.At(j, k)+a.At(k, j))/2)
+		}
+	}
 	return s
 }
 
@@ -343,87 +353,84 @@ func symmetric(a *mat.Dense) *mat.SymDense {
 //
 //	F(dP) = Σ_i w_i tr(dP X_i dP Y_i)
 //
-// kept as T[ab, cd] = Σ_i w_i X_i,ab Y_i,cd over packed pairs: a matrix product of all X with all Y.
+// kept as T[ab, ce] = ½ Σ_i w_i (X_i,ab Y_i,ce + Y_i,ab X_i,ce) over packed pairs: a matrix product of
+// all X with all Y.
 type form struct {
-	d, size, workers int
-	sums             []float64 // T (size, size); nil before a product
-	x, y             []float64 // not added yet: X by pairs (size, formTogether), Y (formTogether, size)
-	count            int
-	err              error
+	d     int
+	sums  *triangle // T, then K, from row and column d on
+	x, y  []float64 // not added yet: X and Y by pairs (d + pairs, formTogether), the first d rows 0
+	count int
+	err   error
 }
 
 const formTogether = 128 // matrices that one product adds
 
-func newForm(d, workers int) *form { return &form{d: d, size: d * (d + 1) / 2, workers: workers} }
-
 // add adds w tr(dP X dP Y).
 func (f *form) add(w float64, x, y *mat.SymDense) {
+	if x != y {
+		f.column(w/2, x, y)
+		f.column(w/2, y, x)
+		return
+	}
+	f.column(w, x, x)
+}
+
+// column adds w X_ab Y_ce to T.
+func (f *form) column(w float64, x, y *mat.SymDense) {
 	if f.x == nil {
-		f.x, f.y, f.sums = make([]float64, f.size*formTogether), make([]float64, formTogether*f.size), make([]float64, f.size*f.size)
+		f.x, f.y = make([]float64, f.sums.n*formTogether), make([]float64, f.sums.n*formTogether)
 	}
-	if f.count == formTogether {
-		f.flush()
-	}
-	at := 0
+	at := f.d*formTogether + f.count
 	for j := range f.d {
 		for k := j; k < f.d; k++ {
-			f.x[at*formTogether+f.count], f.y[f.count*f.size+at] = w*x.At(j, k), y.At(j, k)
-			at++
+			f.x[at], f.y[at] = w*x.At(j, k), y.At(j, k)
+			at += formTogether
 		}
 	}
-	f.count++
+	if f.count++; f.count == formTogether {
+		f.flush()
+	}
 }
 
 func (f *form) flush() {
-	if f.count == 0 || f.err != nil {
-		return
+	if f.count > 0 && f.err == nil {
+		f.err = f.sums.addProduct(f.x, f.y, formTogether)
 	}
-	f.err = blocks(f.workers, f.size, func(multiply graph.Product[float64], at, count int) {
-		product := make([]float64, count*f.size)
-		multiply(false, false, count, f.size, formTogether, f.x[at*formTogether:(at+count)*formTogether], f.y, product)
-		floats.Add(f.sums[at*f.size:(at+count)*f.size], product)
-	})
 	clear(f.x)
-	clear(f.y)
 	f.count = 0
 }
 
-// matrix writes K of F = pᵀKp, p the packed dP, to the lower right block of h. An off-diagonal
-// coordinate moves two cells:
+// finish replaces T by K of F = pᵀKp, p the packed dP, in which an off-diagonal coordinate moves two
+// cells: with c_ab = 1 if a = b, else 2,
 //
-//	K[jk, lm] = ½ Σ T[kl, mj] + T[mj, kl]   over both orders of j, k and of l, m
+//	K[ab, ce] = ½ c_ab c_ce (T[ac, be] + T[ae, bc])
 //
-// with a single order where j = k or l = m.
-func (f *form) matrix(h *mat.SymDense) error {
-	if f.flush(); f.err != nil {
-		return f.err
-	}
+// Four columns can be paired in three ways, and T and K of each way are of these four alone.
+func (f *form) finish() error {
+	f.flush()
+	f.x, f.y = nil, nil
 	d := f.d
-	both := func(a, b, e, g int) float64 {
-		x, y := graph.PackedIndex(d, min(a, b), max(a, b)), graph.PackedIndex(d, min(e, g), max(e, g))
-		return f.sums[x*f.size+y] + f.sums[y*f.size+x]
-	}
-	for j := range d {
-		for k := j; k < d; k++ {
-			row := graph.PackedIndex(d, j, k)
-			for column, l, m := row, j, k; column < f.size; column++ {
-				sum := both(k, l, m, j)
-				if l != m {
-					sum += both(k, m, l, j)
-				}
-				if j != k {
-					sum += both(j, l, m, k)
-					if l != m {
-						sum += both(j, m, l, k)
-					}
-				}
-				h.SetSym(d+row, d+column, sum/2)
-				if m++; m == d {
-					l++
-					m = l
+	for a := range d {
+		for b := a; b < d; b++ {
+			ab := d + graph.PackedIndex(d, a, b)
+			for c := b; c < d; c++ {
+				ac, bc := d+graph.PackedIndex(d, a, c), d+graph.PackedIndex(d, b, c)
+				for e := c; e < d; e++ {
+					ae, be, ce := d+graph.PackedIndex(d, a, e), d+graph.PackedIndex(d, b, e), d+graph.PackedIndex(d, c, e)
+					x, y, z := f.sums.at(ab, ce), f.sums.at(ac, be), f.sums.at(ae, bc)
+					byX, byY, byZ := *y+*z, *x+*z, *x+*y
+					*x, *y, *z = both(a, b)*both(c, e)/2*byX, both(a, c)*both(b, e)/2*byY, both(a, e)*both(b, c)/2*byZ
 				}
 			}
 		}
 	}
-	return nil
+	return f.err
+}
+
+// both is the number of cells of a pair.
+func both(a, b int) float64 {
+	if a == b {
+		return 1
+	}
+	return 2
 }

@@ -50,7 +50,8 @@ func (p Problem) largeStep() (*Estimate, error) {
 	c.LTo(&lower)
 	l := mat.DenseCopyOf(&lower).RawMatrix().Data
 	draws := make([][]float64, errorDraws)
-	err = each(p.Workers, errorDraws, func(multiply graph.Product[float64], draw int) (err error) {
+	err = each(p.Workers, errorDraws, func(w *worker, draw int) (err error) {
+		multiply := w.multiply
 		rng := stream.New(p.Seed, stream.Replicate, uint64(draw))
 		if p.Robust {
 			signs := make([]float64, o.rows)

@@ -7,18 +7,31 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/lapack/lapack64"
-	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph"
 	"missingscore/internal/panics"
 )
 
-// each runs tasks 0 to tasks−1 on up to workers goroutines, each with a product of its own. The
-// result does not depend on scheduling.
-func each(workers, tasks int, do func(multiply graph.Product[float64], task int) error) error {
+// worker is what a goroutine of each has to itself: a matrix product and memory that it uses again.
+type worker struct {
+	multiply graph.Product[float64]
+	memory   []float64
+}
+
+// room is memory for n numbers, which are not 0, until room is called again.
+func (w *worker) room(n int) []float64 {
+	if cap(w.memory) < n {
+		w.memory = make([]float64, n)
+	}
+	return w.memory[:n]
+}
+
+// each runs tasks 0 to tasks−1 on up to workers goroutines. The result does not depend on scheduling.
+func each(workers, tasks int, do func(w *worker, task int) error) error {
 	return panics.Each(context.Background(), workers, tasks, func() (func(context.Context, int) error, error) {
 		multiply, err := graph.NewProduct()
-		return func(_ context.Context, task int) error { return do(multiply, task) }, err
+		w := &worker{multiply: multiply}
+		return func(_ context.Context, task int) error { return do(w, task) }, err
 	}, nil)
 }
 
@@ -26,127 +39,173 @@ func each(workers, tasks int, do func(multiply graph.Product[float64], task int)
 // at.
 const blockWidth = 96
 
-// blocks runs do for each block of the rows.
-func blocks(workers, rows int, do func(multiply graph.Product[float64], at, count int)) error {
-	return each(workers, (rows+blockWidth-1)/blockWidth, func(multiply graph.Product[float64], task int) error {
-		at := task * blockWidth
-		do(multiply, at, min(blockWidth, rows-at))
+// blocks runs do for each block of the rows from start to end.
+func blocks(workers, start, end int, do func(w *worker, at, count int)) error {
+	return each(workers, (end-start+blockWidth-1)/blockWidth, func(w *worker, task int) error {
+		at := start + task*blockWidth
+		do(w, at, min(blockWidth, end-at))
 		return nil
 	})
 }
 
-// factor is the Cholesky factor L of a symmetric matrix H = LLᵀ of thousands of rows. It works
-// by blocks of columns, so that nearly all of it is products of graph.Product, which are many
-// times as fast as a factorisation by gonum where there is an OpenBLAS.
-type factor struct {
+// triangle is the lower triangle of a symmetric matrix H of thousands of rows or, after factorise, its
+// Cholesky factor L, H = LLᵀ. It is stored by blocks of columns, and nearly all work on it is
+// products of graph.Product, many times as fast as gonum's factorisation if there is an OpenBLAS.
+type triangle struct {
 	n, workers int
 	panels     []panel
 }
 
-// panel is a block of columns of L, from its diagonal down.
+// panel is a block of columns.
 type panel struct {
 	first, width int
-	below        []float64 // L under the diagonal block, (rows, width)
-	own          []float64 // the inverse of the diagonal block, lower triangular (width, width)
+	cells        []float64 // rows from first down (n − first, width); of no meaning above the diagonal
+	own          []float64 // of a factor: the inverse of the diagonal block, lower triangular (width, width)
 }
 
-// factorise fails by ErrSingular where h is not positive definite.
-func factorise(h *mat.SymDense, workers int) (*factor, error) {
-	f := &factor{n: h.SymmetricDim(), workers: workers}
-	left := mat.DenseCopyOf(h).RawMatrix().Data // what is left of the lower triangle
-	for first := 0; first < f.n; first += blockWidth {
-		p := panel{first: first, width: min(blockWidth, f.n-first)}
-		if !p.invert(left, f.n) {
-			return nil, ErrSingular
-		}
-		if err := f.reduce(&p, left); err != nil {
-			return nil, err
-		}
-		f.panels = append(f.panels, p)
+func newTriangle(n, workers int) *triangle {
+	m := &triangle{n: n, workers: workers}
+	for first := 0; first < n; first += blockWidth {
+		width := min(blockWidth, n-first)
+		m.panels = append(m.panels, panel{first: first, width: width, cells: make([]float64, (n-first)*width)})
 	}
-	return f, nil
+	return m
+}
+
+// at is cell (i, j) and (j, i).
+func (m *triangle) at(i, j int) *float64 {
+	if i < j {
+		i, j = j, i
+	}
+	p := &m.panels[j/blockWidth]
+	return &p.cells[(i-p.first)*p.width+j-p.first]
+}
+
+// rows are count rows of the panel from row at of the matrix on.
+func (p *panel) rows(at, count int) []float64 {
+	return p.cells[(at-p.first)*p.width : (at-p.first+count)*p.width]
+}
+
+// addScaled adds w times x.
+func (m *triangle) addScaled(w float64, x *triangle) {
+	for k, p := range m.panels {
+		floats.AddScaled(p.cells, w, x.panels[k].cells)
+	}
+}
+
+// addProduct adds the lower triangle of xyᵀ, x and y (n, k).
+func (m *triangle) addProduct(x, y []float64, k int) error {
+	return each(m.workers, len(m.panels), func(w *worker, task int) error {
+		p := &m.panels[task]
+		for at := p.first; at < m.n; at += blockWidth {
+			count := min(blockWidth, m.n-at)
+			product := w.room(count * p.width)
+			w.multiply(false, true, count, p.width, k, x[at*k:(at+count)*k], y[p.first*k:(p.first+p.width)*k], product)
+			floats.Add(p.rows(at, count), product)
+		}
+		return nil
+	})
+}
+
+// factorise replaces H by its factor. It fails by ErrSingular if H is not positive definite.
+func (m *triangle) factorise() error {
+	for k := range m.panels {
+		p := &m.panels[k]
+		err := blocks(m.workers, p.first, m.n, func(w *worker, at, count int) {
+			product := w.room(count * p.width)
+			for _, q := range m.panels[:k] { // LLᵀ of the panels before
+				w.multiply(false, true, count, p.width, q.width, q.rows(at, count), q.rows(p.first, p.width), product)
+				floats.Sub(p.rows(at, count), product)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		if !p.invert() {
+			return ErrSingular
+		}
+		err = blocks(m.workers, p.first+p.width, m.n, func(w *worker, at, count int) {
+			product := w.room(count * p.width)
+			w.multiply(false, true, count, p.width, p.width, p.rows(at, count), p.own, product)
+			copy(p.rows(at, count), product)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // invert sets the panel's own block.
-func (p *panel) invert(left []float64, n int) (ok bool) {
+func (p *panel) invert() (ok bool) {
 	w := p.width
 	p.own = make([]float64, w*w)
 	for a := range w {
-		copy(p.own[a*w:a*w+a+1], left[(p.first+a)*n+p.first:])
+		copy(p.own[a*w:a*w+a+1], p.cells[a*w:])
 	}
 	t, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: w, Stride: w, Data: p.own})
 	return ok && lapack64.Trtri(t) && !floats.HasNaN(p.own)
 }
 
-// reduce sets the panel's L under its block, and takes LLᵀ from what is left.
-func (f *factor) reduce(p *panel, left []float64) error {
-	start, w := p.first+p.width, p.width
-	rows := f.n - start
-	if rows == 0 {
-		return nil
-	}
-	p.below = make([]float64, rows*w)
-	err := blocks(f.workers, rows, func(multiply graph.Product[float64], at, count int) {
-		from := make([]float64, count*w)
-		for a := range count {
-			copy(from[a*w:a*w+w], left[(start+at+a)*f.n+p.first:])
-		}
-		multiply(false, true, count, w, w, from, p.own, p.below[at*w:(at+count)*w])
-	})
-	if err != nil {
-		return err
-	}
-	return blocks(f.workers, rows, func(multiply graph.Product[float64], at, count int) {
-		columns := at + count // of these rows, up to the diagonal
-		product := make([]float64, count*columns)
-		multiply(false, true, count, columns, w, p.below[at*w:(at+count)*w], p.below[:columns*w], product)
-		for a := range count {
-			to := (start+at+a)*f.n + start
-			floats.Sub(left[to:to+columns], product[a*columns:(a+1)*columns])
-		}
-	})
-}
-
-// forward replaces b (n, k) by L⁻¹b; its rows above from, which is that of a panel, are zero.
-func (f *factor) forward(multiply graph.Product[float64], b []float64, k, from int) {
-	for _, p := range f.panels {
-		if p.first+p.width <= from {
+// forward replaces b (n, k) by L⁻¹b; its rows above from are zero.
+func (m *triangle) forward(w *worker, b []float64, k, from int) {
+	for _, p := range m.panels {
+		end := p.first + p.width
+		if end <= from {
 			continue
 		}
-		solved := make([]float64, p.width*k)
-		multiply(false, false, p.width, k, p.width, p.own, b[p.first*k:(p.first+p.width)*k], solved)
-		copy(b[p.first*k:], solved)
-		if rows := f.n - p.first - p.width; rows > 0 {
-			product := make([]float64, rows*k)
-			multiply(false, false, rows, k, p.width, p.below, solved, product)
-			floats.Sub(b[(p.first+p.width)*k:], product)
+		solved := w.room(m.n * k)
+		w.multiply(false, false, p.width, k, p.width, p.own, b[p.first*k:end*k], solved[:p.width*k])
+		copy(b[p.first*k:], solved[:p.width*k])
+		if rows := m.n - end; rows > 0 {
+			w.multiply(false, false, rows, k, p.width, p.rows(end, rows), b[p.first*k:end*k], solved[:rows*k])
+			floats.Sub(b[end*k:], solved[:rows*k])
 		}
 	}
 }
 
 // backward replaces b (n, k) by L⁻ᵀb.
-func (f *factor) backward(multiply graph.Product[float64], b []float64, k int) {
-	for i := len(f.panels) - 1; i >= 0; i-- {
-		p := f.panels[i]
-		at, end := p.first*k, (p.first+p.width)*k
-		product := make([]float64, p.width*k)
-		if rows := f.n - p.first - p.width; rows > 0 {
-			multiply(true, false, p.width, k, rows, p.below, b[end:], product)
-			floats.Sub(b[at:end], product)
+func (m *triangle) backward(w *worker, b []float64, k int) {
+	for i := len(m.panels) - 1; i >= 0; i-- {
+		p := &m.panels[i]
+		end := p.first + p.width
+		product := w.room(p.width * k)
+		if rows := m.n - end; rows > 0 {
+			w.multiply(true, false, p.width, k, rows, p.rows(end, rows), b[end*k:], product)
+			floats.Sub(b[p.first*k:end*k], product)
 		}
-		multiply(true, false, p.width, k, p.width, p.own, b[at:end], product)
-		copy(b[at:end], product)
+		w.multiply(true, false, p.width, k, p.width, p.own, b[p.first*k:end*k], product)
+		copy(b[p.first*k:], product)
 	}
 }
 
-// solve is H⁻¹b of one b.
-func (f *factor) solve(b []float64) ([]float64, error) {
-	multiply, err := graph.NewProduct()
-	if err != nil {
-		return nil, err
+// solve is H⁻¹b by the factor.
+func (m *triangle) solve(b []float64) (x []float64, err error) {
+	x = append(x, b...)
+	return x, each(1, 1, func(w *worker, _ int) error {
+		m.forward(w, x, 1, 0)
+		m.backward(w, x, 1)
+		return nil
+	})
+}
+
+// times is Hb, b (n, k).
+func (m *triangle) times(w *worker, b []float64, k int) []float64 {
+	out := make([]float64, m.n*k)
+	for _, p := range m.panels {
+		end, rows := p.first+p.width, m.n-p.first
+		for a := range p.width {
+			for c := range a {
+				p.cells[c*p.width+a] = p.cells[a*p.width+c]
+			}
+		}
+		product := w.room(rows * k)
+		w.multiply(false, false, rows, k, p.width, p.cells, b[p.first*k:end*k], product)
+		floats.Add(out[p.first*k:], product)
+		if rows -= p.width; rows > 0 {
+			w.multiply(true, false, p.width, k, rows, p.rows(end, rows), b[end*k:], product[:p.width*k])
+			floats.Add(out[p.first*k:end*k], product[:p.width*k])
+		}
 	}
-	x := append([]float64{}, b...)
-	f.forward(multiply, x, 1, 0)
-	f.backward(multiply, x, 1)
-	return x, nil
+	return out
 }

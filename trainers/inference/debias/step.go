@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -69,11 +70,15 @@ func Step(p Problem) (*Estimate, error) {
 	if large {
 		return p.largeStep()
 	}
-	size, matrices := float64(parameters(p.Table.D)), 5. // H, its factor and inverse, sums of a form
-	if p.Own {
-		matrices += 3
+	size, triangles := float64(parameters(p.Table.D)), 1.
+	switch {
+	case p.Own: // the rows' own and the blend
+		triangles = 3
+	case p.Equation == Marginal && !p.Robust: // the variance
+		triangles = 2
 	}
-	if err := memory.Check(8*size*(matrices*size+2*rowsTogether), "use --inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, p.Table.D); err != nil {
+	defer memory.Held(4 * size * size * triangles)()
+	if err := memory.Check(8*size*(triangles*size/2+2*formTogether+float64(blockWidth*(1+3*max(2, p.Workers)))), "use --inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, p.Table.D); err != nil {
 		return nil, err
 	}
 	n, err := newNormal(p.Mean, p.Precision)
@@ -86,12 +91,12 @@ func Step(p Problem) (*Estimate, error) {
 	}
 	e := &Estimate{}
 	if p.Own {
-		if e.Own, err = m.blend(p.Workers); err != nil {
+		if e.Own, err = m.blend(); err != nil {
 			return nil, err
 		}
 	}
-	h, err := factorise(m.hessian, p.Workers)
-	if err != nil {
+	h := m.hessian
+	if err := h.factorise(); err != nil {
 		return nil, err
 	}
 	step, err := h.solve(m.gradient)
@@ -110,7 +115,7 @@ func Step(p Problem) (*Estimate, error) {
 	if p.Robust {
 		variances, err = p.rowVariances(n, h, contrasts)
 	} else {
-		variances, err = m.variances(h, contrasts)
+		variances, err = m.variances(contrasts)
 	}
 	e.errors(contrasts, variances)
 	return e, err
@@ -118,12 +123,12 @@ func Step(p Problem) (*Estimate, error) {
 
 // moments are the sums over rows that one step needs at θ = (μ, packed P).
 type moments struct {
-	total    float64       // number of rows, or the sum of their weights
-	squares  float64       // sum of the squares of their weights; total without weights
-	gradient []float64     // mean
-	hessian  *mat.SymDense // expected under MCAR
-	observed *mat.SymDense // of the rows themselves; nil unless Problem.Own
-	variance *mat.SymDense // of a row's gradient by the model; nil: the Hessian
+	total    float64   // number of rows, or the sum of their weights
+	squares  float64   // sum of the squares of their weights; total without weights
+	gradient []float64 // mean
+	hessian  *triangle // expected under MCAR
+	own      *triangle // the Hessian of the rows themselves less the expected one; nil unless Problem.Own
+	variance *triangle // of a row's gradient by the model; nil: the Hessian, or errors are by the rows
 }
 
 // parameters is the length of θ for d columns.
@@ -149,53 +154,43 @@ const ownFloor = 0.1
 //	w H_own + (1 − w) H_expected − ownFloor H_expected
 //
 // is positive definite.
-func (m *moments) blend(workers int) (share float64, err error) {
-	size := m.hessian.SymmetricDim()
+func (m *moments) blend() (share float64, err error) {
+	above := newTriangle(m.hessian.n, m.hessian.workers)
 	for share = 1; share > 0; share -= 0.25 {
-		h, above := mat.NewSymDense(size, nil), mat.NewSymDense(size, nil)
-		for j := range size {
-			for k := j; k < size; k++ {
-				expected := m.hessian.At(j, k)
-				v := share*m.observed.At(j, k) + (1-share)*expected
-				h.SetSym(j, k, v)
-				above.SetSym(j, k, v-ownFloor*expected)
-			}
+		for _, p := range above.panels {
+			clear(p.cells)
 		}
-		_, err := factorise(above, workers)
-		if err == nil {
-			m.hessian = h
-			return share, nil
-		}
-		if !errors.Is(err, ErrSingular) {
-			return 0, err
+		above.addScaled(1-ownFloor, m.hessian)
+		above.addScaled(share, m.own)
+		if err = above.factorise(); !errors.Is(err, ErrSingular) {
+			break
 		}
 	}
-	return 0, nil
+	if share == 0 {
+		return 0, nil
+	}
+	m.hessian.addScaled(share, m.own)
+	m.own = nil
+	return share, err
 }
 
 // variances are those of contrasts of θ̃ by the model, wᵀH⁻¹VH⁻¹w/n. With sampling weights n is the
 // effective number of rows (docs/theory/weights.md#eq-weighted-sandwich).
-func (m *moments) variances(h *factor, contrasts []contrast) (out []float64, err error) {
-	size := h.n
-	out = make([]float64, len(contrasts))
-	var v []float64
-	if m.variance != nil {
-		v = mat.DenseCopyOf(m.variance).RawMatrix().Data
-	}
-	err = blocks(h.workers, len(contrasts), func(multiply graph.Product[float64], at, count int) {
-		x, from := make([]float64, size*count), size
+func (m *moments) variances(contrasts []contrast) (out []float64, err error) {
+	h, out := m.hessian, make([]float64, len(contrasts))
+	err = blocks(h.workers, 0, len(contrasts), func(w *worker, at, count int) {
+		x, from := make([]float64, h.n*count), h.n
 		for a, c := range contrasts[at : at+count] {
 			from = min(from, c.at[0])
 			for b, i := range c.at {
 				x[i*count+a] += c.w[b]
 			}
 		}
-		h.forward(multiply, x, count, from)
+		h.forward(w, x, count, from)
 		y := x
-		if v != nil {
-			h.backward(multiply, x, count)
-			y = make([]float64, size*count)
-			multiply(false, false, size, count, size, v, x, y)
+		if m.variance != nil {
+			h.backward(w, x, count)
+			y = m.variance.times(w, x, count)
 		}
 		for i, value := range x {
 			out[at+i%count] += value * y[i] * m.squares / m.total / m.total
@@ -204,37 +199,35 @@ func (m *moments) variances(h *factor, contrasts []contrast) (out []float64, err
 	return out, err
 }
 
-// rowsTogether is how many rows' influence is found at a time.
-const rowsTogether = 16 * blockWidth
-
 // rowVariances are those of contrasts of θ̃ by the rows: the variance of wᵀH⁻¹g_i over them, over n.
 // Gradients are weighted with sampling weights (docs/theory/weights.md#eq-weighted-sandwich).
-func (p Problem) rowVariances(n *normal, h *factor, contrasts []contrast) ([]float64, error) {
-	size, rows := h.n, 0
+func (p Problem) rowVariances(n *normal, h *triangle, contrasts []contrast) ([]float64, error) {
+	rows, together := 0, blockWidth*max(2, p.Workers)
 	sum, squares := make([]float64, len(contrasts)), make([]float64, len(contrasts))
-	var waiting []float64 // gradients (rows, θ)
+	waiting := make([]float64, 0, together*h.n) // gradients (rows, θ), then H⁻¹ times these
 	take := func() error {
-		count := len(waiting) / size
-		err := blocks(h.workers, count, func(multiply graph.Product[float64], at, count int) {
-			u := make([]float64, size*count)
-			some := waiting[at*size : (at+count)*size]
+		count := len(waiting) / h.n
+		err := blocks(h.workers, 0, count, func(w *worker, at, count int) {
+			u := make([]float64, h.n*count)
+			some := waiting[at*h.n : (at+count)*h.n]
 			for i, v := range some {
-				u[i%size*count+i/size] = v
+				u[i%h.n*count+i/h.n] = v
 			}
-			h.forward(multiply, u, count, 0)
-			h.backward(multiply, u, count)
+			h.forward(w, u, count, 0)
+			h.backward(w, u, count)
 			for i := range some {
-				some[i] = u[i%size*count+i/size]
+				some[i] = u[i%h.n*count+i/h.n]
 			}
 		})
-		for ; len(waiting) > 0; waiting = waiting[size:] {
+		for row := range slices.Chunk(waiting, h.n) {
 			for k, c := range contrasts {
-				v := c.w[0]*waiting[c.at[0]] + c.w[1]*waiting[c.at[1]] + c.w[2]*waiting[c.at[2]]
+				v := c.w[0]*row[c.at[0]] + c.w[1]*row[c.at[1]] + c.w[2]*row[c.at[2]]
 				sum[k] += v
 				squares[k] += v * v
 			}
 		}
 		rows += count
+		waiting = waiting[:0]
 		return err
 	}
 	var failed error
@@ -243,7 +236,7 @@ func (p Problem) rowVariances(n *normal, h *factor, contrasts []contrast) ([]flo
 			if p.Table.Weights != nil {
 				floats.Scale(count, g)
 			}
-			if waiting = append(waiting, g...); len(waiting) == rowsTogether*size && failed == nil {
+			if waiting = append(waiting, g...); len(waiting) == cap(waiting) && failed == nil {
 				failed = take()
 			}
 		})

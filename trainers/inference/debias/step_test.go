@@ -58,13 +58,14 @@ func TestStandardErrorsAgainstLavaan(t *testing.T) {
 	p := Problem{Table: z, Mean: n.mu, Precision: n.p, Robust: true, Own: true, Workers: 2}
 	m, err := p.moments(n)
 	require.NoError(t, err)
-	h, err := factorise(m.observed, 1)
-	require.NoError(t, err)
+	h := m.hessian
+	h.addScaled(1, m.own)
+	require.NoError(t, h.factorise())
 	step, err := h.solve(m.gradient)
 	require.NoError(t, err)
 	require.InDeltaSlice(t, make([]float64, len(step)), step, 1e-8)
 	variances := func(rows bool, c []contrast) (v []float64) {
-		if v, err = m.variances(h, c); rows {
+		if v, err = m.variances(c); rows {
 			v, err = p.rowVariances(n, h, c)
 		}
 		require.NoError(t, err)
@@ -137,14 +138,14 @@ func TestOwnHessianIsBlended(t *testing.T) {
 	const d = 6
 	g, err := simulate.Star(d, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
-	least := func(m *moments, expected *mat.SymDense, share float64) float64 {
+	least := func(expected, own *mat.SymDense, share float64) float64 {
 		var c mat.Cholesky
 		require.True(t, c.Factorize(expected))
 		var l mat.TriDense
 		c.LTo(&l)
 		var half, whole mat.Dense
 		h := mat.NewDense(expected.SymmetricDim(), expected.SymmetricDim(), nil)
-		h.Apply(func(i, j int, _ float64) float64 { return share*m.observed.At(i, j) + (1-share)*expected.At(i, j) }, h)
+		h.Apply(func(i, j int, _ float64) float64 { return expected.At(i, j) + share*own.At(i, j) }, h)
 		require.NoError(t, half.Solve(&l, h))
 		require.NoError(t, whole.Solve(&l, half.T()))
 		var e mat.EigenSym
@@ -165,13 +166,13 @@ func TestOwnHessianIsBlended(t *testing.T) {
 		require.NoError(t, err)
 		m, err := Problem{Table: table, Own: true}.moments(n)
 		require.NoError(t, err)
-		expected := m.hessian
-		share, err := m.blend(1)
+		expected, own := whole(m.hessian), whole(m.own)
+		share, err := m.blend()
 		require.NoError(t, err)
 		seen[share] = true
-		require.GreaterOrEqual(t, least(m, expected, share), ownFloor-1e-9)
+		require.GreaterOrEqual(t, least(expected, own, share), ownFloor-1e-9)
 		if share < 1 {
-			require.Less(t, least(m, expected, share+0.25), ownFloor+1e-9)
+			require.Less(t, least(expected, own, share+0.25), ownFloor+1e-9)
 		}
 		e, err := Step(Problem{Table: table, Mean: make([]float64, d), Precision: g.Precision, Robust: true, Own: true})
 		require.NoError(t, err)
@@ -208,32 +209,51 @@ func TestFactor(t *testing.T) {
 	require.NoError(t, c.InverseTo(&want))
 	var solved [][]float64
 	for _, workers := range []int{1, 3} {
-		f, err := factorise(h, workers)
-		require.NoError(t, err)
+		m := &moments{total: 1, squares: 1, hessian: triangleOf(h, workers), variance: triangleOf(h, workers)}
+		require.NoError(t, m.hessian.factorise())
 		unit := make([]float64, n)
 		unit[100] = 1
-		x, err := f.solve(unit)
+		x, err := m.hessian.solve(unit)
 		require.NoError(t, err)
 		require.InDeltaSlice(t, mat.Col(nil, 100, &want), x, 1e-10)
 		solved = append(solved, x)
-		m := &moments{total: 1, squares: 1, variance: h}
 		one := []contrast{{at: [3]int{100, 101, 205}, w: [3]float64{1, 2, -1}}}
 		at := mat.NewVecDense(n, nil)
 		at.SetVec(100, 1)
 		at.SetVec(101, 2)
 		at.SetVec(205, -1)
-		v, err := m.variances(f, one)
+		v, err := m.variances(one)
 		require.NoError(t, err)
 		require.InDelta(t, mat.Inner(at, &want, at), v[0], 1e-9)
 		m.variance = nil
-		v, err = m.variances(f, one)
+		v, err = m.variances(one)
 		require.NoError(t, err)
 		require.InDelta(t, mat.Inner(at, &want, at), v[0], 1e-9)
 	}
 	require.Equal(t, solved[0], solved[1])
 	h.SetSym(150, 150, -1)
-	_, err := factorise(h, 2)
-	require.ErrorIs(t, err, ErrSingular)
+	require.ErrorIs(t, triangleOf(h, 2).factorise(), ErrSingular)
+}
+
+// triangleOf holds h, whole gives it back.
+func triangleOf(h *mat.SymDense, workers int) *triangle {
+	m := newTriangle(h.SymmetricDim(), workers)
+	for i := range m.n {
+		for j := range i + 1 {
+			*m.at(i, j) = h.At(i, j)
+		}
+	}
+	return m
+}
+
+func whole(m *triangle) *mat.SymDense {
+	h := mat.NewSymDense(m.n, nil)
+	for i := range m.n {
+		for j := range i + 1 {
+			h.SetSym(i, j, *m.at(i, j))
+		}
+	}
+	return h
 }
 
 // Conjugate gradients come to what the factorisation comes to; errors by draws to its errors,

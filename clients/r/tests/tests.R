@@ -1,0 +1,64 @@
+# They need the program on the PATH, or options(missingscore.path = ) by the variable MISSINGSCORE.
+library(missingscore)
+if (nzchar(Sys.getenv("MISSINGSCORE"))) options(missingscore.path = Sys.getenv("MISSINGSCORE"))
+if (inherits(try(ms_program(), silent = TRUE), "try-error")) {
+  message("skipped: the program missingscore is not here")
+  quit()
+}
+
+# A chain with partial correlations .6 and -.5.
+set.seed(1)
+p <- matrix(c(1, -.6, 0, -.6, 1, .5, 0, .5, 1), 3)
+x <- as.data.frame(matrix(rnorm(1200), 400) %*% chol(solve(p)))
+names(x) <- c("a", "b c", "ü")
+net <- ms_network(x, inference = "model", verbose = FALSE)
+free <- -cov2cor(solve(cov(x)))
+stopifnot(
+  nrow(net$edges) == 2, all.equal(net$pairs$estimate, free[cbind(net$pairs$from, net$pairs$to)], tolerance = 1e-6),
+  identical(dimnames(net$graph), list(names(x), names(x))), net$graph["a", "b c"] == net$graph["b c", "a"],
+  all(confint(net)[, 1] < net$pairs$estimate), file.exists(file.path(net$folder, "report.html"))
+)
+
+# Gaps are filled by conditional means of the model; observed cells stay to the last digit.
+gaps <- x
+gaps[1:40, 1] <- NA
+model <- ms_fit(gaps, verbose = FALSE)
+mu <- unlist(model$model$mean)
+q <- do.call(rbind, model$model$precision)
+filled <- predict(model, gaps)
+by_hand <- mu[1] - as.matrix(sweep(x[1:40, 2:3], 2, mu[2:3])) %*% q[1, 2:3] / q[1, 1]
+stopifnot(all.equal(filled[1:40, 1], c(by_hand), tolerance = 1e-9), identical(filled[-(1:40), ], gaps[-(1:40), ]))
+stopifnot(nrow(simulate(model, 7, seed = 2)) == 7)
+
+# Factors come back as the same factors.
+people <- data.frame(
+  size = rnorm(200), town = factor(sample(c("Zürich", "Bath, UK", "the \"Hague\""), 200, TRUE)),
+  grade = factor(sample(c("low", "mid", "high"), 200, TRUE), c("low", "mid", "high"), ordered = TRUE),
+  smokes = sample(c(TRUE, FALSE), 200, TRUE), visits = sample(0:40, 200, TRUE), name = paste("person", 1:200)
+)
+for (name in names(people)[1:5]) people[sample(200, 20), name] <- NA
+heard <- character()
+imp <- withCallingHandlers(ms_impute(people, draws = 3, verbose = FALSE), missingscore_warning = function(w) {
+  heard <<- c(heard, conditionMessage(w))
+  invokeRestart("muffleWarning")
+})
+stopifnot(any(grepl("left out: name", heard)), identical(imp$.imp, rep(0:3, each = 200)))
+first <- imp[imp$.imp == 1, ]
+for (name in names(people)) {
+  seen <- !is.na(people[[name]])
+  stopifnot(!anyNA(first[[name]]), all(first[[name]][seen] == people[[name]][seen]))
+  stopifnot(identical(levels(first[[name]]), levels(people[[name]])), is.ordered(first[[name]]) == is.ordered(people[[name]]))
+}
+stopifnot(is.logical(first$smokes))
+if (requireNamespace("mice", quietly = TRUE)) {
+  mids <- mice::as.mids(imp)
+  stopifnot(mids$m == 3, identical(levels(mids$data$town), levels(people$town)), is.ordered(mids$data$grade))
+}
+
+# Mistakes name the flag.
+e <- tryCatch(ms_network(x, gamma = -1, verbose = FALSE), missingscore_usage = identity)
+stopifnot(inherits(e, "missingscore_error"), e$field == "gamma", grepl("negative", conditionMessage(e)))
+
+# JSON as its grammar has it.
+json <- missingscore:::parse_json("{\"a\":[1,-2.5e3],\"b\":{},\"c\":[],\"d\":\"x\\\"\\u00e9\\n\\\\\",\"e\":null,\"f\":[{\"g\":true}]}")
+stopifnot(identical(json$a, c(1, -2500)), identical(json$b, list()), identical(json$d, "x\"\u00e9\n\\"), is.null(json$e), isTRUE(json$f[[1]]$g))

@@ -1,0 +1,120 @@
+package graph
+
+// Derivatives as expressions. An operation's Reverse makes nodes, so that a gradient is
+// an expression like any other, to be differentiated again: Gorgonia's Grad would give
+// the first gradient a second time.
+
+// Gradient is ∂(Σ y)/∂x in the shape of x, by one reverse walk from y to x: the score, if y
+// (n, 1) is the log density of each row of x. Nodes held are constants. It stops the
+// construction, by name, at an operation that has no derivative.
+func (b *Builder) Gradient(y, x Node, held ...Node) Node {
+	sources := map[Node]bool{x: true}
+	for _, h := range held {
+		sources[h] = false
+	}
+	r, c := shape(y)
+	if g := b.adjoints(b.paths(y, sources), y, b.filled(1, r, c), sources)[x]; g != nil {
+		return g
+	}
+	r, c = shape(x)
+	return b.filled(0, r, c)
+}
+
+// paths are the nodes between the sources and y, y among them, each after its inputs.
+// sources[n] is false where n is held constant.
+func (b *Builder) paths(y Node, sources map[Node]bool) (order []Node) {
+	depends := map[Node]bool{}
+	var visit func(n Node) bool
+	visit = func(n Node) bool {
+		if source, ok := sources[n]; ok {
+			return source
+		}
+		if found, ok := depends[n]; ok {
+			return found
+		}
+		found := false
+		if op, ok := n.Op().(*kernelOp); ok {
+			for i, input := range op.inputs {
+				if op.differentiable(i) && visit(input) {
+					found = true
+				}
+			}
+			if found && op.Reverse == nil {
+				b.Fail(errNoDerivative(op.Name))
+			}
+		}
+		if depends[n] = found; found {
+			order = append(order, n)
+		}
+		return found
+	}
+	visit(y)
+	return order
+}
+
+// adjoints are the gradients by the nodes of order and by the sources, that by y being g.
+func (b *Builder) adjoints(order []Node, y, g Node, sources map[Node]bool) map[Node]Node {
+	adjoint, inside := map[Node]Node{y: g}, map[Node]bool{}
+	for _, n := range order {
+		inside[n] = true
+	}
+	for i := len(order) - 1; i >= 0; i-- {
+		n := order[i]
+		op := n.Op().(*kernelOp)
+		if adjoint[n] == nil {
+			continue
+		}
+		for k, v := range op.Reverse(n, adjoint[n]) {
+			switch input := op.inputs[k]; {
+			case v == nil || !inside[input] && !sources[input]:
+			case adjoint[input] == nil:
+				adjoint[input] = v
+			default:
+				adjoint[input] = b.Add(adjoint[input], v)
+			}
+		}
+	}
+	return adjoint
+}
+
+// filled is a matrix of numbers that are all c. Where one is a factor or is repeated, the
+// operations simplify.
+func (b *Builder) filled(c float64, rows, cols int) Node {
+	k := filling{c, rows, cols}
+	n, ok := b.fillings[k]
+	if !ok {
+		values := make([]float64, rows*cols)
+		for i := range values {
+			values[i] = c
+		}
+		n = b.Constant(rows, cols, values)
+		b.fillings[k], b.equal[n] = n, c
+	}
+	return n
+}
+
+type filling struct {
+	c          float64
+	rows, cols int
+}
+
+// multiple is Scale without an operation for c = 1.
+func (b *Builder) multiple(c float64, x Node) Node {
+	if c == 1 {
+		return x
+	}
+	return b.Scale(c, x)
+}
+
+// reshape is the same numbers, row by row, in another shape.
+func (b *Builder) reshape(x Node, rows, cols int) Node {
+	if of := b.reshaped[x]; of != nil {
+		x = of
+	}
+	if r, c := shape(x); r == rows && c == cols {
+		return x
+	}
+	n := b.fold("reshape", x, rows, cols, 1, 1, false, nil)
+	b.reshaped[n] = x
+	return n
+}

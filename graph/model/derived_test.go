@@ -1,0 +1,285 @@
+package model_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data/simulate"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/graph/modeltest"
+	"missingscore/internal/stream"
+)
+
+// derived is m with everything derived from its log density.
+func derived(m model.Model) model.Model {
+	return model.FromLogDensity(m.Dim(), m.Params(), func(b *graph.Builder, x graph.Node) graph.Node {
+		return m.Evaluate(b, x).LogDensity
+	})
+}
+
+// values are log q, score, diagonal, a Hessian product, and the parameters' gradients of a
+// sum of all of them.
+func values(t *testing.T, m model.Model, x []float64, dtype graph.DType) map[string][]float64 {
+	t.Helper()
+	d := m.Dim()
+	n := len(x) / d
+	p, err := graph.BuildAs(dtype, func(b *graph.Builder) {
+		e := m.Evaluate(b, b.Input("x", n, d))
+		v := b.Input("v", n, d)
+		product := e.HessianProduct(v)
+		b.Output("log", e.LogDensity)
+		b.Output("score", e.Score)
+		b.Output("diagonal", e.Diagonal)
+		b.Output("product", product)
+		square := b.Add(b.Square(e.Score), b.Scale(2, e.Diagonal))
+		b.Minimise(b.Add(b.Add(b.Sum(square), b.Sum(b.Prod(v, product))), b.Sum(e.LogDensity)), m.Params()...)
+	})
+	require.NoError(t, err)
+	copy(p.Input("x"), x)
+	for i := range p.Input("v") {
+		p.Input("v")[i] = math.Sin(float64(i))
+	}
+	require.NoError(t, p.Run())
+	found := map[string][]float64{}
+	for _, name := range []string{"log", "score", "diagonal", "product"} {
+		found[name] = slices.Clone(p.Output(name))
+	}
+	for _, q := range m.Params() {
+		found["by "+q.Name] = slices.Clone(p.Grad(q))
+	}
+	return found
+}
+
+func handWritten(t testing.TB, d int) map[string]model.Model {
+	means, deviations := make([][]float64, 3), make([][]float64, 3)
+	rng := stream.New(3, 3)
+	for k := range means {
+		for range d {
+			means[k], deviations[k] = append(means[k], rng.NormFloat64()), append(deviations[k], 0.5+rng.Float64())
+		}
+	}
+	mixture, err := model.NewMixture(simulate.Mixture{Weights: []float64{0.5, 0.3, 0.2}, Means: means, Deviations: deviations})
+	require.NoError(t, err)
+	models := map[string]model.Model{
+		"gaussian": model.NewGaussian(d, model.CholeskyFactor),
+		"natural":  model.NewGaussian(d, model.Natural),
+		"quartic":  model.NewQuartic(d),
+		"mixture":  mixture,
+	}
+	for _, m := range models {
+		for _, p := range m.Params() {
+			for i := range p.Value {
+				p.Value[i] += 0.3 * rng.NormFloat64()
+			}
+		}
+	}
+	return models
+}
+
+// The derived expressions are those written by hand from the closed forms.
+func TestDerivedEqualsHandWritten(t *testing.T) {
+	for _, d := range []int{1, 2, 5} {
+		rng := stream.New(2, uint64(d))
+		x := make([]float64, 4*d)
+		for i := range x {
+			x[i] = rng.NormFloat64()
+		}
+		for name, m := range handWritten(t, d) {
+			for _, dtype := range []graph.DType{graph.Float64, graph.Float32} {
+				tolerance := map[graph.DType]float64{graph.Float64: 1e-11, graph.Float32: 2e-4}[dtype]
+				want, got := values(t, m, x, dtype), values(t, derived(m), x, dtype)
+				for part, w := range want {
+					for i := range w {
+						require.InDelta(t, w[i], got[part][i], tolerance*(1+math.Abs(w[i])), "%s, %d columns, %v, %s", name, d, dtype, part)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestDerivedModels(t *testing.T) {
+	for _, name := range []string{"gaussian", "quartic", "mixture"} {
+		modeltest.Run(t, func(d int) model.Model {
+			m, err := model.New(name, d, nil, stream.New(1, 1))
+			require.NoError(t, err)
+			return derived(m)
+		})
+	}
+}
+
+func BenchmarkDerived(b *testing.B) {
+	const n, d = 1000, 10
+	for name, m := range handWritten(b, d) {
+		for _, kind := range []string{"hand", "derived"} {
+			if kind == "derived" {
+				m = derived(m)
+			}
+			for _, what := range []string{"score", "diagonal", "product"} {
+				b.Run(fmt.Sprint(name, "/", what, "/", kind), func(b *testing.B) { benchmark(b, m, what, n) })
+			}
+		}
+	}
+}
+
+// benchmark is a score matching step: loss and gradients by the parameters.
+func benchmark(b *testing.B, m model.Model, what string, n int) {
+	d := m.Dim()
+	p, err := graph.Build(func(g *graph.Builder) {
+		e := m.Evaluate(g, g.Input("x", n, d))
+		loss := g.Sum(g.Square(e.Score))
+		switch what {
+		case "diagonal":
+			loss = g.Add(loss, g.Sum(g.Scale(2, e.Diagonal)))
+		case "product":
+			v := g.Input("v", n, d)
+			loss = g.Add(loss, g.Sum(g.Prod(v, e.HessianProduct(v))))
+		}
+		g.Minimise(loss, slices.DeleteFunc(slices.Clone(m.Params()), func(q *graph.Param) bool { return q.Name == "level" })...)
+	})
+	require.NoError(b, err)
+	rng := stream.New(1, 1)
+	for i := range p.Input("x") {
+		p.Input("x")[i] = rng.NormFloat64()
+	}
+	if p.Has("v") {
+		for i := range p.Input("v") {
+			p.Input("v")[i] = rng.NormFloat64()
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// Every operation that a log density of rows can be written with, in both roles of a product,
+// against differences.
+func TestDerivedOperations(t *testing.T) {
+	type node = graph.Node
+	const k = 3
+	p := func(b *graph.Builder, name string, rows, cols int, params *[]*graph.Param) node {
+		for _, q := range *params {
+			if q.Name == name {
+				return b.Param(q)
+			}
+		}
+		q := graph.NewParam(name, rows, cols)
+		for i := range q.Value {
+			q.Value[i] = 0.6 * math.Sin(float64(3*i+len(name)+rows))
+		}
+		*params = append(*params, q)
+		return b.Param(q)
+	}
+	for name, f := range map[string]func(b *graph.Builder, x node, p func(name string, rows, cols int) node) node{
+		"logistics": func(b *graph.Builder, x node, p func(string, int, int) node) node {
+			_, d := graph.Shape(x)
+			z := b.AddRow(b.MatMul(false, true, x, p("w", k, d)), p("c", 1, k))
+			return b.RowSum(b.Prod(b.Map(graph.Logistic, z), b.Map(graph.LogLogistic, b.Complement(b.Square(z)))))
+		},
+		"exponentials of columns": func(b *graph.Builder, x node, p func(string, int, int) node) node {
+			n, d := graph.Shape(x)
+			scaled := b.Prod(b.Map(graph.Exp, b.Scale(0.5, x)), b.Rows(p("scale", 1, d), n))
+			return b.RowSum(b.Sub(b.Square(scaled), b.Prod(scaled, b.Columns(b.RowSum(x), d))))
+		},
+		"parts of rows": func(b *graph.Builder, x node, p func(string, int, int) node) node {
+			_, d := graph.Shape(x)
+			z := b.Activate(graph.Tanh, b.Affine(x, p("w", d, 2*k), p("c", 1, 2*k), false))
+			parts := b.SplitRows(z, 2)
+			joined := b.JoinRows(b.Prod(parts, b.Square(parts)), 2)
+			return b.Add(b.RowSum(b.MatMul(false, false, joined, p("v", 2*k, 2))), b.RowDot(z, joined))
+		},
+		"groups": func(b *graph.Builder, x node, p func(string, int, int) node) node {
+			_, d := graph.Shape(x)
+			z := b.SplitRows(b.MatMul(false, false, b.ConcatColumns(x, b.Square(x)), p("w", 2*d, 2*k)), 2) // (n·2, k)
+			w := b.RowSum(b.Activate(graph.Softplus, z))                                                   // (n·2, 1)
+			c := b.MatMul(false, false, x, p("c", d, k))                                                   // (n, k)
+			mean := b.GroupMean(w, z, 2)
+			outer := b.GroupSum(b.GroupOuter(c, w, 2), 2)
+			square := b.GroupSum(b.GroupSquares(c, z, 2), 2)
+			return b.Scale(0.1, b.Add(b.RowDot(mean, outer), b.Add(square, b.GroupSum(b.GroupDot(c, b.Square(z), 2), 2))))
+		},
+		"weights": func(b *graph.Builder, x node, p func(string, int, int) node) node {
+			_, d := graph.Shape(x)
+			z := b.MatMul(false, false, b.GroupRepeat(x, 2), p("w", d, 1)) // (n·2, 1), equal in pairs
+			z = b.Add(z, b.SplitRows(b.MatMul(false, false, b.Square(x), p("u", d, 2)), 2))
+			w := b.GroupSoftmax(z, 2)
+			return b.Add(b.GroupSum(b.Prod(w, b.Square(z)), 2), b.GroupLogSumExp(z, 2))
+		},
+		"a repeated row": func(b *graph.Builder, x node, p func(string, int, int) node) node {
+			n, d := graph.Shape(x)
+			row := b.Rows(p("w", 1, d), n)
+			return b.Sub(b.Square(b.GroupDot(b.Square(x), row, 1)), b.RowDot(x, b.Prod(x, row)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			modeltest.Run(t, func(d int) model.Model {
+				var params []*graph.Param
+				expression := func(b *graph.Builder, x node) node {
+					return f(b, x, func(name string, rows, cols int) node { return p(b, name, rows, cols, &params) })
+				}
+				_, err := graph.Build(func(b *graph.Builder) { b.Output("log q", expression(b, b.Input("x", 2, d))) })
+				require.NoError(t, err)
+				return model.FromLogDensity(d, params, expression)
+			})
+		})
+	}
+}
+
+// What cannot be derived is refused by the operation's name, where it is needed.
+func TestDerivedRefusals(t *testing.T) {
+	root := &graph.Function{Name: "root", F: math.Sqrt}
+	zero := func(b *graph.Builder, x graph.Node) graph.Node { return b.Scale(0, x) }
+	for name, c := range map[string]struct {
+		log  func(b *graph.Builder, x graph.Node) graph.Node
+		need func(b *graph.Builder, e model.Evaluation) graph.Node
+		want string
+	}{
+		"no derivative": {func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.Map(root, x)) }, nil, "the derivative of root is needed, and it has none"},
+		"no second derivative": {
+			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.LogMass(x, b.Complement(x))) },
+			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
+			"cannot be derived: logmass has no second derivative",
+		},
+		"no second derivative for a product": {
+			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.LogMass(x, b.Complement(x))) },
+			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.HessianProduct(zero(b, e.Score)) },
+			"the derivative of logmass'",
+		},
+		"mixed rows": {
+			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.Sub(x, b.Rows(b.ColSum(x), 4))) },
+			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
+			"colsum has no second derivative along coordinates, or mixes rows",
+		},
+		"mixed rows by a product": {
+			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.MatMul(false, true, x, x)) },
+			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
+			"mixes rows of x",
+		},
+		"a rectifier": {
+			func(b *graph.Builder, x graph.Node) graph.Node {
+				return b.RowSum(b.Affine(x, b.Constant(2, 1, []float64{1, 2}), b.Constant(1, 1, []float64{1}), true))
+			},
+			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
+			"a rectifier has no second derivative: use Activate",
+		},
+		"wrong shape": {zero, nil, "the log density of 4 rows is (4, 2): (4, 1) is needed"},
+	} {
+		_, err := graph.Build(func(b *graph.Builder) {
+			m := model.FromLogDensity(2, nil, c.log)
+			e := m.Evaluate(b, b.Input("x", 4, 2))
+			b.Output("score", e.Score)
+			if c.need != nil {
+				b.Output("second", c.need(b, e))
+			}
+		})
+		require.ErrorContains(t, err, c.want, name)
+	}
+}

@@ -1,0 +1,346 @@
+package graph
+
+import (
+	"fmt"
+	"maps"
+)
+
+// HessianDiagonal is ∂²y_i/∂x_ij² (n, d) of y (n, 1) at the rows of x (n, d), where each
+// y_i depends on its own row of x only. It costs one forward walk along all d coordinates:
+//
+//	∂²y/∂x_j² = Σ_o g_o · o''[u̇_j, u̇_j]
+//
+// over the operations o between x and y: g_o is ∂y/∂o, and u̇_j are the derivatives of its
+// inputs along coordinate j. It fails, by name, at an operation without a second derivative
+// or one that mixes rows.
+func (b *Builder) HessianDiagonal(y, x Node) (diagonal Node, err error) {
+	n, d := shape(x)
+	err = b.try(func() {
+		s := &sweep{b: b, n: n, d: d}
+		s.run(y, b.filled(1, n, 1), map[Node]tangents{x: {y: b.filled(1, n, d)}})
+		diagonal = b.filled(0, n, d)
+		for _, bend := range s.bends {
+			diagonal = b.Add(diagonal, bend)
+		}
+	})
+	return diagonal, err
+}
+
+// JacobianDiagonal is ∂y_ij/∂x_ij (n, d) of y (n, d), row i of which depends on row i of
+// x (n, d) only. It fails as HessianDiagonal does.
+func (b *Builder) JacobianDiagonal(y, x Node) (diagonal Node, err error) {
+	n, d := shape(x)
+	err = b.try(func() {
+		s := &sweep{b: b, n: n, d: d}
+		if t := s.run(y, nil, map[Node]tangents{x: {y: b.filled(1, n, d)}}); t.none() {
+			diagonal = b.filled(0, n, d)
+		} else {
+			diagonal = s.element(t)
+		}
+	})
+	return diagonal, err
+}
+
+// JacobianProduct is J_i v_i (n, k), J_i the Jacobian of row i of y (n, k) by row i of
+// x (n, d), v (n, d). It stops the construction where JacobianDiagonal fails.
+func (b *Builder) JacobianProduct(y, x, v Node) Node {
+	n, k := shape(y)
+	s := &sweep{b: b, n: n, d: 1}
+	if t := s.run(y, nil, map[Node]tangents{x: {all: v}}); !t.none() {
+		return t.all
+	}
+	return b.filled(0, n, k)
+}
+
+// try returns a mistake in f as an error.
+func (b *Builder) try(f func()) (err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case buildError:
+			err = e.err
+		default:
+			panic(e)
+		}
+	}()
+	f()
+	return nil
+}
+
+// tangents are the derivatives of a node (R, h) along the d coordinates of the row of x that
+// each of its rows belongs to. With neither, the node does not depend on x.
+type tangents struct {
+	// y (R, d), w (d, h) and k (R, h): element c changes by y_j w_jc k_c along coordinate j.
+	// Without k it is 1, and without w and k the identity: element j changes by y_j, along
+	// coordinate j only.
+	y, w, k Node
+	// all (R·d, h): row i·d+j is the derivative of row i along coordinate j.
+	all Node
+}
+
+func (t tangents) none() bool     { return t.y == nil && t.all == nil }
+func (t tangents) identity() bool { return t.y != nil && t.w == nil }
+
+// sweep is the forward walk.
+type sweep struct {
+	b     *Builder
+	n, d  int    // rows of x, and directions
+	g     Node   // the present operation's adjoint, nil where second derivatives are not asked for
+	bends []Node // (n, d): their sum is the diagonal
+}
+
+// run is the tangents of y, from known ones. g is the adjoint of y.
+func (s *sweep) run(y, g Node, known map[Node]tangents) tangents {
+	sources := map[Node]bool{}
+	for n, t := range known {
+		sources[n] = !t.none()
+	}
+	order := s.b.paths(y, sources)
+	adjoint := map[Node]Node{}
+	if g != nil {
+		adjoint = s.b.adjoints(order, y, g, sources)
+	}
+	at := maps.Clone(known)
+	for _, n := range order {
+		op := n.Op().(*kernelOp)
+		in := make([]tangents, len(op.inputs))
+		for i, input := range op.inputs {
+			if op.differentiable(i) {
+				in[i] = at[input]
+			}
+		}
+		s.g = adjoint[n]
+		switch {
+		case op.tangents != nil:
+			at[n] = op.tangents(s, in)
+		case op.Elementwise:
+			at[n] = s.elementwise(n, op, in[0])
+		default:
+			s.b.Failf("%s has no second derivative along coordinates, or mixes rows", op.Name)
+		}
+	}
+	return at[y]
+}
+
+// through is the tangents of an operation that is the expression y of its inputs.
+func (s *sweep) through(y Node, inputs []Node, in []tangents) tangents {
+	known := map[Node]tangents{}
+	for i, n := range inputs {
+		known[n] = in[i]
+	}
+	return s.run(y, s.g, known)
+}
+
+// bend adds a part of the diagonal, (R, d), R a multiple of n.
+func (s *sweep) bend(part Node) {
+	if s.b.isZero(part) {
+		return
+	}
+	if rows, _ := shape(part); rows > s.n {
+		part = s.b.GroupSum(part, rows/s.n)
+	}
+	s.bends = append(s.bends, part)
+}
+
+// elementwise: along a tangent u̇ the result changes by f'u̇, and bends by g f”u̇².
+func (s *sweep) elementwise(n Node, op *kernelOp, u tangents) tangents {
+	b, x := s.b, op.inputs[0]
+	r, h := shape(n)
+	if s.g != nil {
+		if c := b.Gradient(op.Reverse(n, s.g)[0], x, s.g); !b.isZero(c) {
+			switch {
+			case u.identity():
+				s.bend(b.Prod(c, b.Square(u.y)))
+			case u.y != nil:
+				if u.k != nil {
+					c = b.Prod(c, b.Square(u.k))
+				}
+				s.bend(b.Prod(b.Square(u.y), b.MatMul(false, true, c, b.Square(u.w))))
+			case h == 1:
+				s.bend(b.GroupOuter(b.Square(b.reshape(u.all, r, s.d)), c, 1))
+			default:
+				s.bend(b.reshape(b.GroupSquares(c, u.all, s.d), r, s.d))
+			}
+		}
+	}
+	return s.times(op.Reverse(n, b.filled(1, r, h))[0], u)
+}
+
+// times is k ∘ u, k (R, h).
+func (s *sweep) times(k Node, u tangents) tangents {
+	b := s.b
+	r, h := shape(k)
+	c, constant := b.equal[k]
+	switch {
+	case u.none() || constant && c == 1:
+		return u
+	case u.identity():
+		return tangents{y: b.Prod(k, u.y)}
+	case constant && u.y != nil:
+		return tangents{y: b.multiple(c, u.y), w: u.w, k: u.k}
+	case u.y != nil && u.k == nil:
+		return tangents{y: u.y, w: u.w, k: k}
+	case u.y != nil:
+		return tangents{y: u.y, w: u.w, k: b.Prod(u.k, k)}
+	case h == 1:
+		return tangents{all: b.reshape(b.GroupOuter(b.reshape(s.all(u), r, s.d), k, 1), r*s.d, 1)}
+	}
+	return tangents{all: b.groupProd(k, s.all(u), s.d)}
+}
+
+// all is the tangents one below the other, (R·d, h).
+func (s *sweep) all(u tangents) Node {
+	switch {
+	case u.all != nil:
+		return u.all
+	case u.w == nil:
+		return s.b.spreadDiagonal(u.y)
+	}
+	r, _ := shape(u.y)
+	y, even := s.b.equal[u.y]
+	k := u.k
+	if k == nil {
+		_, h := shape(u.w)
+		k = s.b.filled(1, r, h)
+	}
+	if even {
+		return s.b.stack(s.b.multiple(y, k), u.w)
+	}
+	return s.b.GroupOuter(s.b.stack(k, u.w), s.b.reshape(u.y, r*s.d, 1), 1)
+}
+
+// element is the derivative of element j along coordinate j, (R, d).
+func (s *sweep) element(u tangents) Node {
+	switch {
+	case u.all != nil:
+		return s.b.stackDiagonal(u.all)
+	case u.w != nil:
+		r, _ := shape(u.y)
+		along := s.b.Prod(u.y, s.b.Rows(s.b.DiagonalOf(u.w), r))
+		if u.k != nil {
+			along = s.b.Prod(along, u.k)
+		}
+		return along
+	}
+	return u.y
+}
+
+// sum is a + c.
+func (s *sweep) sum(a, c tangents) tangents {
+	switch {
+	case a.none():
+		return c
+	case c.none():
+		return a
+	case a.y != nil && c.y != nil && a.w == c.w && a.k == c.k:
+		return tangents{y: s.b.Add(a.y, c.y), w: a.w, k: a.k}
+	}
+	return tangents{all: s.b.Add(s.all(a), s.all(c))}
+}
+
+// prod: u ∘ v changes by u̇v + uv̇, and bends by 2g u̇v̇.
+func (s *sweep) prod(u, v Node, a, c tangents) tangents {
+	b := s.b
+	if s.g != nil && !a.none() && !c.none() {
+		twice := b.Scale(2, s.g)
+		r, h := shape(u)
+		switch {
+		case a.identity() || c.identity():
+			s.bend(b.Prod(twice, b.Prod(s.element(a), s.element(c))))
+		case h == 1:
+			s.bend(b.GroupOuter(b.Prod(b.reshape(s.all(a), r, s.d), b.reshape(s.all(c), r, s.d)), twice, 1))
+		default:
+			s.bend(b.reshape(b.GroupDot(twice, b.Prod(s.all(a), s.all(c)), s.d), r, s.d))
+		}
+	}
+	return s.sum(s.times(v, a), s.times(u, c))
+}
+
+// rowSum is the tangents of RowSum of a node with tangents u.
+func (s *sweep) rowSum(u tangents) tangents {
+	if u.identity() {
+		r, _ := shape(u.y)
+		return tangents{all: s.b.reshape(u.y, r*s.d, 1)}
+	}
+	if u.k != nil {
+		r, _ := shape(u.y)
+		return tangents{all: s.b.reshape(s.b.Prod(u.y, s.b.MatMul(false, true, u.k, u.w)), r*s.d, 1)}
+	}
+	return tangents{all: s.b.RowSum(s.all(u))}
+}
+
+// matMul is the tangents of x op(w), w a constant.
+func (s *sweep) matMul(u tangents, w Node, transposed bool) tangents {
+	switch {
+	case u.all != nil || u.k != nil:
+		return tangents{all: s.b.MatMul(false, transposed, s.all(u), w)}
+	case u.w != nil:
+		return tangents{y: u.y, w: s.b.MatMul(false, transposed, u.w, w)}
+	case transposed:
+		return tangents{y: u.y, w: s.b.MatMul(false, true, s.b.spreadDiagonal(s.b.filled(1, 1, s.d)), w)}
+	}
+	return tangents{y: u.y, w: w}
+}
+
+// grouped checks that groups of r rows of R are rows of one row of x.
+func (s *sweep) grouped(name string, rows, r int) {
+	if rows/s.n%r != 0 {
+		s.b.Failf("%s of %d rows each mixes rows of x", name, r)
+	}
+}
+
+// groupSum is the tangents of GroupSum of a node (R, h) with tangents u.
+func (s *sweep) groupSum(u tangents, rows, h, r int) tangents {
+	s.grouped("group sum", rows, r)
+	if u.y != nil && u.k == nil {
+		return tangents{y: s.b.GroupSum(u.y, r), w: u.w}
+	}
+	return tangents{all: s.b.fold("groupsum", s.all(u), rows/r*s.d, h, s.d*h, r, false, nil)}
+}
+
+// groupRepeat is the tangents of GroupRepeat of a node (R, h) with tangents u.
+func (s *sweep) groupRepeat(u tangents, rows, h, r int) tangents {
+	if u.y != nil && u.k == nil {
+		return tangents{y: s.b.GroupRepeat(u.y, r), w: u.w}
+	}
+	return tangents{all: s.b.fold("grouprepeat", s.all(u), rows*r*s.d, h, s.d*h, r, true, nil)}
+}
+
+// logSumExp: with weights p the logarithm changes by u̅ = Σ p u̇, and bends by g Σ p (u̇² − u̅²).
+func (s *sweep) logSumExp(x Node, u tangents, r int) tangents {
+	b := s.b
+	rows, _ := shape(x)
+	s.grouped("log-sum-exp", rows, r)
+	along := b.reshape(s.all(u), rows, s.d)
+	p := b.GroupSoftmax(x, r)
+	mean := b.GroupMean(p, along, r)
+	if s.g != nil {
+		s.bend(b.GroupOuter(b.Sub(b.GroupMean(p, b.Square(along), r), b.Square(mean)), s.g, 1))
+	}
+	return tangents{all: b.reshape(mean, rows/r*s.d, 1)}
+}
+
+func (b *Builder) isZero(n Node) bool { c, ok := b.equal[n]; return ok && c == 0 }
+
+// swap exchanges two inner dimensions of x: of numbers ordered (·, p, q, l), to (·, q, p, l).
+func (b *Builder) swap(x Node, rows, cols, p, q, l int) Node {
+	xr, xc := shape(x)
+	if rows*cols != xr*xc || xr*xc%(p*q*l) != 0 {
+		b.Fail(fmt.Errorf("swap: (%d, %d) to (%d, %d) by %d, %d, %d", xr, xc, rows, cols, p, q, l))
+	}
+	return b.Apply(Op{Name: "swap", Rows: rows, Cols: cols, Kernel: swap[float64](p, q, l), Single: swap[float32](p, q, l),
+		Reverse: func(_, g Node) []Node { return []Node{b.swap(g, xr, xc, q, p, l)} }}, x)
+}
+
+func swap[T Float](p, q, l int) Kernel[T] {
+	return func(out []T, in [][]T) error {
+		for from := in[0]; len(from) > 0; from, out = from[p*q*l:], out[p*q*l:] {
+			for i := range p {
+				for j := range q {
+					copy(out[(j*p+i)*l:(j*p+i+1)*l], from[(i*q+j)*l:])
+				}
+			}
+		}
+		return nil
+	}
+}

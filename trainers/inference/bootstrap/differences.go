@@ -1,0 +1,32 @@
+package bootstrap
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"missingscore/trainers/inference"
+)
+
+// mostCompared is how many numbers are compared with each other, the largest.
+const mostCompared = 100
+
+// differences compares the numbers at the given places of the network's values with each other: the
+// difference of two lies between the quantiles (1 ∓ level)/2 of their differences in the resamples
+// (docs/theory/resampling.md#eq-differences).
+func differences(places []int, values []float64, resamples [][]float64, level float64) *inference.Differences {
+	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(math.Abs(values[b]), math.Abs(values[a])) })
+	d := &inference.Differences{Of: places[:min(len(places), mostCompared)], All: len(places)}
+	x := make([]float64, len(resamples))
+	for i, a := range d.Of {
+		d.Value = append(d.Value, values[a])
+		for _, b := range d.Of[i+1:] {
+			for n, r := range resamples {
+				x[n] = r[a] - r[b]
+			}
+			slices.Sort(x)
+			d.Low, d.High = append(d.Low, quantile(x, (1-level)/2)), append(d.High, quantile(x, (1+level)/2))
+		}
+	}
+	return d
+}
