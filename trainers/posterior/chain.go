@@ -385,7 +385,7 @@ func (s *chain) fill() (ok bool) {
 func (s *chain) drawMeans() (ok bool) {
 	d := s.d
 	inverse, weighted := make([]float64, len(s.components)*d*d), make([]float64, len(s.components)*d)
-	sums, rows, w := make([]float64, len(s.components)*d), make([]float64, len(s.components)), make([]float64, d*d)
+	sums, rows := make([]float64, len(s.components)*d), make([]float64, len(s.components))
 	for _, p := range s.patterns {
 		clear(sums)
 		clear(rows)
@@ -395,36 +395,43 @@ func (s *chain) drawMeans() (ok bool) {
 			rows[k]++
 		}
 		for k, n := range rows {
-			if n == 0 {
-				continue
-			}
-			c, sum, into := &s.components[k], sums[k*d:k*d+d], inverse[k*d*d:k*d*d+d*d]
-			for _, j := range p.missing {
-				sum[j] = 0
-			}
-			simd.Dots(s.products, sum, c.precision)
-			floats.Add(weighted[k*d:k*d+d], s.products)
-			floats.AddScaled(into, n, c.precision)
-			if !c.gaps.of(c.precision, d, p.missing) {
+			if n > 0 && !s.tellMean(p, k, n, sums[k*d:k*d+d], inverse[k*d*d:k*d*d+d*d], weighted[k*d:k*d+d]) {
 				return false
-			}
-			for a, j := range p.missing { // row a of W
-				row := w[a*d : a*d+d]
-				copy(row, c.precision[j*d:j*d+d])
-				for b := range a {
-					floats.AddScaled(row, -c.gaps.l[a*c.gaps.n+b], w[b*d:b*d+d])
-				}
-				floats.Scale(1/c.gaps.l[a*c.gaps.n+a], row)
-				floats.AddScaled(weighted[k*d:k*d+d], -simd.Dot(row, sum), row)
-				for l, v := range row {
-					floats.AddScaled(into[l*d+l:l*d+d], -n*v, row[l:])
-				}
 			}
 		}
 	}
 	for k := range s.components {
 		if !s.drawMean(&s.components[k], inverse[k*d*d:k*d*d+d*d], weighted[k*d:k*d+d]) {
 			return false
+		}
+	}
+	return true
+}
+
+// tellMean adds n S and S times the sum of z of n rows of a pattern in component k, which it
+// overwrites, to inverse (d, d), upper triangle, and weighted (d).
+func (s *chain) tellMean(p pattern, k int, n float64, sum, inverse, weighted []float64) (ok bool) {
+	c, d := &s.components[k], s.d
+	if !c.gaps.of(c.precision, d, p.missing) {
+		return false
+	}
+	for _, j := range p.missing {
+		sum[j] = 0
+	}
+	simd.Dots(s.products, sum, c.precision)
+	floats.Add(weighted, s.products)
+	floats.AddScaled(inverse, n, c.precision)
+	w := make([]float64, len(p.missing)*d)
+	for a, j := range p.missing { // row a of W
+		row := w[a*d : a*d+d]
+		copy(row, c.precision[j*d:j*d+d])
+		for b := range a {
+			floats.AddScaled(row, -c.gaps.l[a*c.gaps.n+b], w[b*d:b*d+d])
+		}
+		floats.Scale(1/c.gaps.l[a*c.gaps.n+a], row)
+		floats.AddScaled(weighted, -simd.Dot(row, sum), row)
+		for l, v := range row {
+			floats.AddScaled(inverse[l*d+l:l*d+d], -n*v, row[l:])
 		}
 	}
 	return true
