@@ -182,12 +182,6 @@ func TestPanicsAreErrors(t *testing.T) {
 			require.ErrorContains(t, err, "internal error: shape (")
 		})
 	}
-
-	points := []Point{{Packed: []float64{1, 0, 0, 1, 0, 1}}, {Packed: []float64{1, 0.1, 0, 1, 0, 1}}}
-	short, err := New(engine.Problem{Table: table}, engine.Config{Method: "exact", Batch: 40, Workers: 2}, Config{}, &State{Points: points, Refitted: Refitted{Done: make([]bool, 2)}})
-	require.NoError(t, err)
-	_, err = choose(t.Context(), short.walk, nil)
-	require.ErrorContains(t, err, "internal error: runtime error: index out of range")
 }
 
 // A step along the path in steady state allocates nothing, if its matrix products do not.
