@@ -85,19 +85,7 @@ type refitOf struct {
 // the likelihood has no maximum.
 func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []bool, done func(*refitOf) bool) (s *refitOf, ok bool, err error) {
 	d := len(mean)
-	s = &refitOf{Likelihood: math.Inf(-1), Gain: math.Inf(1), X: slices.Clone(mean)}
-	free := make([]float64, len(packed))
-	for j := range d {
-		at := graph.PackedIndex(d, j, j)
-		free[at], s.X = 1, append(s.X, packed[at])
-	}
-	for j := range d {
-		for k := j + 1; k < d; k++ {
-			if at := graph.PackedIndex(d, j, k); !held[at] {
-				free[at], s.Pairs, s.X = 1, append(s.Pairs, [2]int32{int32(j), int32(k)}), append(s.X, packed[at])
-			}
-		}
-	}
+	s, free := newRefit(mean, packed, held)
 	f.start(s)
 	support, turns := em.NewSupport(free, d), optim.Anderson{Memory: em.Memory}
 	for x := s.X; ; {
@@ -137,6 +125,25 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 		}
 		x = turns.Next(x, solved)
 	}
+}
+
+// newRefit has the numbers of a network from mean and precision, packed; free are the elements of P that
+// are not 0.
+func newRefit(mean, packed []float64, held []bool) (s *refitOf, free []float64) {
+	d := len(mean)
+	s, free = &refitOf{Likelihood: math.Inf(-1), Gain: math.Inf(1), X: slices.Clone(mean)}, make([]float64, len(packed))
+	for j := range d {
+		at := graph.PackedIndex(d, j, j)
+		free[at], s.X = 1, append(s.X, packed[at])
+	}
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			if at := graph.PackedIndex(d, j, k); !held[at] {
+				free[at], s.Pairs, s.X = 1, append(s.Pairs, [2]int32{int32(j), int32(k)}), append(s.X, packed[at])
+			}
+		}
+	}
+	return s, free
 }
 
 // start puts the numbers of a network within the bounds of P.
