@@ -136,7 +136,7 @@ func (r *Run) refine(ctx context.Context) error {
 	}
 	err := r.schedule.settle(ctx, lambda)
 	switch {
-	case f.Refit && (f.Stuck || engine.Diverged(err)) && r.Config.Schedule == Accelerated && !r.Domain.Bounded() && r.Missingness == nil:
+	case f.Refit && f.Stuck && !r.Domain.Bounded() && r.Missingness == nil:
 		*f = Refine{Started: true, Refit: refit, Likeliest: true, Index: index, Movement: math.Inf(1)}
 		return refitChosen(ctx, r.walk, edges)
 	case engine.Diverged(err):

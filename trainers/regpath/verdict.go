@@ -137,7 +137,7 @@ func (r *Run) Warnings() (out []string) {
 		out = append(out, "the criterion can judge none of the networks, for without the penalty they have no fit: the sparsest is taken; choose by cv or a density, or leave out columns")
 	case r.choice.edges != nil && r.chosenEdges() == 0:
 		out = append(out, "no edge is sure enough to be chosen: allow more falsely chosen edges, or look at the path")
-	case f.Likeliest:
+	case f.Likeliest && f.Failure == "":
 		out = append(out, "score matching without a penalty has no positive definite minimum on the chosen edges: their sizes are those of the greatest likelihood")
 	case selective && points[f.Index].Edges == 0 && (r.State.Runaway || r.gaveUp()):
 		out = append(out, "the criterion finds no edge among the few networks before the path ends: it has not seen denser ones")
