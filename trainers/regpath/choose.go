@@ -168,7 +168,6 @@ func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likel
 
 const (
 	coarse         = 4    // networks from one that the search for a criterion's least comes by to the next
-	coarseTogether = 2    // such networks are looked at before it asks whether to go on
 	coarsePatience = 4    // such networks in a row without a better one end it
 	coarseRise     = 0.25 // of what the best is better than the first, and autoMargin: one worse than the best by more ends it
 )
@@ -195,24 +194,23 @@ func search(networks func(number int) ([]int, error), look func(points []int) er
 		}
 		return nil
 	}
-	for first := 0; ; {
-		if all, err = networks(first + coarse*coarseTogether); err != nil {
+	for next := 0; ; next += coarse {
+		if all, err = networks(next + 1); err != nil {
 			return 0, err
 		}
-		if first >= len(all) {
+		if next >= len(all) {
 			break
 		}
-		var points []int
-		for ; first < len(all) && len(points) < coarseTogether; first += coarse {
-			points = append(points, all[first])
-		}
-		if err := visit(points); err != nil {
+		if err := visit(all[next : next+1]); err != nil {
 			return 0, err
 		}
-		gain, rise := score(all[0])-least, score(points[len(points)-1])-least
-		if floor(all[len(all)-1]) >= least || idle >= coarsePatience || gain > 0 && rise > max(autoMargin, coarseRise*gain) {
+		gain, rise := score(all[0])-least, score(all[next])-least
+		if floor(all[next]) >= least || idle >= coarsePatience || gain > 0 && rise > max(autoMargin, coarseRise*gain) {
 			break
 		}
+	}
+	if all, err = networks(at + coarse); err != nil {
+		return 0, err
 	}
 	err = visit(all[max(0, at-coarse+1):min(len(all), at+coarse)])
 	return all[at], err

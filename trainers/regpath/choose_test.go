@@ -167,7 +167,7 @@ func TestSearchEndsAtItsFloor(t *testing.T) {
 		if most > 20 {
 			require.Equal(t, 20, farthest)
 		} else {
-			require.Equal(t, 12, farthest)
+			require.Equal(t, 8, farthest)
 		}
 	}
 }
@@ -235,16 +235,16 @@ func TestSearchEndsWhereScoresRise(t *testing.T) {
 	require.False(t, seen[16], "12 is halfway back up")
 	best, seen = looked(t, valley(60, 9, 0.5)) // no network is worse than the best by autoMargin
 	require.Equal(t, 9, best)
-	require.True(t, seen[24])
-	require.False(t, seen[32], "five in a row after 8")
+	require.True(t, seen[20])
+	require.False(t, seen[28], "four in a row after 8")
 	late := valley(60, 37, 1)
 	for i := range 37 {
 		late[i] = late[0] + 0.1*float64(i) // rises first
 	}
 	best, seen = looked(t, late)
 	require.Zero(t, best)
-	require.True(t, seen[20])
-	require.False(t, seen[24], "five in a row after 0")
+	require.True(t, seen[16])
+	require.False(t, seen[20], "four in a row after 0")
 	late[16], late[28] = late[0]-0.5, late[0]-1
 	best, _ = looked(t, late)
 	require.Equal(t, 37, best)

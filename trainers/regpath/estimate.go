@@ -103,7 +103,7 @@ func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
 func (r *Run) refine(ctx context.Context) error {
 	f, index, refit := &r.State.Refine, r.choice.point, *r.Config.Refit
 	inOneGo := refit && (r.Config.Schedule == EM || solvable(r.Problem, r.Estimator))
-	if inOneGo && f.Done {
+	if f.Done && (inOneGo || f.Likeliest) {
 		return nil
 	}
 	started := f.Started
@@ -113,7 +113,7 @@ func (r *Run) refine(ctx context.Context) error {
 	edges := r.chosenPairs()
 	switch {
 	case inOneGo && r.Config.Schedule == EM:
-		return refitChosen(ctx, r.problem, edges)
+		return refitChosen(ctx, r.walk, edges)
 	case inOneGo:
 		return solveChosen(ctx, r.problem, edges)
 	case r.matrix != nil: // which goes on from the point itself
@@ -135,7 +135,11 @@ func (r *Run) refine(ctx context.Context) error {
 		}
 	}
 	err := r.schedule.settle(ctx, lambda)
-	if engine.Diverged(err) {
+	switch {
+	case f.Refit && f.Stuck && !r.Domain.Bounded() && r.Missingness == nil:
+		*f = Refine{Started: true, Refit: refit, Likeliest: true, Index: index, Movement: math.Inf(1)}
+		return refitChosen(ctx, r.walk, edges)
+	case engine.Diverged(err):
 		return r.giveUp(err.Error())
 	}
 	return err
@@ -156,15 +160,18 @@ func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, er
 	if f := r.State.Refine; f.Refit && f.Failure == "" {
 		return r.model, true, nil
 	}
-	f, err := newRefitter(r.problem, r.Engine.Config.Workers)
+	f, err := r.oneRefitter()
 	if err != nil {
 		return nil, false, err
 	}
-	_, ok, err := f.refit(ctx, r.model.Mean(), r.packed(), without(r.chosenPairs(), r.Table.D), r.settled)
+	d := r.Table.D
+	s, ok, err := f.refit(ctx, r.model.Mean(), r.packed(), without(r.chosenPairs(), d), r.settled)
 	if err != nil || !ok {
 		return r.model, false, err
 	}
-	return f.turns.Model, true, nil
+	m = model.NewGaussian(d, model.Natural)
+	_, err = f.model(m, s, d)
+	return m, true, err
 }
 
 // Auto is the result of the penalty "auto": it goes the path of every other penalty and takes the

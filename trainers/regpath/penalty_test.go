@@ -135,7 +135,7 @@ func requireResumes(t *testing.T, table *data.Table, method string, c Config) {
 		require.ErrorIs(t, err, context.Canceled)
 		require.Less(t, seen, 200)
 	}
-	require.Greater(t, seen, 4)
+	require.Greater(t, seen, 1)
 	require.Equal(t, fmt.Sprintf("%+v", *whole.State), fmt.Sprintf("%+v", *s)) // NaN is not NaN
 	require.Equal(t, whole.Capture().Model, saved.Model)
 }
