@@ -91,7 +91,7 @@ func TestEBICByItsFormula(t *testing.T) {
 			}
 		}
 	}
-	for method, gamma := range map[string]float64{"exact": 0.7, "em-exact": 0.1} {
+	for method, gamma := range map[string]float64{"exact": 0.7, "em-exact": 0} {
 		s := Selection{Kind: "ebic", Gamma: &gamma}
 		if method == "em-exact" { // the default of this table
 			s.Gamma = nil
@@ -129,7 +129,7 @@ func TestDefaultGamma(t *testing.T) {
 	for _, c := range []struct {
 		d       int
 		n, want float64
-	}{{10, 300, 0.1}, {20, 300, 0.1}, {40, 300, 0.16042}, {60, 150, 0.23638}, {100, 500, 0.20026}, {100, 100, 0.25}, {2, 5, 0.16952}} {
+	}{{10, 300, 0}, {10, 100, 0.07526}, {20, 300, 0.08185}, {40, 300, 0.16042}, {60, 150, 0.23638}, {100, 500, 0.20026}, {100, 100, 0.25}, {2, 5, 0.16952}} {
 		require.InDelta(t, c.want, DefaultGamma(c.d, c.n), 1e-5)
 	}
 	require.InDelta(t, math.Log(2*40*40), math.Log(300)+4*DefaultGamma(40, 300)*math.Log(40), 1e-12)

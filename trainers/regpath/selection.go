@@ -36,20 +36,17 @@ const (
 	byNone      = "none"
 )
 
-// The least and the largest DefaultGamma.
-const (
-	leastGamma = 0.1
-	mostGamma  = 0.25
-)
+// mostGamma is the largest DefaultGamma.
+const mostGamma = 0.25
 
 // DefaultGamma is the γ of a network of d nodes whose pairs are seen in n rows on average,
 //
-//	γ = log(2d²/n) / (4 log d), at least 0.1 and at most 0.25.
+//	γ = log(2d²/n) / (4 log d), at least 0 and at most 0.25,
 //
-// Between these bounds an edge costs log(2d²), whatever n is (benchmarks/README.md).
+// so that an edge costs log max(n, 2d²) unless γ is at its most (benchmarks/README.md).
 func DefaultGamma(d int, n float64) float64 {
 	nodes := float64(d)
-	return min(mostGamma, max(leastGamma, math.Log(2*nodes*nodes/n)/(4*math.Log(nodes))))
+	return min(mostGamma, max(0, math.Log(2*nodes*nodes/n)/(4*math.Log(nodes))))
 }
 
 const (
