@@ -318,7 +318,7 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 	} else if gamma := r.Spec.Network.Select.Gamma; gamma != nil && f.config.Select.Gamma == nil {
 		measured := ""
 		if r.Estimator.Name == "em-exact" && !r.Model.Domain.Bounded() {
-			measured = ": in simulations about one edge in 15 was false"
+			measured = ": in simulations 7 % of the edges were false"
 		}
 		fmt.Fprintf(w, "EBIC with γ = %.2g%s; --gamma 0.5 for fewer edges, 0 for more\n", *gamma, measured)
 	}

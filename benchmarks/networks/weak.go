@@ -83,38 +83,52 @@ func weakGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		Clock: []string{"seconds"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
-		for _, of := range s.Tables {
-			columns := of.Columns
-			if of.Of != "graphs" {
-				columns = []int{0}
+		for _, k := range s.kinds() {
+			i := slices.IndexFunc(s.Methods, func(m weakMethod) bool { return m.Name == k.method })
+			if i < 0 {
+				return g, fmt.Errorf("settings: there is no method %q", k.method)
 			}
-			for _, d := range columns {
-				for _, rows := range of.Rows {
-					for _, name := range of.Methods {
-						i := slices.IndexFunc(s.Methods, func(m weakMethod) bool { return m.Name == name })
-						if i < 0 {
-							return g, fmt.Errorf("settings: there is no method %q", name)
-						}
-						table := of.Of
-						if d > 0 {
-							table = strconv.Itoa(d) + " columns"
-						}
-						g.Cells = append(g.Cells, cells.Cell{
-							Key: []string{table, strconv.Itoa(rows), strconv.Itoa(replicate), name},
-							Run: func(ctx context.Context) ([]string, error) {
-								truth, t, err := s.draw(ctx, of.Of, d, rows, replicate)
-								if err != nil {
-									return nil, err
-								}
-								return s.Methods[i].judged(ctx, truth, t)
-							},
-						})
+			table := k.of
+			if k.columns > 0 {
+				table = strconv.Itoa(k.columns) + " columns"
+			}
+			g.Cells = append(g.Cells, cells.Cell{
+				Key: []string{table, strconv.Itoa(k.rows), strconv.Itoa(replicate), k.method},
+				Run: func(ctx context.Context) ([]string, error) {
+					truth, t, err := s.draw(ctx, k.of, k.columns, k.rows, replicate)
+					if err != nil {
+						return nil, err
 					}
+					return s.Methods[i].judged(ctx, truth, t)
+				},
+			})
+		}
+	}
+	return g, nil
+}
+
+// weakKind is a kind of table and a method.
+type weakKind struct {
+	of            string
+	columns, rows int // columns of graphs, else 0
+	method        string
+}
+
+func (s weakSettings) kinds() (all []weakKind) {
+	for _, of := range s.Tables {
+		columns := of.Columns
+		if of.Of != "graphs" {
+			columns = []int{0}
+		}
+		for _, d := range columns {
+			for _, rows := range of.Rows {
+				for _, method := range of.Methods {
+					all = append(all, weakKind{of.Of, d, rows, method})
 				}
 			}
 		}
 	}
-	return g, nil
+	return all
 }
 
 // draw makes a replicate's distribution and table.
@@ -166,12 +180,25 @@ func weakTruth(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
 			p.SetSym(j, k, math.Copysign(0.08+0.27*rng.Float64(), rng.Float64()-0.5))
 		}
 	}
+	if err := weakPairs(kind, d, rng, join); err != nil {
+		return simulate.Gaussian{}, err
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(p, false) {
+		return simulate.Gaussian{}, fmt.Errorf("the eigenvalues of a graph of %d columns did not converge", d)
+	}
+	p.ScaleSym(min(1, 0.9/-eigen.Values(nil)[0]), p)
+	for j := range d {
+		p.SetSym(j, j, 1)
+	}
+	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
+}
+
+// weakPairs joins the pairs of a kind of graph.
+func weakPairs(kind string, d int, rng *rand.Rand, join func(j, k int)) error {
 	switch kind {
 	case "random", "dense":
-		degree := 3.
-		if kind == "dense" {
-			degree = 6
-		}
+		degree := map[string]float64{"random": 3, "dense": 6}[kind]
 		for j := range d {
 			for k := range j {
 				if rng.Float64() < min(degree/float64(d-1), 0.5) {
@@ -203,17 +230,9 @@ func weakTruth(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
 			join(j, j+1)
 		}
 	default:
-		return simulate.Gaussian{}, fmt.Errorf("there is no graph %q", kind)
+		return fmt.Errorf("there is no graph %q", kind)
 	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(p, false) {
-		return simulate.Gaussian{}, fmt.Errorf("the eigenvalues of a graph of %d columns did not converge", d)
-	}
-	p.ScaleSym(min(1, 0.9/-eigen.Values(nil)[0]), p)
-	for j := range d {
-		p.SetSym(j, j, 1)
-	}
-	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
+	return nil
 }
 
 var questionnaires = harness.NewRecentCache[string, *data.Table](4)
