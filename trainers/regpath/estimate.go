@@ -174,10 +174,9 @@ func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, er
 	return m, true, err
 }
 
-// Auto is the result of the penalty "auto": it goes the path of every other penalty and takes the
+// Auto is the result of the penalty "auto": it goes the paths of l1 and adaptive and takes the
 // one with the network of least EBIC, each refitted by maximum likelihood, so that networks are
-// judged and not the shrinkage of a penalty: plain L1 unless another's EBIC is lower by autoMargin
-// (docs/theory/penalties.md#auto).
+// judged and not the shrinkage of a penalty (docs/theory/penalties.md#auto).
 type Auto struct {
 	Kind   string        // of the penalty that is taken; "": not known yet
 	Kinds  []string      // that were tried
@@ -189,13 +188,10 @@ type Auto struct {
 // compare goes the path of each penalty.
 func compare(ctx context.Context, w *walk) error {
 	s := &w.State.Auto
-	for i, kind := range rivals(w) {
+	for i, kind := range []string{l1, adaptive} {
 		if i == len(s.States) {
 			s.Engine = nil
 			s.Kinds, s.Scores, s.States = append(s.Kinds, kind), append(s.Scores, math.Inf(1)), append(s.States, &State{})
-			if i > 0 { // rivals have the same pilot
-				s.States[i].Pilot = s.States[i-1].Pilot
-			}
 		}
 		if i < len(s.States)-1 { // done
 			continue
@@ -211,11 +207,7 @@ func compare(ctx context.Context, w *walk) error {
 	}
 	best := 0
 	for i, score := range s.Scores {
-		margin := 0.0
-		if best == 0 {
-			margin = autoMargin
-		}
-		if score < s.Scores[best]-margin {
+		if score < s.Scores[best] {
 			best = i
 		}
 	}
@@ -226,18 +218,6 @@ func compare(ctx context.Context, w *walk) error {
 		w.setPoint(n - 1)
 	}
 	return w.save()
-}
-
-// rivals are the penalties that can be had with the run's other settings.
-func rivals(w *walk) (kinds []string) {
-	for _, kind := range []string{l1, adaptive, ridge} {
-		c := w.Config
-		c.Penalty = Penalty{Kind: kind}
-		if _, err := c.resolvePenalty(w.Problem, w.Estimator); err == nil {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
 }
 
 // scorePath makes what is left of a penalty's path and gives the least EBIC of its networks.

@@ -47,7 +47,7 @@ func (r *Run) Ordering() string {
 		for i, kind := range s.Kinds {
 			tried = append(tried, fmt.Sprintf("%s %.1f", kind, s.Scores[i]-slices.Min(s.Scores)))
 		}
-		words = fmt.Sprintf("chosen by EBIC (above the least: %s; l1 unless another is less by %d): %s", strings.Join(tried, ", "), autoMargin, words)
+		words = fmt.Sprintf("chosen by EBIC (above the least: %s): %s", strings.Join(tried, ", "), words)
 	}
 	return words
 }
