@@ -46,7 +46,7 @@ var experiments = []harness.Experiment{
 	star.Missing, star.Dense, star.Colliders, star.Centres, star.Dim, star.ROC,
 	tables.SP100, tables.Yeast,
 	neural.Experiment, neural.AtRandom, neural.Curve,
-	coverage.Experiment, networks.Experiment, imputation.Experiment, mar.Experiment, scale.Experiment,
+	coverage.Experiment, networks.Experiment, networks.Weak, imputation.Experiment, mar.Experiment, scale.Experiment,
 	mixed.Networks, mixed.Imputation, mixed.Defaults,
 }
 

@@ -31,14 +31,11 @@ type compareCommand struct {
 	out, by      string
 	wanted       []string
 	permutations int
-	columnGroups string // a file
-	labelsFile   string
-	labels       map[string]string // of columns
+	pictures     pictureFlags
 
 	groups   [2]comparedGroup
-	leftOut  []string          // why columns are
-	without  int               // rows without a value of by
-	coloured map[string]string // groups of columns, for pictures; nil without --column-groups
+	leftOut  []string // why columns are
+	without  int      // rows without a value of by
 	resuming bool
 	result   *compare.Result
 	page     report.Comparison
@@ -94,8 +91,7 @@ Methods are those that missingscore network --help lists.`,
 	fl.StringVar(&f.out, "out", "compare", "folder for the results")
 	fl.StringVar(&f.by, "by", "", "the column that makes the two groups of one table; it may hold words")
 	fl.StringSliceVar(&f.wanted, "groups", nil, "the two values of --by to compare, as a,b (default: all, if there are two)")
-	fl.StringVar(&f.columnGroups, "column-groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures (default: modules that are found)")
-	addLabels(cmd, &f.labelsFile)
+	f.pictures.add(cmd, "column-groups")
 	fl.IntVar(&f.permutations, "permutations", compare.DefaultPermutations, "how often rows are permuted (N): p values are multiples of 1/(1 + N)")
 	return cmd
 }
@@ -152,6 +148,9 @@ func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
 	if err := f.parseNetwork(cmd); err != nil {
 		return err
 	}
+	if err := f.pictures.parse(cmd); err != nil {
+		return err
+	}
 	setting.Default(&f.config.Penalty.Kind, "l1")
 	return distinctFiles(cmd, inFolder(f.out, slices.Concat(report.CompareFiles, compareStates)...)...)
 }
@@ -168,11 +167,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	if a.D < 2 {
 		return fmt.Errorf("one column (%s) makes no network; at least two are needed", a.Names[0])
 	}
-	var err error
-	if f.labels, err = readLabels(f.labelsFile, a.Names); err != nil {
-		return err
-	}
-	if f.coloured, err = readGroupsOfColumns("column-groups", f.columnGroups, a.Names); err != nil {
+	if err := f.pictures.load(cmd.ErrOrStderr(), a.Names); err != nil {
 		return err
 	}
 	if err := checkSize(size{f.permutations, "permutations (--permutations)"}, size{a.D, "columns"}, size{a.D, "columns"}); err != nil {
@@ -330,7 +325,7 @@ func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
 	if err != nil {
 		return err
 	}
-	g.result.Network.Network.Labels = f.labels
+	g.result.Network.Network.Labels = f.pictures.labels
 	if f.leftOut != nil {
 		noteLeftOut(g.result, f.leftOut)
 	}
@@ -362,9 +357,16 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 }
 
 func (f *compareCommand) write(cmd *cobra.Command) error {
-	f.page = report.Comparison{Made: made(cmd, f.spec.Steps.Seed), Result: f.result, Columns: f.coloured}
+	f.page = report.Comparison{Made: made(cmd, f.spec.Steps.Seed), Result: f.result, Style: f.pictures.style}
 	if f.without > 0 {
 		f.page.Without = fmt.Sprintf("%d rows have no value of %s", f.without, f.by)
+	}
+	for i, g := range f.groups {
+		f.page.Groups[i] = report.Group{Name: g.name, Folder: g.folder, Table: g.table, Result: g.result}
+	}
+	style, err := f.page.Shared()
+	if err != nil {
+		return err
 	}
 	var told []string
 	var set atomicfile.Set
@@ -378,7 +380,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 		if err := f.known.write(&set, filepath.Join(dir, report.EstimatedLaw), g.result); err != nil {
 			return err
 		}
-		if err := report.WriteNetwork(&set, dir, report.Source{Table: f.source(g), Made: f.page.Made, NoIntervals: g.prepared.NoIntervals, Groups: f.coloured}, g.table, g.result, nil); err != nil {
+		if err := report.WriteNetwork(&set, dir, report.Source{Table: f.source(g), Made: f.page.Made, NoIntervals: g.prepared.NoIntervals, Style: style}, g.table, g.result, nil); err != nil {
 			return err
 		}
 		for _, w := range g.result.Warnings {
@@ -393,7 +395,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 				told = append(told, text)
 			}
 		}
-		f.page.Groups[i] = report.Group{Name: g.name, Folder: g.folder, Table: g.table, Result: g.result}
+		f.pictures.tellMinimum(cmd.ErrOrStderr(), filepath.Join(g.folder, "network.svg"), g.result.Network.Network)
 	}
 	f.page.Warnings = append(slices.Clone(f.result.Warnings), told...)
 	text, err := encodeComparison(f.page, f.spec.Steps.Method, f.blas, nil)

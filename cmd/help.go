@@ -19,7 +19,8 @@ var flagGroups = []struct{ title, shown, expert string }{
 	{"Model", "model model-options method objective penalty select covariates", "objective-options lambda gamma refit"},
 	{"Draws", "sampler point pmm round clip", "components warm-up iterations steps corrections"},
 	{"Uncertainty", "inference rows tables permutations sensitivity", "level stability"},
-	{"Output", "out json quiet resume seed workers config", "save-model history verbose memory truth labels column-groups shard merge pairs-only version"},
+	{"Pictures", "layout minimum", "theme cut maximum node-size labels column-groups"},
+	{"Output", "out json quiet resume seed workers config", "save-model history verbose memory truth shard merge pairs-only version"},
 	{"Fitting", "", "epochs rate batch optimiser tolerance validation patience average keep-units stream dtype " +
 		"draws imputer imputer-options imputer-steps imputer-rate imputer-loss mask-input diagonal-sd proposal-sd weighting " +
 		"path lambdas lambda-max lambda-min threshold"},
@@ -28,7 +29,8 @@ var flagGroups = []struct{ title, shown, expert string }{
 // shownBy are the flags that one command alone shows, and those that it alone does not.
 var shownBy = map[string]struct{ more, less string }{
 	"impute":       {"draws", "id model-options objective penalty domain missingness ordinal config"},
-	"compare":      {"", "nominal"},
+	"network":      {"", "domain config"},
+	"compare":      {"", "nominal domain layout"},
 	"score":        {"draws", ""},
 	"sample":       {"iterations", ""},
 	"moments":      {"shard merge pairs-only", ""},

@@ -34,9 +34,7 @@ type networkCommand struct {
 	networkFlags
 	out, truthFile string
 	path           string // how far it goes
-	groupsFile     string
-	labelsFile     string
-	labels         map[string]string // of columns
+	pictures       pictureFlags
 	resampling     resamplingFlags
 
 	table    *data.Table
@@ -44,8 +42,7 @@ type networkCommand struct {
 	prepared *trainers.Prepared
 	leftOut  []string // why columns are
 	result   *trainers.Result
-	rates    []network.Rate    // against the truth
-	groups   map[string]string // of columns, for pictures; nil without --groups
+	rates    []network.Rate // against the truth
 }
 
 // The values of --path.
@@ -74,7 +71,7 @@ the mean is estimated along with the precision; so it is with --missingness, whi
 says what is known of cells missing not at random.
 
 It writes to --out: edges.csv, centrality.csv, columns.csv, precision.csv, path.csv,
-model.json, network.graphml, network.dot, network.json, network.svg/png/pdf,
+layout.csv, model.json, network.graphml, network.dot, network.json, network.svg/png/pdf,
 path.svg/png/pdf, report.html.
 
 Methods:
@@ -93,8 +90,7 @@ Methods:
 	fl.StringVar(&f.path, "path", pathNeeded, "how far the path goes: needed (as far as the choice of λ looks) or full (to the smallest λ; so with --truth)")
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "columns to hold constant, as a,b,c: partial correlations of the others are given them, and they are no nodes of the network")
-	fl.StringVar(&f.groupsFile, "groups", "", "CSV with the columns name and group: what belongs together has one colour in the pictures, and centrality.csv has bridge centralities (default: modules that are found, without these)")
-	addLabels(cmd, &f.labelsFile)
+	f.pictures.add(cmd, "groups")
 	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
 	return cmd
 }
@@ -135,6 +131,9 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 	if f.spec.Inference.Kind == inference.None && cmd.Flags().Changed("level") {
 		return usageError{errors.New("--level is of --inference, which is none; leave it out, or ask for model, robust or bootstrap=N")}
 	}
+	if err := f.pictures.parse(cmd); err != nil {
+		return err
+	}
 	f.config.Covariates = trimmed(f.config.Covariates)
 	if err := setting.OneOf("path", f.path, pathNeeded, pathFull); err != nil {
 		return asUsage(cmd, err)
@@ -172,9 +171,6 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 		tellLeftOut(cmd.ErrOrStderr(), numbers.LeftOut[len(t.LeftOut):])
 		f.table, t = numbers, numbers
 	}
-	if f.labels, err = readLabels(f.labelsFile, t.Names); err != nil {
-		return err
-	}
 	if t.Counted == nil { // from rows that stand for moments no column can be taken
 		f.prepared, f.leftOut, err = independent(file, f.prepared, t.Names, func(kept []string) (*trainers.Prepared, error) {
 			if f.table, err = f.table.Select(kept); err != nil {
@@ -194,7 +190,7 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 			return fmt.Errorf("--truth: %w", err)
 		}
 	}
-	if f.groups, err = readGroupsOfColumns("groups", f.groupsFile, nodes); err != nil {
+	if err := f.pictures.load(cmd.ErrOrStderr(), nodes); err != nil {
 		return err
 	}
 	return ensureDir(f.out)
@@ -220,7 +216,7 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	f.result.Network.Network.Labels = f.labels
+	f.result.Network.Network.Labels = f.pictures.labels
 	if f.leftOut != nil {
 		noteLeftOut(f.result, f.leftOut)
 	}
@@ -234,7 +230,7 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 }
 
 func (f *networkCommand) write(cmd *cobra.Command, file string) error {
-	from := report.Source{Table: file, Made: made(cmd, f.spec.Steps.Seed), NoIntervals: f.prepared.NoIntervals, Groups: f.groups}
+	from := report.Source{Table: file, Made: made(cmd, f.spec.Steps.Seed), NoIntervals: f.prepared.NoIntervals, Style: f.pictures.style}
 	var set atomicfile.Set
 	defer set.Discard()
 	if err := f.known.write(&set, filepath.Join(f.out, report.EstimatedLaw), f.result); err != nil {
@@ -246,6 +242,7 @@ func (f *networkCommand) write(cmd *cobra.Command, file string) error {
 	if err := set.Commit(); err != nil {
 		return err
 	}
+	f.pictures.tellMinimum(cmd.ErrOrStderr(), "network.svg", f.result.Network.Network)
 	return atomicfile.Remove(filepath.Join(f.out, f.resampling.file()))
 }
 
@@ -317,6 +314,16 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 	fmt.Fprintf(w, "%s %s: %d of %d edges%s\n", verdict, r.Estimator.Title, len(n.Edges()), pairs, at)
 	if n.Choice != "" {
 		fmt.Fprintln(w, n.Choice)
+	} else if gamma := r.Spec.Network.Select.Gamma; gamma != nil && f.config.Select.Gamma == nil {
+		measured := ""
+		if r.Estimator.Name == "em-exact" && !r.Model.Domain.Bounded() && len(n.Edges()) > 0 {
+			measured = ": in simulations 7 % of the edges were false"
+		}
+		more := ""
+		if *gamma > 0 {
+			more = ", 0 for more"
+		}
+		fmt.Fprintf(w, "EBIC with γ = %.2g%s; --gamma 0.5 for fewer edges%s\n", *gamma, measured, more)
 	}
 	if auc != nil {
 		fmt.Fprintf(w, "AUC over the path: %.4f\n", *auc)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/cmd/picture"
 	"missingscore/cmd/report"
 	"missingscore/data"
 	"missingscore/data/simulate"
@@ -44,6 +45,7 @@ type powerCommand struct {
 	source  string // of the truth and its gaps, in words
 	result  *power.Result
 	page    report.Power
+	theme   picture.Theme
 }
 
 func newPowerCommand() *cobra.Command {
@@ -80,6 +82,7 @@ Methods are those that missingscore network --help lists.`,
 	f.addPath(cmd, regpath.UsualPenalty())
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "power", "folder for the results")
+	addTheme(cmd, &f.theme)
 	fl.IntSliceVar(&f.study.Rows, "rows", nil, "the numbers of rows to try, as 50,100,200 (default: six, each twice the one before, from 50 or two a column)")
 	fl.IntVar(&f.study.Tables, "tables", power.DefaultTables, "tables of each number of rows")
 	fl.Float64Var(&f.study.Sensitivity, "sensitivity", power.DefaultSensitivity, "the share of true edges that is to be found")
@@ -104,6 +107,9 @@ func (f *powerCommand) options(cmd *cobra.Command) error {
 	}
 	if err := nonZero(cmd, "tables", "sensitivity"); err != nil {
 		return err
+	}
+	if err := f.theme.Check(); err != nil {
+		return asUsage(cmd, err)
 	}
 	if err := f.parseNetwork(cmd); err != nil {
 		return err
@@ -183,7 +189,7 @@ func (f *powerCommand) try(cmd *cobra.Command) error {
 
 func (f *powerCommand) write(cmd *cobra.Command) error {
 	r := f.result
-	f.page = report.Power{Made: made(cmd, f.study.Seed), Answer: answer(r), Result: r, Settings: [][2]string{
+	f.page = report.Power{Made: made(cmd, f.study.Seed), Answer: answer(r), Result: r, Theme: f.theme, Settings: [][2]string{
 		{"Truth", f.source},
 		{"Tables", fmt.Sprintf("%d each of %s rows", f.study.Tables, listed(f.study.Rows))},
 		{"Method", f.spec.Steps.Method},

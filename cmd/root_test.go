@@ -329,27 +329,6 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-func TestReadGroupsOfColumns(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "groups.csv")
-	read := func(text string) (map[string]string, error) {
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		return readGroupsOfColumns("groups", file, []string{"Ozone", "Temp, max"})
-	}
-	got, err := read("name,group\nOzone,air\n\"Temp, max\",\"weather, mostly\"\nelsewhere,\n")
-	require.NoError(t, err)
-	require.Equal(t, map[string]string{"Ozone": "air", "Temp, max": "weather, mostly", "elsewhere": ""}, got)
-	for text, want := range map[string]string{
-		"":                                    "the first line is expected to be name,group",
-		"Ozone,air\n":                         "the first line is expected to be name,group",
-		"name,group\nOzone,air,2\n":           "two cells a line are expected",
-		"name,group\nOzone,air\nOzone,more\n": `the column "Ozone" has two groups`,
-		"name,group\nWind,air\n":              "names none of the table's columns",
-	} {
-		_, err := read(text)
-		require.ErrorContains(t, err, want)
-	}
-}
-
 // A pair's line has the numbers by which it was chosen, and those of the estimates apart from them.
 func TestDifferenceText(t *testing.T) {
 	d := compare.Difference{Value: 0.2, Low: math.NaN(), High: math.NaN(), Q: 0.07}

@@ -362,7 +362,7 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200; --penalty adaptive 1000, ridge 100)")
 	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ")
 	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: "+regpath.SelectionForms())
-	fl.Float64Var(&f.gamma, "gamma", regpath.DefaultGamma, "γ of "+strings.Join(regpath.GammaSelections(), " and ")+", from 0 (BIC, keeps more edges) to 1")
+	fl.Float64Var(&f.gamma, "gamma", 0, "γ of "+strings.Join(regpath.GammaSelections(), " and ")+", from 0 (BIC, keeps more edges) to 1 (default: from 0 with many rows for few columns to 0.25; with levels, bounds or a law of missing cells 0.25)")
 	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
 	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most so many where the method's gradient has no noise (default 300; em-exact 20), else just so many (default 10)")
@@ -410,7 +410,7 @@ func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
 		}
 	}
 	if c.Select.UsesGamma() {
-		if f.settings.says(cmd, "gamma") {
+		if cmd.Flags().Changed("gamma") {
 			c.Select.Gamma = &f.gamma
 		}
 	} else if cmd.Flags().Changed("gamma") {

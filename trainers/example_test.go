@@ -40,9 +40,9 @@ func ExampleEstimate() {
 	}
 	// Output:
 	// converged: true
-	// Ozone – Temp +0.57
-	// Ozone – Wind -0.38
-	// Ozone – Solar.R +0.22
+	// Ozone – Temp +0.61
+	// Ozone – Wind -0.44
+	// Ozone – Solar.R +0.21
 }
 
 // Another model and another objective, by their names.

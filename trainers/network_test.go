@@ -36,7 +36,8 @@ func estimate(t *testing.T, table *data.Table, s trainers.Spec) *trainers.Result
 
 func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	g, table := testtables.Star(t, 10, 500, 0.3)
-	r := estimate(t, table, trainers.Spec{Network: &regpath.Config{Whole: true}})
+	plain := regpath.Penalty{Kind: "l1"}
+	r := estimate(t, table, trainers.Spec{Network: &regpath.Config{Whole: true, Penalty: plain}})
 	require.Equal(t, "em-exact", r.Spec.Steps.Method)
 	n := r.Network
 	require.Zero(t, n.Points[0].Edges)
@@ -46,7 +47,7 @@ func TestPathGoesFromEmptyToDenseAndFindsTheStar(t *testing.T) {
 	rates, err := n.Rates(network.Threshold(g.Precision, 1e-12))
 	require.NoError(t, err)
 	require.Greater(t, network.AUC(rates), 0.95)
-	cut := estimate(t, table, trainers.Spec{}).Network
+	cut := estimate(t, table, trainers.Spec{Network: &regpath.Config{Penalty: plain}}).Network
 	require.True(t, cut.Cut)
 	require.Equal(t, n.Edges(), cut.Edges())
 	_, err = cut.Rates(network.Threshold(g.Precision, 1e-12))

@@ -177,5 +177,5 @@ func ebic(t *data.Table, g simulate.Gaussian) float64 {
 	}
 	pairs := float64(n) / float64(t.D*(t.D-1))
 	edges := float64(network.Threshold(g.Precision, threshold).Count())
-	return -2*regpath.LogLikelihood(t, rows, g.Mean, g.Precision) + edges*(math.Log(pairs)+4*regpath.DefaultGamma*math.Log(float64(t.D)))
+	return -2*regpath.LogLikelihood(t, rows, g.Mean, g.Precision) + edges*(math.Log(pairs)+4*regpath.DefaultGamma(t.D, pairs)*math.Log(float64(t.D)))
 }

@@ -13,6 +13,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/network"
 	"missingscore/data/simulate"
+	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/regpath"
@@ -39,6 +40,9 @@ func (s settings) run(ctx context.Context, z size, m method, seed uint64) ([]str
 	if z.Ratio > 0 {
 		s.Ratio = z.Ratio
 	}
+	setting.Default(&m.Lambdas, s.Lambdas)
+	setting.Default(&m.Ratio, s.Ratio)
+	s.Lambdas, s.Ratio = m.Lambdas, m.Ratio
 	var o outcome
 	if !z.Accuracy {
 		m.Limit = nil
@@ -96,7 +100,7 @@ func (s settings) own(ctx context.Context, m method, t *data.Table, seed uint64)
 // points of the path with the stopping rules m.Stop.
 func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint64) ([]regpath.Point, error) {
 	along := m.Path
-	along.Whole = true // the AUC is of a whole path
+	along.Whole = along.PathOnly // the AUC is of a whole path, and not of one that ends with a choice
 	along.Lambdas = s.Lambdas
 	along.LambdaMax = regpath.LambdaMax(t, nil, domain.Weight{})
 	along.LambdaMin = along.LambdaMax / s.Ratio

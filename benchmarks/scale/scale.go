@@ -61,6 +61,9 @@ type method struct {
 	// the default), cglasso has thr.em and thr.bcd, the others none.
 	Stop []float64 `json:"stop"`
 
+	Lambdas int     `json:"lambdas"` // where not those of all
+	Ratio   float64 `json:"ratio"`
+
 	// Limit are such with which the path has come to its end, for accuracy.
 	Limit []float64 `json:"limit"`
 }

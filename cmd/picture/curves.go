@@ -175,7 +175,7 @@ const (
 )
 
 func (l endLabel) style() text.Style {
-	s := sans(8)
+	s := sans(nameSize)
 	s.Color, s.YAlign = l.line.Color, middle
 	return s
 }
@@ -274,8 +274,17 @@ const forestRow vg.Length = 14
 // ForestHeight is how high a picture of so many pairs should be.
 func ForestHeight(pairs int) vg.Length { return vg.Length(pairs)*forestRow + 72 }
 
+// ForestWidth is how wide a picture of the pairs should be.
+func ForestWidth(pairs []network.Edge) vg.Length {
+	names := vg.Length(0)
+	for _, e := range pairs {
+		names = max(names, sans(legendSize).Width(longName(e.From, e.To)))
+	}
+	return max(16*vg.Centimeter, names+10*vg.Centimeter)
+}
+
 // Forest draws the estimates of pairs, which may be named by labels, with their intervals, the first at the top, around
-// a line at 0. An interval without 0 is blue or, below 0, red and dashed; one with 0 is
+// a line at 0. An interval without 0 is blue or, below 0, red; one with 0 is
 // grey. Pairs without an estimate are an error; an interval that is not known is left out.
 func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
 	if len(pairs) == 0 {
@@ -289,10 +298,11 @@ func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
 			return nil, errors.New("picture: " + PairName(e.From, e.To) + " has no estimate to draw")
 		}
 		y := float64(len(pairs) - i)
-		names = append(names, plot.Tick{Value: y, Label: PairName(e.From, e.To)})
+		names = append(names, plot.Tick{Value: y, Label: longName(e.From, e.To)})
 		style := draw.LineStyle{Color: grey, Width: 1.4}
 		if u.Low > 0 || u.High < 0 {
 			style = signed(u.Estimate, 1.4)
+			style.Dashes = nil // the end of an interval must be seen, and its side tells the sign
 		}
 		if !math.IsNaN(u.Low) && !math.IsNaN(u.High) {
 			p.Add(line(style, plotter.XYs{{X: u.Low, Y: y}, {X: u.High, Y: y}}))
@@ -300,6 +310,8 @@ func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
 		p.Add(dots(style.Color, plotter.XYs{{X: u.Estimate, Y: y}}))
 	}
 	p.Add(line(draw.LineStyle{Color: ink, Width: 0.4}, plotter.XYs{{X: 0, Y: 0.4}, {X: 0, Y: float64(len(pairs)) + 0.6}}))
+	room := 0.04 * (p.X.Max - p.X.Min) // so that no interval touches the frame
+	p.X.Min, p.X.Max = p.X.Min-room, p.X.Max+room
 	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(names), 0
 	p.Y.LineStyle.Width = 0
 	return p, nil
@@ -414,10 +426,9 @@ func Recovery(title string, measures []Band, wanted, needed float64) (*plot.Plot
 		return nil, fmt.Errorf("picture: no measure has a number")
 	}
 	p.Y.Min, p.Y.Max = min(0, p.Y.Min), 1
-	guide := draw.LineStyle{Color: midgrey, Width: 0.8, Dashes: dashed}
-	p.Add(line(guide, plotter.XYs{{X: p.X.Min, Y: wanted}, {X: p.X.Max, Y: wanted}}))
+	p.Add(line(guide(0.8), plotter.XYs{{X: p.X.Min, Y: wanted}, {X: p.X.Max, Y: wanted}}))
 	if needed > 0 && !math.IsInf(needed, 0) {
-		p.Add(line(guide, plotter.XYs{{X: needed, Y: p.Y.Min}, {X: needed, Y: wanted}}))
+		p.Add(line(guide(0.8), plotter.XYs{{X: needed, Y: p.Y.Min}, {X: needed, Y: wanted}}))
 	}
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, rowTicks(measures[0].X)
 	legendRight(p)
@@ -443,9 +454,6 @@ func legendRight(p *plot.Plot) {
 // x axis, for a plot leaves room for those.
 type legendRoom struct{}
 
-// legendGap is between the plot area and the legend.
-const legendGap vg.Length = 10
-
 func (legendRoom) Plot(draw.Canvas, *plot.Plot) {}
 
 func (legendRoom) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
@@ -465,7 +473,7 @@ func ROC(rates []network.Rate, auc float64) (*plot.Plot, error) {
 		xy[i] = plotter.XY{X: r.FPR, Y: r.TPR}
 	}
 	p := blank(fmt.Sprintf("Edge recovery along the path: AUC = %.3f", auc), "false positive rate (absent edges found)", "true positive rate (true edges found)")
-	guess := line(draw.LineStyle{Color: grey, Width: 0.8, Dashes: []vg.Length{4, 3}}, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}})
+	guess := line(guide(0.8), plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}})
 	l := line(draw.LineStyle{Color: blue, Width: 1.4}, xy)
 	p.Add(guess, l, dots(blue, xy))
 	p.Legend.YOffs = 4

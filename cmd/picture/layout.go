@@ -59,6 +59,62 @@ func Places(names []string, edges []Edge) []r2.Vec {
 	return out
 }
 
+// placesFrom gives nodes their places in given. Others stand near the mean of the neighbours that
+// have a place, weighted by the edges, or in a row below, and move away from nodes that are too near.
+func placesFrom(given map[string]r2.Vec, names []string, edges []Edge) []r2.Vec {
+	if len(given) == 0 {
+		return Places(names, edges)
+	}
+	var fixed []r2.Vec
+	at, free := make([]r2.Vec, len(names)), make([]bool, len(names))
+	for i, name := range names {
+		var known bool
+		if at[i], known = given[name]; known {
+			fixed = append(fixed, at[i])
+		}
+		free[i] = !known
+	}
+	low, _ := bounds(fixed)
+	step, below := unit(fixed), 0.0
+	for i := range names {
+		if !free[i] {
+			continue
+		}
+		var sum r2.Vec
+		weight := 0.0
+		for _, e := range edges {
+			other := e.From + e.To - i
+			if (e.From == i) != (e.To == i) && !free[other] {
+				sum, weight = r2.Add(sum, r2.Scale(e.Weight, at[other])), weight+e.Weight
+			}
+		}
+		at[i] = r2.Add(r2.Scale(1/weight, sum), r2.Vec{X: 0.2 * step, Y: -0.3 * step}) // beside the line between two neighbours
+		if weight == 0 {
+			at[i], below = r2.Vec{X: low.X + below*step, Y: low.Y - step}, below+1
+		}
+	}
+	push(at, free, step)
+	return at
+}
+
+// unit is how near nodes are: the smallest distance between two of them over nearest, but between
+// 0.4 and 1.4 times the side of the square that a node has on average.
+func unit(at []r2.Vec) float64 {
+	if len(at) < 2 {
+		return 1
+	}
+	low, high := bounds(at)
+	across, down, k := high.X-low.X, high.Y-low.Y, float64(len(at))
+	side := max(math.Sqrt(across*down/k), across/(k-1), down/(k-1))
+	least := math.Inf(1)
+	for i, a := range at {
+		for _, b := range at[:i] {
+			least = min(least, r2.Norm(r2.Sub(a, b)))
+		}
+	}
+	return max(min(least/nearest, 1.4*side), 0.4*side, math.SmallestNonzeroFloat64)
+}
+
 type block struct {
 	nodes []graph.Node
 	at    []r2.Vec
@@ -315,25 +371,44 @@ func (b block) spread() {
 	for i, p := range b.at {
 		b.at[i] = r2.Scale(1/max(unit, math.SmallestNonzeroFloat64), p)
 	}
+	push(b.at, slices.Repeat([]bool{true}, k), 1)
+}
+
+// push moves free nodes away from nodes that are nearer than nearest units.
+func push(at []r2.Vec, free []bool, unit float64) {
 	for range spreadings {
 		moved := false
-		for i := range b.at {
+		for i := range at {
 			for j := range i {
-				apart := r2.Sub(b.at[i], b.at[j])
-				far := r2.Norm(apart)
-				if far >= nearest-1e-6 {
-					continue
-				}
-				if far == 0 {
-					apart, far = r2.Vec{X: 1e-3, Y: 1e-3}, math.Sqrt2*1e-3
-				}
-				step := r2.Scale((nearest-far)/2/far, apart)
-				b.at[i], b.at[j] = r2.Add(b.at[i], step), r2.Sub(b.at[j], step)
-				moved = true
+				moved = (free[i] || free[j]) && separate(at, free, i, j, unit) || moved
 			}
 		}
 		if !moved {
 			return
 		}
 	}
+}
+
+// separate moves two nodes, those of them that are free, until they are nearest units apart; it tells
+// whether they were nearer.
+func separate(at []r2.Vec, free []bool, i, j int, unit float64) bool {
+	gap := r2.Sub(at[i], at[j])
+	far := r2.Norm(gap)
+	if far >= (nearest-1e-6)*unit {
+		return false
+	}
+	if far == 0 {
+		gap, far = r2.Vec{X: 1e-3 * unit, Y: 1e-3 * unit}, math.Sqrt2*1e-3*unit
+	}
+	step := r2.Scale((nearest*unit-far)/far, gap)
+	if free[i] && free[j] {
+		step = r2.Scale(0.5, step)
+	}
+	if free[i] {
+		at[i] = r2.Add(at[i], step)
+	}
+	if free[j] {
+		at[j] = r2.Sub(at[j], step)
+	}
+	return true
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/spatial/r2"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -32,7 +31,7 @@ func smallNetwork() *network.Network {
 // scene is that of a network by itself.
 func scene(t *testing.T, n *network.Network) *Scene {
 	t.Helper()
-	s, err := NewScene(n, nil)
+	s, err := NewScene(n, Style{})
 	require.NoError(t, err)
 	return s
 }
@@ -40,7 +39,7 @@ func scene(t *testing.T, n *network.Network) *Scene {
 // drawn is the picture of a network in its own scene.
 func drawn(t *testing.T, n *network.Network) *plot.Plot {
 	t.Helper()
-	p, err := Network(n, scene(t, n))
+	p, err := Network(n, nil, scene(t, n))
 	require.NoError(t, err)
 	return p
 }
@@ -84,19 +83,19 @@ func TestNetwork(t *testing.T) {
 }
 
 func TestNetworkErrors(t *testing.T) {
-	_, err := NewScene(&network.Network{}, nil)
+	_, err := NewScene(&network.Network{}, Style{})
 	require.EqualError(t, err, "picture: the network has no nodes")
 	n := smallNetwork()
 	s := scene(t, n)
-	_, err = Network(&network.Network{Nodes: []string{"a"}}, s)
+	_, err = Network(&network.Network{Nodes: []string{"a"}}, nil, s)
 	require.EqualError(t, err, "picture: the places are not those of this network's nodes")
 	n.Edges[1].PartialCorrelation = math.NaN()
-	_, err = NewScene(n, nil)
+	_, err = NewScene(n, Style{})
 	require.EqualError(t, err, `picture: the partial correlation of "Temp" – "Größe" is NaN`)
-	_, err = Network(n, s)
+	_, err = Network(n, nil, s)
 	require.EqualError(t, err, `picture: the partial correlation of "Temp" – "Größe" is NaN`)
 	n.Edges[1].From = "Wind"
-	_, err = NewScene(n, nil)
+	_, err = NewScene(n, Style{})
 	require.ErrorContains(t, err, `no node is named "Wind"`)
 }
 
@@ -114,22 +113,22 @@ func TestNamesStayOnThePaper(t *testing.T) {
 				n.Edges = append(n.Edges, network.Edge{From: n.Nodes[i/2], To: n.Nodes[i], PartialCorrelation: 0.5})
 			}
 		}
-		chart, err := newChart(n, scene(t, n))
+		chart, err := newChart(n, nil, scene(t, n))
 		require.NoError(t, err)
 		paper := draw.NewCanvas(vgsvg.New(400, 380), 400, 380)
 		g := chart.fit(paper)
-		require.Equal(t, c.inside, g.inside, c.format)
-		require.GreaterOrEqual(t, g.font, vg.Length(7))
 		for _, n := range chart.placeNames(paper, g) {
-			name := chart.Labels[n.node]
-			require.GreaterOrEqual(t, float64(min(n.box.Min.X, n.box.Min.Y)), -1e-6, name)
-			require.LessOrEqual(t, float64(n.box.Max.X), 400+1e-6, name)
-			require.LessOrEqual(t, float64(n.box.Max.Y), 380+1e-6, name)
+			name, box := chart.Labels[n.node], n.box()
+			require.Equal(t, c.inside, n.inside, name)
+			require.GreaterOrEqual(t, n.size, vg.Length(7))
+			require.GreaterOrEqual(t, float64(min(box.Min.X, box.Min.Y)), -1e-6, name)
+			require.LessOrEqual(t, float64(box.Max.X), 400+1e-6, name)
+			require.LessOrEqual(t, float64(box.Max.Y), 380+1e-6, name)
 		}
 		for i := range chart.Labels {
 			for j := range i {
 				gap := g.at[i].Sub(g.at[j])
-				require.Greater(t, math.Hypot(float64(gap.X), float64(gap.Y)), 2*float64(g.radius), "circles overlap")
+				require.Greater(t, math.Hypot(float64(gap.X), float64(gap.Y)), float64(g.radius[i]+g.radius[j]), "circles overlap")
 			}
 		}
 	}
@@ -139,33 +138,15 @@ func TestNamesStayOnThePaper(t *testing.T) {
 func TestLabelsAndGroups(t *testing.T) {
 	n := smallNetwork()
 	n.Labels = map[string]string{"Temp": "Temperature"}
-	s, err := NewScene(n, map[string]string{"Temp": "weather", "Größe": "me", "Ozone": "weather"})
+	s, err := NewScene(n, Style{GroupOf: map[string]string{"Temp": "weather", "Größe": "me", "Ozone": "weather"}})
 	require.NoError(t, err)
 	require.Equal(t, []int{0, -1, 1, 0}, s.Group)
 	require.Equal(t, []Group{{"weather", groupColour(0)}, {"me", groupColour(1)}}, s.Groups)
-	p, err := Network(n, s)
+	p, err := Network(n, nil, s)
 	require.NoError(t, err)
 	found := texts(leaves(t, p))
 	require.Subset(t, found, []string{"Temperature", "weather", "me"})
 	require.NotContains(t, found, "Temp")
-}
-
-// A name goes beside its circle where it would cover another one below and above.
-func TestNamesCoverNoCircles(t *testing.T) {
-	n := &network.Network{Nodes: []string{"a", "b", "c"}, Labels: map[string]string{"b": "in the middle"}}
-	s := scene(t, n)
-	s.Places = []r2.Vec{{X: 0, Y: 0.9}, {X: 0, Y: 0}, {X: 0, Y: -0.9}}
-	chart, err := newChart(n, s)
-	require.NoError(t, err)
-	paper := draw.NewCanvas(vgsvg.New(400, 150), 400, 150)
-	g := chart.fit(paper)
-	require.False(t, g.inside)
-	for _, name := range chart.placeNames(paper, g) {
-		for i, at := range g.at {
-			r := vg.Point{X: g.radius, Y: g.radius}
-			require.Zero(t, overlap(name.box, vg.Rectangle{Min: at.Sub(r), Max: at.Add(r)}), "%s over %s", chart.Labels[name.node], chart.Labels[i])
-		}
-	}
 }
 
 // cliques is a network of groups of nodes, all joined within and one weak edge between
@@ -210,13 +191,13 @@ func TestModulesOfCliques(t *testing.T) {
 
 func TestLargeNetworks(t *testing.T) {
 	svg := func(n *network.Network) string {
-		svg, err := SVG(drawn(t, n), 10*vg.Centimeter, 10*vg.Centimeter)
+		svg, err := SVG(drawn(t, n), 10*vg.Centimeter, 10*vg.Centimeter, "")
 		require.NoError(t, err)
 		return svg
 	}
 	first := svg(cliques(10, 6))
 	require.Equal(t, first, svg(cliques(10, 6)), "equal input gives equal bytes")
-	require.Contains(t, first, "all 159 edges, and the 60 of 120 nodes that they join; colours are modules")
+	require.Contains(t, first, "the 60 of 120 nodes with edges")
 
 	many := svg(cliques(2, 60)) // 2 · 1770 + 1 edges
 	require.Contains(t, many, "the 1500 strongest of 3541 edges")
@@ -229,7 +210,7 @@ func TestPair(t *testing.T) {
 	other := smallNetwork()
 	other.Edges = other.Edges[:1]
 	other.Edges[0].PartialCorrelation = 0.25
-	both := [2]TitledNetwork{{"women", smallNetwork()}, {"men <", other}}
+	both := [2]TitledNetwork{{"women", smallNetwork(), nil}, {"men <", other, nil}}
 	p, err := Pair("Two", both, [][2]int{{0, 1}, {0, 3}}, scene(t, smallNetwork()))
 	require.NoError(t, err)
 	all := leaves(t, p)
@@ -248,18 +229,21 @@ func TestPair(t *testing.T) {
 		widths[width(t, s)]++
 	}
 	require.Greater(t, len(widths), 2)
-	_, err = Pair("", [2]TitledNetwork{{"a", smallNetwork()}, {"b", &network.Network{Nodes: []string{"x"}}}}, nil, nil)
+	_, err = Pair("", [2]TitledNetwork{{"a", smallNetwork(), nil}, {"b", &network.Network{Nodes: []string{"x"}}, nil}}, nil, nil)
 	require.ErrorContains(t, err, "not of the same variables")
 }
 
 func TestDifferences(t *testing.T) {
-	p, err := Differences("Changes", [2]string{"sex f", "sex m"}, smallNetwork(), scene(t, smallNetwork()))
+	small := smallNetwork()
+	p, err := Differences([2]string{"sex f", "sex m"}, small, "none", scene(t, small))
 	require.NoError(t, err)
 	words := texts(leaves(t, p))
-	for _, text := range []string{"larger in sex f", "larger in sex m", "widest line: |difference| = 0.5"} {
-		require.Contains(t, words, text)
-	}
+	require.Subset(t, words, []string{"Partial correlations of sex f minus sex m", "larger in sex f", "larger in sex m", "widest line: |difference| = 0.5"})
 	require.NotContains(t, words, "positive")
-	_, err = Differences("Changes", [2]string{}, &network.Network{}, nil)
+	require.NotContains(t, words, "none")
+	p, err = Differences([2]string{"f", "m"}, &network.Network{Nodes: small.Nodes}, "no pair differs", scene(t, small))
+	require.NoError(t, err)
+	require.Contains(t, texts(leaves(t, p)), "no pair differs")
+	_, err = Differences([2]string{}, &network.Network{}, "", nil)
 	require.Error(t, err)
 }

@@ -24,11 +24,11 @@ func init() { // equal input gives equal bytes
 
 // PDF writes the picture as one page of PDF. Text is drawn as outlines, so that it looks alike
 // everywhere: vgpdf's own text has no letters outside of Windows-1252, as λ, and embeds 200 kB of font.
-func PDF(w io.Writer, p *plot.Plot, width, height vg.Length) error {
+func PDF(w io.Writer, p *plot.Plot, width, height vg.Length, theme Theme) error {
 	c := &outlined{Canvas: vgpdf.New(width, height)}
 	onWhite := *p
 	onWhite.BackgroundColor = nil
-	onWhite.Draw(inside(c))
+	onWhite.Draw(inside(c, theme))
 	if c.err != nil {
 		return fmt.Errorf("picture: PDF: %w", c.err)
 	}
@@ -40,6 +40,7 @@ func PDF(w io.Writer, p *plot.Plot, width, height vg.Length) error {
 type outlined struct {
 	*vgpdf.Canvas
 	buffer sfnt.Buffer
+	halo   bool  // text is stroked, as wide as its halo
 	err    error // of the first glyph that could not be read
 }
 
@@ -94,7 +95,13 @@ func (c *outlined) FillString(face font.Face, at vg.Point, text string) {
 		c.err = errors.Join(c.err, err, loadErr, advanceErr)
 		before = glyph
 	}
-	if path != nil {
+	switch {
+	case path == nil:
+	case c.halo:
+		c.SetLineWidth(2 * haloWidth)
+		c.SetLineDash(nil, 0)
+		c.Stroke(path)
+	default:
 		c.Fill(path)
 	}
 }

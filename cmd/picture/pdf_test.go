@@ -29,8 +29,8 @@ func TestPDF(t *testing.T) {
 	p := blank("λ ł", "", "")
 	p.Add(line(draw.LineStyle{Color: color.NRGBA{R: 0x33, G: 0x66, B: 0xCC, A: 0x80}, Width: 3}, plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}}))
 	var first, again bytes.Buffer
-	require.NoError(t, PDF(&first, p, 200, 100))
-	require.NoError(t, PDF(&again, p, 200, 100))
+	require.NoError(t, PDF(&first, p, 200, 100, ""))
+	require.NoError(t, PDF(&again, p, 200, 100, ""))
 	require.True(t, bytes.Equal(first.Bytes(), again.Bytes()), "equal bytes")
 	require.Contains(t, first.String(), "/MediaBox [0 0 200.00 100.00]")
 	require.Contains(t, first.String(), "/CA 0.502")

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/gonum/spatial/r2"
 
 	"missingscore/cmd/picture"
 	"missingscore/data"
@@ -20,7 +20,7 @@ import (
 )
 
 // CompareFiles are all that a comparison writes beside the folders of the two networks.
-var CompareFiles = append(pictureFiles("networks", "differences", "intervals"), "differences.csv", "compare.json", "report.html")
+var CompareFiles = append(pictureFiles("networks", "differences", "intervals"), "differences.csv", "layout.csv", "compare.json", "report.html")
 
 // DifferenceRate is the q value up to which pairs are marked as different.
 const DifferenceRate = 0.1
@@ -37,7 +37,7 @@ type Group struct {
 type Comparison struct {
 	Made
 	Groups   [2]Group
-	Columns  map[string]string // groups of columns; nil: modules are found
+	Style    picture.Style // of its pictures
 	Result   *compare.Result
 	Warnings []string
 	Without  string // how many rows are of no group; "" for none
@@ -72,11 +72,38 @@ func (c Comparison) Ranked() []compare.Difference {
 	return ranked
 }
 
+// scene is the one of both networks.
+func (c Comparison) scene() (*picture.Scene, error) {
+	return picture.NewScene(picture.Between(c.Groups[0].Result.Network.Network, c.Groups[1].Result.Network.Network), c.Style)
+}
+
+// Shared is the style of the pictures that each group has by itself: places and the widest line are as
+// in the pictures of both. It fails where picture.NewScene does.
+func (c Comparison) Shared() (picture.Style, error) {
+	style := c.Style
+	s, err := c.scene()
+	if err != nil {
+		return style, err
+	}
+	style.Layout = map[string]r2.Vec{}
+	for i, name := range c.Groups[0].Result.Network.Names {
+		if s.Shown[i] {
+			style.Layout[name] = s.Places[i]
+		}
+	}
+	style.Maximum = 0
+	for _, g := range c.Groups {
+		limits, _ := c.Style.Of(g.Result.Network.Network)
+		style.Maximum = max(style.Maximum, limits.Maximum)
+	}
+	return style, nil
+}
+
 // WriteComparison adds all files of a comparison to the set, except the files of the two networks.
 // compare.json comes last. Files of an earlier comparison go when the set is committed.
 func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	both := c.Groups
-	s, err := picture.NewScene(picture.Between(both[0].Result.Network.Network, both[1].Result.Network.Network), c.Columns)
+	s, err := c.scene()
 	if err != nil {
 		return err
 	}
@@ -84,7 +111,7 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	if err != nil {
 		return err
 	}
-	shown, err := save(set, dir, drawn)
+	shown, err := save(set, dir, drawn, c.Style.Theme)
 	if err != nil {
 		return err
 	}
@@ -92,6 +119,7 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 		{"differences.csv", func(w io.Writer) error {
 			return c.Result.WriteDifferences(w, [2]string{both[0].Name, both[1].Name})
 		}},
+		{"layout.csv", func(w io.Writer) error { return s.WriteLayout(w, both[0].Result.Network.Names) }},
 		{"report.html", func(w io.Writer) error { return c.page(c.explore(s), shown).write(w) }},
 		{"compare.json", func(w io.Writer) error { _, err := printable.Writer{W: w}.Write(c.JSON); return err }},
 	}); err != nil {
@@ -112,13 +140,21 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	for _, d := range c.Differing() {
 		marked = append(marked, [2]int{at[d.From], at[d.To]})
 	}
-	side := 12 * vg.Centimeter
-	if len(names) > 30 {
-		side = 20 * vg.Centimeter
-	}
+	side := s.Side()
 	var both [2]picture.TitledNetwork
 	for i, g := range c.Groups {
-		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network}
+		nodes, err := centralities(g.Result)
+		if err != nil {
+			return nil, err
+		}
+		if err := g.Result.Network.Network.SetBridges(nodes, c.Style.GroupOf); err != nil {
+			return nil, err
+		}
+		sizes, err := CentralityColumn(names, nodes, c.Style.NodeSize)
+		if err != nil {
+			return nil, err
+		}
+		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network, Sizes: sizes}
 	}
 	p, err := picture.Pair("Partial correlation networks", both, marked, s)
 	if err != nil {
@@ -126,21 +162,24 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	}
 	out = append(out, drawing{"networks", fmt.Sprintf("Both networks, every column at the same place, widths on one scale. Blue and solid: positive partial correlation; red and dashed: negative. A halo marks pairs that differ at q ≤ %g.", DifferenceRate), p, 2 * side, side})
 	changes := &network.Network{Nodes: names}
-	for _, d := range c.Result.Pairs {
-		if d.Value != 0 {
-			changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: d.Value})
+	for _, d := range c.Differing() {
+		value := d.Value
+		if d.Estimates != nil && d.Estimates.Q < d.Q { // the more certain of the two
+			value = d.Estimates.Value
 		}
+		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: value})
 	}
-	if p, err = picture.Differences("Differences of partial correlations", [2]string{both[0].Title, both[1].Title}, changes, s); err != nil {
+	none := fmt.Sprintf("none of %d pairs differs at q ≤ %g", len(c.Result.Pairs), DifferenceRate)
+	if p, err = picture.Differences([2]string{both[0].Title, both[1].Title}, changes, none, s); err != nil {
 		return nil, err
 	}
-	out = append(out, drawing{"differences", fmt.Sprintf("Differences, %s less %s: blue where the partial correlation is larger in %[1]s, red where it is larger in %s; chance makes most of the pale ones.", c.Groups[0].Name, c.Groups[1].Name), p, side, side})
+	out = append(out, drawing{"differences", fmt.Sprintf("Partial correlations of %s minus %s, of the %d of %d pairs with q ≤ %g: blue where larger in %[1]s, red and dashed where larger in %[2]s.", c.Groups[0].Name, c.Groups[1].Name, len(changes.Edges), len(c.Result.Pairs), DifferenceRate), p, side, side})
 	if shown := differences(c.Result.Pairs, c.Groups[0].Result.Network.Network.Labels); len(shown) > 0 {
-		p, err := picture.Forest("Differences with their intervals", "difference of partial correlations", shown)
+		p, err := picture.Forest(fmt.Sprintf("%.3g %% intervals by permutation: %s", 100*c.Result.Config.Level, largestOf(len(shown), len(c.Result.Pairs))), fmt.Sprintf("partial correlation, %s minus %s", c.Groups[0].Name, c.Groups[1].Name), shown)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest differences with their %g %% intervals by permutation: grey where 0 is inside.", len(shown), 100*c.Result.Config.Level), p, 16 * vg.Centimeter, picture.ForestHeight(len(shown))})
+		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest differences with their %g %% intervals by permutation: grey where 0 is inside.", len(shown), 100*c.Result.Config.Level), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
 	}
 	return out, nil
 }

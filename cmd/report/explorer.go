@@ -22,7 +22,8 @@ import (
 type explorer struct {
 	Compare bool            `json:"compare"`
 	Nodes   []string        `json:"nodes"`
-	Labels  []string        `json:"labels"`
+	Labels  []string        `json:"labels"` // cut
+	Lines   [][]string      `json:"lines"`  // labels, broken
 	X       column          `json:"x"`
 	Y       column          `json:"y"` // pointing down
 	Shown   []bool          `json:"shown"`
@@ -67,7 +68,10 @@ const mostPairs = 5000
 
 // newExplorer has the nodes of a scene, and no pairs yet.
 func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
-	x := &explorer{Nodes: printable.Texts(names), Labels: s.Labels, Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: printable.Texts(panels), Lambdas: column{}, at: map[[2]int]int{}, names: map[string]int{}}
+	x := &explorer{Nodes: printable.Texts(names), Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: printable.Texts(panels), Lambdas: column{}, at: map[[2]int]int{}, names: map[string]int{}}
+	for _, label := range s.Labels {
+		x.Labels, x.Lines = append(x.Labels, cut(label, 24)), append(x.Lines, picture.Wrap(label))
+	}
 	left, top := math.Inf(1), math.Inf(-1)
 	for i, at := range s.Places {
 		x.names[names[i]] = i

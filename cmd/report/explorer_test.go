@@ -43,7 +43,7 @@ func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
 	u := network.Unknown(9)
 	u.Estimate, u.Low, u.High, u.Q = 0.4, 0.3, 0.5, 0.01
 	r.Network = &network.Network{Nodes: r.Names, Edges: []network.Edge{{From: r.Names[0], To: r.Names[2], PartialCorrelation: 0.4, Uncertainty: &u}}}
-	s, err := picture.NewScene(r.Network, nil)
+	s, err := picture.NewScene(r.Network, picture.Style{})
 	require.NoError(t, err)
 	return r, s
 }
@@ -90,7 +90,7 @@ func TestExploreManyEdges(t *testing.T) {
 	} {
 		whole := n.Edges
 		n.Edges = whole[:c.edges]
-		s, err := picture.NewScene(n, nil)
+		s, err := picture.NewScene(n, picture.Style{})
 		require.NoError(t, err)
 		x, err := explore(r, s, 0.95)
 		require.NoError(t, err)

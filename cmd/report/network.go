@@ -1,12 +1,16 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -15,6 +19,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/printable"
 	"missingscore/trainers"
 )
 
@@ -24,7 +29,7 @@ const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
 var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "pvalues", "inclusion", "edge_differences", "centrality_differences", "stability"),
-	"edge_differences.csv", "centrality_differences.csv", "edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw)
+	"edge_differences.csv", "centrality_differences.csv", "edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "layout.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw)
 
 // pictureFiles are the names of pictures with the endings that save gives them.
 func pictureFiles(names ...string) (files []string) {
@@ -38,31 +43,35 @@ func pictureFiles(names ...string) (files []string) {
 type Source struct {
 	Table string // its file
 	Made
-	NoIntervals string            // why there are none; "" if there are, or none were asked for
-	Groups      map[string]string // of columns; nil: modules are found
+	NoIntervals string        // why there are none; "" if there are, or none were asked for
+	Style       picture.Style // of its pictures
 }
 
 // WriteNetwork prepares every file of a result in a folder, model.json last, and removes those of
 // an earlier one: when the set is committed. What the set has already stays.
 func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, result *trainers.Result, rates []network.Rate) error {
 	r := result.Network
-	scene, err := picture.NewScene(r.Network, from.Groups)
+	scene, err := picture.NewScene(r.Network, from.Style)
 	if err != nil {
 		return err
 	}
-	pictures, err := drawNetwork(r, scene, *result.Spec.Network.Refit && !result.Spec.Network.PathOnly, rates)
-	if err != nil {
-		return err
-	}
-	pictures = append(pictures, drawResamples(r, result.Spec.Inference.Level)...)
 	nodes, err := centralities(result)
 	if err != nil {
 		return err
 	}
-	if err := r.Network.SetBridges(nodes, from.Groups); err != nil {
+	if err := r.Network.SetBridges(nodes, from.Style.GroupOf); err != nil {
 		return err
 	}
-	shown, err := save(set, dir, pictures)
+	sizes, err := CentralityColumn(r.Names, nodes, from.Style.NodeSize)
+	if err != nil {
+		return err
+	}
+	pictures, err := drawNetwork(result, scene, sizes, rates)
+	if err != nil {
+		return err
+	}
+	pictures = append(pictures, drawResamples(r, result.Spec.Inference.Level)...)
+	shown, err := save(set, dir, pictures, from.Style.Theme)
 	if err != nil {
 		return err
 	}
@@ -75,6 +84,7 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 		{"columns.csv", func(w io.Writer) error {
 			return writeColumns(w, columnsOf(t, result, t.Names), result.MissingAtRandom)
 		}},
+		{"layout.csv", func(w io.Writer) error { return scene.WriteLayout(w, r.Names) }},
 		{"path.csv", func(w io.Writer) error { return r.WritePath(w, rates) }},
 		{"report.html", func(w io.Writer) error { return writePage(w, from, t, result, scene, nodes, shown) }},
 	}
@@ -137,17 +147,17 @@ type drawing struct {
 }
 
 // save prepares pictures as files, and gives them as they stand in the page.
-func save(set *atomicfile.Set, dir string, pictures []drawing) (shown []Picture, err error) {
+func save(set *atomicfile.Set, dir string, pictures []drawing, theme picture.Theme) (shown []Picture, err error) {
 	for _, p := range pictures {
-		svg, err := picture.SVG(p.plot, p.width, p.height)
+		svg, err := picture.SVG(p.plot, p.width, p.height, theme)
 		if err != nil {
 			return nil, err
 		}
 		shown = append(shown, Picture{p.name, p.caption, svg})
 		if err := write(set, dir, []file{
 			{p.name + ".svg", func(w io.Writer) error { _, err := io.WriteString(w, picture.XML+svg); return err }},
-			{p.name + ".png", picture.PNG(p.plot, p.width, p.height)},
-			{p.name + ".pdf", func(w io.Writer) error { return picture.PDF(w, p.plot, p.width, p.height) }},
+			{p.name + ".png", picture.PNG(p.plot, p.width, p.height, theme)},
+			{p.name + ".pdf", func(w io.Writer) error { return picture.PDF(w, p.plot, p.width, p.height, theme) }},
 		}); err != nil {
 			return nil, err
 		}
@@ -155,12 +165,10 @@ func save(set *atomicfile.Set, dir string, pictures []drawing) (shown []Picture,
 	return shown, nil
 }
 
-func drawNetwork(r *trainers.NetworkResult, s *picture.Scene, refitted bool, rates []network.Rate) ([]drawing, error) {
-	side := 14 * vg.Centimeter
-	if len(r.Names) > 30 {
-		side = 24 * vg.Centimeter
-	}
-	n, err := picture.Network(r.Network, s)
+func drawNetwork(result *trainers.Result, s *picture.Scene, sizes []float64, rates []network.Rate) ([]drawing, error) {
+	r, spec := result.Network, result.Spec
+	side := s.Side()
+	n, err := picture.Network(r.Network, sizes, s)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +181,7 @@ func drawNetwork(r *trainers.NetworkResult, s *picture.Scene, refitted bool, rat
 		lambda = math.NaN()
 		shown = "The network of the chosen edges."
 		along = "Partial correlations along the path, shrunken by its penalty. The chosen edges are of no single λ and have sizes fitted without the penalty; colours are by their signs."
-	case refitted:
+	case *spec.Network.Refit && !spec.Network.PathOnly:
 		along = "Partial correlations along the path, shrunken by its penalty; the dashed line is the chosen λ, whose edges the network has, with sizes fitted again without the penalty. Colours are by the signs of these."
 	}
 	paths, err := picture.Path(drawn, lambda)
@@ -195,8 +203,36 @@ func drawNetwork(r *trainers.NetworkResult, s *picture.Scene, refitted bool, rat
 		}
 		out = append(out, drawing{"roc", "True against false positive rate along the path, for the given truth.", roc, 12 * vg.Centimeter, 12 * vg.Centimeter})
 	}
-	uncertain, err := drawUncertainty(r)
+	uncertain, err := drawUncertainty(r, spec.Inference.Level)
 	return append(out, uncertain...), err
+}
+
+// CentralityColumn has the values of a column of centrality.csv, NaN where it is empty; nil for the column "". It fails if
+// there is no such column.
+func CentralityColumn(names []string, nodes []network.Centrality, column string) (values []float64, err error) {
+	if column == "" {
+		return nil, nil
+	}
+	var b bytes.Buffer
+	if err := network.WriteCentrality(&b, names, nodes); err != nil {
+		return nil, err
+	}
+	lines, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	j := slices.Index(lines[0], column)
+	if j < 1 {
+		return nil, fmt.Errorf("centrality.csv has no column %q; it has %s", printable.Cell(column), strings.Join(lines[0][1:], ", "))
+	}
+	for _, line := range lines[1:] {
+		v, err := strconv.ParseFloat(line[j], 64)
+		if err != nil {
+			v = math.NaN()
+		}
+		values = append(values, v)
+	}
+	return values, nil
 }
 
 // withoutSign says how edges without a sign are drawn, "" where there are none.
@@ -251,17 +287,18 @@ const (
 )
 
 // drawUncertainty draws what is known of the pairs: intervals, p values, inclusion.
-func drawUncertainty(r *trainers.NetworkResult) (out []drawing, err error) {
+func drawUncertainty(r *trainers.NetworkResult, level float64) (out []drawing, err error) {
 	if r.Inference == nil {
 		return nil, nil
 	}
 	shown := forest(r.Network)
 	if len(shown) > 0 {
-		p, err := picture.Forest("Partial correlations with their intervals", "partial correlation", shown)
+		title := fmt.Sprintf("%.3g %% intervals: %s", 100*level, largestOf(len(shown), len(r.Network.Pairs)))
+		p, err := picture.Forest(title, "partial correlation", shown)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, drawing{"intervals", fmt.Sprintf("The %d pairs of the largest estimates, with their intervals: grey where 0 is inside.", len(shown)), p, 16 * vg.Centimeter, picture.ForestHeight(len(shown))})
+		out = append(out, drawing{"intervals", fmt.Sprintf("The %d pairs of the largest estimates, with their intervals: grey where 0 is inside.", len(shown)), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
 	}
 	var p []float64
 	resampled := false
@@ -292,6 +329,14 @@ func drawUncertainty(r *trainers.NetworkResult) (out []drawing, err error) {
 	return out, nil
 }
 
+// largestOf says how many of how many pairs are drawn.
+func largestOf(drawn, all int) string {
+	if drawn == all {
+		return fmt.Sprintf("all %d pairs", all)
+	}
+	return fmt.Sprintf("the %d largest of %d pairs", drawn, all)
+}
+
 // forest are the pairs with the largest estimates, from the most positive to the most
 // negative, with their nodes' labels.
 func forest(n *network.Network) []network.Edge {
@@ -309,4 +354,12 @@ func forest(n *network.Network) []network.Edge {
 	pairs = pairs[:min(len(pairs), forestPairs)]
 	slices.SortStableFunc(pairs, func(a, b network.Edge) int { return cmp.Compare(b.Uncertainty.Estimate, a.Uncertainty.Estimate) })
 	return pairs
+}
+
+// cut is a name of at most so many characters.
+func cut(name string, most int) string {
+	if r := []rune(name); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return name
 }

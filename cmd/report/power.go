@@ -20,6 +20,7 @@ type Power struct {
 	Made
 	Answer   string
 	Result   *power.Result
+	Theme    picture.Theme
 	Settings [][2]string
 	JSON     []byte // of power.json
 }
@@ -30,7 +31,7 @@ func WritePower(set *atomicfile.Set, dir string, p Power) error {
 	if err != nil {
 		return err
 	}
-	shown, err := save(set, dir, []drawing{drawn})
+	shown, err := save(set, dir, []drawing{drawn}, p.Theme)
 	if err != nil {
 		return err
 	}

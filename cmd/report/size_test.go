@@ -99,13 +99,13 @@ func TestSizes(t *testing.T) {
 	const columns, edges, letters = 5000, 400_000, 20
 	table, result := wide(t, columns, edges)
 	r := result.Network
-	scene, err := picture.NewScene(r.Network, nil)
+	scene, err := picture.NewScene(r.Network, picture.Style{})
 	require.NoError(t, err)
-	drawings, err := drawNetwork(r, scene, true, nil)
+	drawings, err := drawNetwork(result, scene, nil, nil)
 	require.NoError(t, err)
 	dir := t.TempDir()
 	var set atomicfile.Set
-	shown, err := save(&set, dir, drawings)
+	shown, err := save(&set, dir, drawings, "")
 	require.NoError(t, err)
 	require.NoError(t, set.Commit())
 	nodes, err := centralities(result)

@@ -134,6 +134,7 @@ type part struct {
 }
 
 const (
+	leastJoined     = 1.0  // of a column in a random block: with more of them most columns are in one component
 	leastSplit      = 4    // columns from which on a block is split
 	leastMultiplied = 16   // columns of a part from which on products go by Algebra
 	sparseProduct   = 0.05 // share of P that is not 0 up to which products go by its links
@@ -160,6 +161,12 @@ func (c *blocks) prepare(p []float64) {
 			return
 		}
 	}
+}
+
+// scatters tells whether a block of some columns is likely to fall into small components: where a
+// column has fewer than leastJoined others of it, on average.
+func (c *blocks) scatters(columns int) bool {
+	return c.first != nil && float64(len(c.links))*float64(columns) < leastJoined*float64(c.d*c.d)
 }
 
 // of are the others where column j has no 0.

@@ -48,6 +48,8 @@ type Expectation struct {
 	byGaps, byCells  completedRows
 	squares          []float64 // Σ w E(qqᵀ − Q)Eᵀ
 	scratch, given   []float64
+	within           bool // the last step was Within, for which P has no factor here
+	pairs            [][2]int32
 }
 
 // completedRows are rows (n, d) in the order of their patterns, times the root of their weights.
@@ -73,6 +75,43 @@ func (c *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns)
 	if err := c.prepare(eta, p); err != nil {
 		return err
 	}
+	c.within = false
+	return c.over(x, mask, weight, rows)
+}
+
+// Network is a normal distribution whose P is 0 off some pairs of columns.
+type Network struct {
+	Mean, P []float64 // (d), (d, d)
+	LogDet  float64   // of P, which is positive definite
+	Pairs   [][2]int32
+}
+
+// Within makes a step at a network. Of M it needs and finds the diagonal and the network's pairs,
+// in one of the two triangles, alone. P must have changed if the network's numbers have.
+func (c *Expectation) Within(at Network, x, mask, weight []float64, rows *RowPatterns) error {
+	if !slices.Equal(c.p, at.P) {
+		copy(c.p, at.P)
+		c.solved, c.inverted, c.logDet = false, false, at.LogDet
+		c.ofGaps.prepare(c.p)
+	}
+	copy(c.Mean, at.Mean)
+	c.solved, c.within, c.pairs = false, true, at.Pairs
+	return c.over(x, mask, weight, rows)
+}
+
+// Elements sets out to A, S, the diagonal of M and its elements at the pairs of the last Within.
+func (c *Expectation) Elements(out []float64) {
+	out[0] = c.Number
+	copy(out[1:], c.Sum)
+	for j := range c.d {
+		out[1+c.d+j] = c.Second[j*c.d+j]
+	}
+	for i, at := range c.pairs {
+		out[1+2*c.d+i] = c.Second[int(at[0])*c.d+int(at[1])]
+	}
+}
+
+func (c *Expectation) over(x, mask, weight []float64, rows *RowPatterns) error {
 	c.Number, c.LogLikelihood = 0, 0
 	clear(c.Sum)
 	clear(c.Second)
@@ -98,7 +137,7 @@ func (c *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns)
 // the factor, so that its rounding does not depend on earlier steps.
 func (c *Expectation) prepare(eta, p []float64) error {
 	d := c.d
-	if !slices.Equal(c.p, p) {
+	if c.within || !slices.Equal(c.p, p) {
 		copy(c.p, p)
 		c.solved, c.inverted, c.logDet = false, false, 0
 		copy(c.factor, p)
@@ -131,13 +170,13 @@ func (c *Expectation) Moments(out []float64) (loss float64) {
 		out[j+1], out[(j+1)*n] = v, v
 		copy(out[(j+1)*n+1:(j+2)*n], c.Second[j*c.d:(j+1)*c.d])
 	}
+	c.ofGaps.products(c.d, c.Second, c.scratch)
 	return c.loss(c.scratch)
 }
 
-// loss is −2A tr P + tr(PMP); pm becomes PM.
+// loss is −2A tr P + tr(PMP); pm is PM or MP.
 func (c *Expectation) loss(pm []float64) (sum float64) {
 	d := c.d
-	c.Multiply(false, false, d, d, d, c.p, c.Second, pm)
 	for j := range d {
 		sum += dot(pm[j*d:j*d+d], c.p[j*d:j*d+d]) - 2*c.Number*c.p[j*d+j]
 	}
@@ -150,6 +189,7 @@ func (c *Expectation) loss(pm []float64) (sum float64) {
 //	ψ = −2A tr P + tr(PMP),   ∂ψ/∂η = −2PS,   ∂ψ/∂P = 2(PM + PSμᵀ − A I)
 func (c *Expectation) Gradient(byEta, byP []float64) (loss float64) {
 	d := c.d
+	c.Multiply(false, false, d, d, d, c.p, c.Second, byP)
 	loss = c.loss(byP)
 	for j := range d {
 		ps := dot(c.p[j*d:j*d+d], c.Sum)
@@ -214,7 +254,7 @@ func (s side) block(q *rowPattern) []int {
 func (c *Expectation) complete(patterns []rowPattern, s side, by *blocks) error {
 	for k := range patterns {
 		q := &patterns[k]
-		if q.byCells != s.cells || c.together.takes(len(s.block(q)), k) {
+		if q.byCells != s.cells || !by.scatters(len(s.block(q))) && c.together.takes(len(s.block(q)), k) {
 			continue
 		}
 		logDet, ok := by.invert(s.block(q))
@@ -248,13 +288,40 @@ func (c *Expectation) finishGaps(patterns []rowPattern) error {
 		density: func(q *rowPattern, logDet float64) { c.density(q, c.logDet-logDet) }}, c.ofGaps); err != nil {
 		return err
 	}
+	r.addSum(c.Sum)
+	if c.within {
+		c.addPairs(r)
+		return nil
+	}
 	c.Multiply(true, false, d, d, r.n, r.x, r.x, c.scratch)
 	for i, v := range c.scratch {
 		c.Second[i] += v
 		c.LogLikelihood -= 0.5 * v * c.p[i]
 	}
-	r.addSum(c.Sum)
 	return nil
+}
+
+// addPairs adds to M and L what completed rows add to the diagonal and the pairs.
+func (c *Expectation) addPairs(r *completedRows) {
+	d, n := c.d, r.n
+	turned := r.px // (d, n)
+	for i := range n {
+		for j, v := range r.x[i*d : i*d+d] {
+			turned[j*n+i] = v
+		}
+	}
+	column := func(j int) []float64 { return turned[j*n : j*n+n] }
+	for j := range d {
+		v := floats.Dot(column(j), column(j))
+		c.Second[j*d+j] += v
+		c.LogLikelihood -= 0.5 * v * c.p[j*d+j]
+	}
+	for _, at := range c.pairs {
+		j, k := int(at[0]), int(at[1])
+		v := floats.Dot(column(j), column(k))
+		c.Second[j*d+k] += v
+		c.LogLikelihood -= v * c.p[j*d+k]
+	}
 }
 
 // finishCells completes the rows that go by the inverse of their observed block.
@@ -265,6 +332,12 @@ func (c *Expectation) finishCells(patterns []rowPattern) error {
 	}
 	if !c.inverted {
 		copy(c.sigma, c.factor)
+		if c.within {
+			copy(c.sigma, c.p)
+			if !c.Factor(c.sigma, d, d) {
+				return ErrNotPositiveDefinite
+			}
+		}
 		c.Invert(c.sigma, d, d)
 		mirror(c.sigma, d)
 		c.inverted = true

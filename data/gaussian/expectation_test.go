@@ -100,3 +100,53 @@ func TestMomentsOfBlocksTogether(t *testing.T) {
 	require.Equal(t, once.Second, e.Second)
 	require.Equal(t, once.LogLikelihood, e.LogLikelihood)
 }
+
+// At a network a step has the likelihood and, on its pairs and the diagonal, the moments of a step over
+// all pairs, whose rows are completed by missing and by observed blocks.
+func TestStepsWithinNetworks(t *testing.T) {
+	const n = 40
+	for _, c := range []struct {
+		d    int
+		near int // columns that a column has an edge with, on one side
+		gaps float64
+	}{{12, 1, 0.3}, {30, 2, 0.2}, {30, 14, 0.6}, {6, 0, 0.4}} {
+		rng := stream.New(3, 1)
+		d, pairs := c.d, [][2]int32(nil)
+		p := mat.NewSymDense(d, nil)
+		for j := range d {
+			p.SetSym(j, j, 2)
+			for k := j + 1; k <= min(j+c.near, d-1); k++ {
+				p.SetSym(j, k, 0.9*(rng.Float64()-0.5)/float64(c.near))
+				pairs = append(pairs, [2]int32{int32(j), int32(k)})
+			}
+		}
+		x, mask, weight, mu := make([]float64, n*d), make([]float64, n*d), make([]float64, n), make([]float64, d)
+		for i := range n {
+			weight[i] = 0.5 + rng.Float64()
+			for j := range d {
+				if mu[j] = 0.1 * float64(j%5); rng.Float64() > c.gaps {
+					mask[i*d+j], x[i*d+j] = 1, rng.NormFloat64()
+				}
+			}
+		}
+		var eta mat.VecDense
+		eta.MulVec(p, mat.NewVecDense(d, mu))
+		numbers, rows := mat.DenseCopyOf(p).RawMatrix().Data, FindPatterns(mask, weight)
+		e := NewExpectation(d, Gonum)
+		logDet, _ := mat.LogDet(p)
+		got := make([]float64, 1+2*d+len(pairs))
+		require.NoError(t, e.Within(Network{Mean: mu, P: numbers, LogDet: logDet, Pairs: pairs}, x, mask, weight, rows))
+		e.Elements(got)
+		likelihood := e.LogLikelihood
+		require.NoError(t, e.Over(eta.RawVector().Data, numbers, x, mask, weight, rows), "after it")
+		want := append([]float64{e.Number}, e.Sum...)
+		for j := range d {
+			want = append(want, e.Second[j*d+j])
+		}
+		for _, at := range pairs {
+			want = append(want, e.Second[int(at[0])*d+int(at[1])])
+		}
+		require.InDeltaSlice(t, want, got, 1e-9)
+		require.InDelta(t, e.LogLikelihood, likelihood, 1e-8)
+	}
+}

@@ -37,7 +37,6 @@ func ExampleCompare() {
 		}
 	}
 	// Output:
-	// M = 0.39, S = 0.14
-	// Ozone — Solar.R: +0.00 in May, +0.33 in August
+	// M = 0.59, S = 0.44
 	// Solar.R — Temp: +0.39 in May, +0.00 in August
 }

@@ -89,7 +89,8 @@ type worker struct {
 	batch     *data.Batch
 	source    source.Source
 	single    source.SingleSource // the source, if it writes float32 where the program has its numbers
-	program   *graph.Program
+	program   *graph.Program      // nil: not compiled yet
+	compile   func() error
 	stream    stream.Stream
 	objective stream.Stream // of what the objective draws
 	sizes     []float64     // effective, of a batch
@@ -255,7 +256,14 @@ func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.
 	if loss.Needs().Moments { // its one operation computes in float64, and parameters rounded to float32 would keep EM from its end
 		dtype = graph.Float64
 	}
-	if w.program, err = losses.New(dtype, loss, weighting, e.Model, e.Objective, batch, c.Draws); err != nil {
+	w.compile = func() (err error) {
+		w.program, err = losses.New(dtype, loss, weighting, e.Model, e.Objective, batch, c.Draws)
+		return err
+	}
+	if _, ok := loss.(losses.GaussianComplete); ok { // Moments needs no program, which takes memory
+		return w, nil
+	}
+	if err = w.compile(); err != nil {
 		return nil, err
 	}
 	if dtype == graph.Float32 && !e.Domain.Bounded() && !e.Estimator.NeedsFloat64Rows() {
@@ -423,6 +431,11 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, wei
 			for i, row := range rows {
 				w.batch.Weight[i] *= of.counts[row]
 			}
+		}
+	}
+	if w.program == nil {
+		if err := w.compile(); err != nil {
+			return err
 		}
 	}
 	in := w.program

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"missingscore/data"
 	"missingscore/data/gaussian"
 	"missingscore/losses"
 )
@@ -16,19 +17,42 @@ func (e *Engine) Moments(rows []int, eta, p []float64) (Step, error) {
 	if _, ok := e.Estimator.Loss.(losses.GaussianComplete); !ok {
 		return e.Gradient(0, rows, 1)
 	}
+	square := (e.Table.D + 1) * (e.Table.D + 1)
+	return e.expect(rows, square, func(x *gaussian.Expectation, b *data.Batch, of *gaussian.RowPatterns, part *expectedPart) error {
+		if err := x.Over(eta, p, b.X, b.Mask, b.Weight, of); err != nil {
+			return err
+		}
+		part.loss = x.Moments(part.moments)
+		return nil
+	})
+}
+
+// Within is Moments at a network, of whatever method the engine is. Step.Moments are Expectation.Elements,
+// and Step.Loss is not set.
+func (e *Engine) Within(rows []int, at gaussian.Network) (Step, error) {
+	return e.expect(rows, 1+2*e.Table.D+len(at.Pairs), func(x *gaussian.Expectation, b *data.Batch, of *gaussian.RowPatterns, part *expectedPart) error {
+		if err := x.Within(at, b.X, b.Mask, b.Weight, of); err != nil {
+			return err
+		}
+		x.Elements(part.moments)
+		return nil
+	})
+}
+
+// expect makes an expectation step, which leaves a number of moments of each part of the rows.
+func (e *Engine) expect(rows []int, moments int, step expectationStep) (s Step, err error) {
 	in, size := e.instead(rows), e.Config.Batch
 	n := (len(in.rows) + size - 1) / size
-	e.expected.begin(in, n, e.Table.D)
+	e.expected.begin(in, n, moments)
 	if err := e.together(n, func(k int) {
 		for i := k; i < n; i += len(e.workers) {
 			some := in
 			some.rows = in.rows[i*size : min((i+1)*size, len(in.rows))]
-			e.expected.parts[i].err = e.workers[k].expect(&e.expected, i, some, eta, p)
+			e.expected.parts[i].err = e.workers[k].expect(&e.expected, i, some, e.Table.D, step)
 		}
 	}); err != nil {
-		return Step{}, err
+		return s, err
 	}
-	var s Step
 	for i, part := range e.expected.parts[:n] {
 		if part.err != nil {
 			return s, part.err
@@ -42,6 +66,8 @@ func (e *Engine) Moments(rows []int, eta, p []float64) (Step, error) {
 	}
 	return s, nil
 }
+
+type expectationStep func(x *gaussian.Expectation, b *data.Batch, of *gaussian.RowPatterns, part *expectedPart) error
 
 // expected are the parts of expectation steps, and of which rows they are.
 type expected struct {
@@ -60,24 +86,25 @@ type expectedPart struct {
 // keptCells are how many cells rows may have whose patterns are kept from step to step.
 const keptCells = 1 << 23
 
-// begin prepares for n parts of rows.
-func (x *expected) begin(of condensed, n, d int) {
+// begin prepares for n parts of rows, each with a number of moments.
+func (x *expected) begin(of condensed, n, moments int) {
 	same := x.of.table == of.table && len(x.parts) >= n && slices.Equal(x.of.rows, of.rows)
-	x.of, x.keeps = of, len(of.rows)*d <= keptCells
-	for len(x.parts) < n {
-		x.parts = append(x.parts, expectedPart{moments: make([]float64, (d+1)*(d+1))})
-	}
+	x.of, x.keeps = of, len(of.rows)*of.table.D <= keptCells
+	x.parts = append(x.parts, make([]expectedPart, max(0, n-len(x.parts)))...)
 	for i := range x.parts {
+		if part := &x.parts[i]; i < n && len(part.moments) != moments {
+			part.moments = slices.Grow(part.moments[:0], moments)[:moments]
+		}
 		if !same || !x.keeps {
 			x.parts[i].patterns = nil
 		}
 	}
 }
 
-// expect makes the step over part number i.
-func (w *worker) expect(x *expected, i int, of condensed, eta, p []float64) (err error) {
+// expect makes the step over part number i of d columns.
+func (w *worker) expect(x *expected, i int, of condensed, d int, step expectationStep) (err error) {
 	if w.expectation == nil {
-		if w.expectation, err = (losses.GaussianComplete{}).Expectation(len(eta)); err != nil {
+		if w.expectation, err = (losses.GaussianComplete{}).Expectation(d); err != nil {
 			return err
 		}
 	}
@@ -97,9 +124,9 @@ func (w *worker) expect(x *expected, i int, of condensed, eta, p []float64) (err
 			part.patterns = patterns
 		}
 	}
-	if err := w.expectation.Over(eta, p, w.batch.X, w.batch.Mask, w.batch.Weight, patterns); err != nil {
+	if err := step(w.expectation, w.batch, patterns, part); err != nil {
 		return err
 	}
-	part.loss, part.logLikelihood = w.expectation.Moments(part.moments), w.expectation.LogLikelihood
+	part.logLikelihood = w.expectation.LogLikelihood
 	return nil
 }

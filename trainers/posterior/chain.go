@@ -142,9 +142,6 @@ func newChain(t *data.Table, c Config, a *Anchor, k int) *chain {
 		c.mean, c.precision = make([]float64, d), make([]float64, d*d)
 	}
 	s.scatter()
-	for k, m := range s.moments() {
-		copy(s.components[k].mean, m.mean)
-	}
 	if a != nil {
 		copy(s.psi, a.Covariance)
 	} else {
@@ -188,7 +185,7 @@ func (s *chain) start(t *data.Table, c Config, j int) column {
 	return of
 }
 
-// scatter puts rows to the nearest of some.
+// scatter puts rows to the nearest of some, and means to those of their rows.
 func (s *chain) scatter() {
 	centres := s.rng.Perm(s.n)[:min(len(s.components), s.n)]
 	for i := range s.n {
@@ -203,18 +200,27 @@ func (s *chain) scatter() {
 			}
 		}
 	}
+	rows := make([]float64, len(s.components))
+	for i, k := range s.of {
+		rows[k]++
+		mean := s.components[k].mean
+		for j, v := range s.z[i*s.d : i*s.d+s.d] {
+			mean[j] += (v - mean[j]) / rows[k]
+		}
+	}
 }
 
 var errDependent = errors.New("the columns depend on each other so nearly that their precision has no draw: leave one of them out")
 
-// steps makes iterations, and calls after when each is done: the law given the completed rows, then
-// components and missing cells given the law, then the numbers behind the cells of few values.
+// steps makes iterations, and calls after when each is done: precisions, weights and the prior's
+// parameters given the completed rows; components, means and missing cells given these; then the numbers
+// behind the cells of few values.
 func (s *chain) steps(ctx context.Context, iterations int, after func(i int)) error {
 	for i := range iterations {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !s.law() || !s.cells() || !s.latent() {
+		if !s.law() || !s.allocate() || !s.drawMeans() || !s.fill() || !s.latent() {
 			return errDependent
 		}
 		after(i)
@@ -322,15 +328,16 @@ func (s *chain) match() []func(i int) float64 {
 // dense is a square matrix as gonum has it.
 func dense(a []float64, d int) *mat.SymDense { return mat.NewSymDense(d, a) }
 
-// cells draws, row by row, the component given the observed cells, the missing ones
-// integrated out, and the missing cells given component and observed ones, for given
-// parameters:
+// allocate draws the components of rows for given means and precisions, the missing cells integrated
+// out:
 //
 //	p(k | z_o) ∝ w_k N(z_o; μ_k,o, (P_k⁻¹)_oo)
-//	z_m | z_o, k ~ N(μ_m − P_mm⁻¹P_mo(z_o − μ_o), P_mm⁻¹)
 //
 // It is not ok where a matrix is not positive definite in float64.
-func (s *chain) cells() (ok bool) {
+func (s *chain) allocate() (ok bool) {
+	if len(s.components) == 1 {
+		return true
+	}
 	for k := range s.components {
 		c := &s.components[k]
 		if !c.gaps.of(c.precision, s.d, s.every) {
@@ -345,10 +352,86 @@ func (s *chain) cells() (ok bool) {
 			}
 		}
 		for _, i := range p.rows {
-			if len(s.components) > 1 {
-				s.of[i] = s.component(p, i)
+			s.of[i] = s.component(p, i)
+		}
+	}
+	return true
+}
+
+// fill draws the missing cells for given components, means and precisions:
+//
+//	z_m | z_o, k ~ N(μ_m − P_mm⁻¹P_mo(z_o − μ_o), P_mm⁻¹)
+func (s *chain) fill() (ok bool) {
+	for _, p := range s.patterns {
+		last := -1
+		for _, i := range p.rows {
+			c := &s.components[s.of[i]]
+			if s.of[i] != last && !c.gaps.of(c.precision, s.d, p.missing) {
+				return false
 			}
-			s.complete(p, i, &s.components[s.of[i]])
+			last = s.of[i]
+			s.complete(p, i, c)
+		}
+	}
+	return true
+}
+
+// drawMeans draws the means for given components and precisions, the missing cells integrated out:
+//
+//	μ_k | z_o ~ N(V(Σ_i S_i z_i,o + Σ̂⁻¹μ̂/τ), V),   V = (Σ_i S_i + Σ̂⁻¹/τ)⁻¹
+//	S_i = (P_k⁻¹)_oo⁻¹ = P − WᵀW, 0 in gaps,   W = L⁻¹P_m·,   P_mm = LLᵀ
+//
+// Given completed rows, the mean of a column that a component's rows do not show would hardly move.
+func (s *chain) drawMeans() (ok bool) {
+	d := s.d
+	inverse, weighted := make([]float64, len(s.components)*d*d), make([]float64, len(s.components)*d)
+	sums, rows := make([]float64, len(s.components)*d), make([]float64, len(s.components))
+	for _, p := range s.patterns {
+		clear(sums)
+		clear(rows)
+		for _, i := range p.rows {
+			k := s.of[i]
+			floats.Add(sums[k*d:k*d+d], s.z[i*d:i*d+d])
+			rows[k]++
+		}
+		for k, n := range rows {
+			if n > 0 && !s.tellMean(p, k, n, sums[k*d:k*d+d], inverse[k*d*d:k*d*d+d*d], weighted[k*d:k*d+d]) {
+				return false
+			}
+		}
+	}
+	for k := range s.components {
+		if !s.drawMean(&s.components[k], inverse[k*d*d:k*d*d+d*d], weighted[k*d:k*d+d]) {
+			return false
+		}
+	}
+	return true
+}
+
+// tellMean adds n S and S times the sum of z of n rows of a pattern in component k, which it
+// overwrites, to inverse (d, d), upper triangle, and weighted (d).
+func (s *chain) tellMean(p pattern, k int, n float64, sum, inverse, weighted []float64) (ok bool) {
+	c, d := &s.components[k], s.d
+	if !c.gaps.of(c.precision, d, p.missing) {
+		return false
+	}
+	for _, j := range p.missing {
+		sum[j] = 0
+	}
+	simd.Dots(s.products, sum, c.precision)
+	floats.Add(weighted, s.products)
+	floats.AddScaled(inverse, n, c.precision)
+	w := make([]float64, len(p.missing)*d)
+	for a, j := range p.missing { // row a of W
+		row := w[a*d : a*d+d]
+		copy(row, c.precision[j*d:j*d+d])
+		for b := range a {
+			floats.AddScaled(row, -c.gaps.l[a*c.gaps.n+b], w[b*d:b*d+d])
+		}
+		floats.Scale(1/c.gaps.l[a*c.gaps.n+a], row)
+		floats.AddScaled(weighted, -simd.Dot(row, sum), row)
+		for l, v := range row {
+			floats.AddScaled(inverse[l*d+l:l*d+d], -n*v, row[l:])
 		}
 	}
 	return true

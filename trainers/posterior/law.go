@@ -13,23 +13,21 @@ import (
 // moments are of the completed rows of one component.
 type moments struct {
 	rows    float64
-	mean    []float64 // z̄, of the rows
 	scatter []float64 // (d, d): S = Σ (z − μ)(z − μ)ᵀ about the component's present mean
 }
 
-// law draws the parameters given completed rows and their components, with the rows' moments
-// n_k, z̄_k and S_k:
+// law draws the parameters given completed rows and their components, with the rows' number n_k and
+// scatter S_k about the mean; drawMeans draws the means of components with rows:
 //
 //	ν        given μ, Ψ, the precisions integrated out:
 //	         Π_k |νΨ|^(ν/2) Γ_d((ν + n_k)/2) / (Γ_d(ν/2) |S_k + νΨ|^((ν + n_k)/2))
 //	P_k      Wishart(ν + n_k, (S_k + νΨ)⁻¹)
-//	μ_k      N(V(n_k P_k z̄_k + Σ̂⁻¹μ̂/τ), V),   V = (n_k P_k + Σ̂⁻¹/τ)⁻¹
 //	Ψ        Wishart(λ + Kν, (λΣ̂⁻¹/δ + ν Σ_k P_k)⁻¹), where that is in its domain
 //	1/δ      Gamma(½ + λd/2, rate ½ + λ tr(Σ̂⁻¹Ψ)/2)
 //	1/τ      Gamma(1 + Kd/2, rate 1 + Σ_k (μ_k − μ̂)ᵀΣ̂⁻¹(μ_k − μ̂)/2)
 //	w        Dirichlet(1/K + n_1, …, 1/K + n_K)
 //
-// One normal has no anchor: μ ~ N(z̄, (nP)⁻¹), and Ψ is diagonal,
+// One normal has no anchor, and Ψ is diagonal,
 //
 //	Ψ_jj     Gamma(½ + bν/2, rate ½ + ν Σ P_jj/2), above 0.001, equal and summed over a column's b numbers
 //
@@ -46,12 +44,17 @@ func (s *chain) law() (ok bool) {
 			empty = append(empty, k)
 		}
 	}
-	if !s.drawNu(all) || !s.drawComponents(all, occupied) || !s.drawPsi(occupied) {
+	if !s.drawNu(all) || !s.drawPrecisions(all, occupied) || !s.drawPsi(occupied) {
 		return false
 	}
 	s.drawTau(occupied)
-	if !s.drawComponents(all, empty) {
+	if !s.drawPrecisions(all, empty) {
 		return false
+	}
+	for _, k := range empty {
+		if !s.drawMean(&s.components[k], make([]float64, s.d*s.d), make([]float64, s.d)) {
+			return false
+		}
 	}
 	s.drawWeights(all)
 	return true
@@ -61,19 +64,15 @@ func (s *chain) moments() []moments {
 	d := s.d
 	all := make([]moments, len(s.components))
 	for k := range all {
-		all[k].mean, all[k].scatter = make([]float64, d), make([]float64, d*d)
+		all[k].scatter = make([]float64, d*d)
 	}
 	for i, k := range s.of {
 		m, row := &all[k], s.z[i*d:i*d+d]
 		m.rows++
-		floats.Add(m.mean, row)
 		floats.SubTo(s.deviations, row, s.components[k].mean)
 		for j, v := range s.deviations {
 			floats.AddScaled(m.scatter[j*d+j:j*d+d], v, s.deviations[j:])
 		}
-	}
-	for k := range all {
-		floats.Scale(1/max(all[k].rows, 1), all[k].mean)
 	}
 	return all
 }
@@ -110,39 +109,35 @@ func (s *chain) drawNu(all []moments) (ok bool) {
 	return true
 }
 
-// drawComponents draws the precisions and means of some components.
-func (s *chain) drawComponents(all []moments, some []int) (ok bool) {
+// drawPrecisions draws the precisions of some components.
+func (s *chain) drawPrecisions(all []moments, some []int) (ok bool) {
 	for _, k := range some {
-		c, m := &s.components[k], all[k]
-		if !s.wishart(s.scale(m, s.nu), s.nu+m.rows, c.precision) || !s.drawMean(c, m) {
+		if !s.wishart(s.scale(all[k], s.nu), s.nu+all[k].rows, s.components[k].precision) {
 			return false
 		}
 	}
 	return true
 }
 
-func (s *chain) drawMean(c *component, m moments) (ok bool) {
-	inverse := make([]float64, s.d*s.d) // of V
-	clear(c.mean)
-	add := func(weight float64, precision, mean []float64) {
-		floats.AddScaled(inverse, weight, precision)
-		for j := range c.mean {
-			c.mean[j] += weight * floats.Dot(precision[j*s.d:j*s.d+s.d], mean)
-		}
-	}
-	add(m.rows, c.precision, m.mean)
+// drawMean draws a mean from the prior times exp(−½μᵀAμ + bᵀμ), A = inverse and b = weighted, which
+// it overwrites.
+func (s *chain) drawMean(c *component, inverse, weighted []float64) (ok bool) {
 	if s.anchor != nil {
-		add(1/s.tau, s.anchor.precision, s.anchor.Mean)
+		floats.AddScaled(inverse, 1/s.tau, s.anchor.precision)
+		for j := range weighted {
+			weighted[j] += floats.Dot(s.anchor.precision[j*s.d:j*s.d+s.d], s.anchor.Mean) / s.tau
+		}
 	}
 	var f factor
 	if !f.of(inverse, s.d, s.every) {
 		return false
 	}
-	f.forward(c.mean)
-	for j := range c.mean {
-		c.mean[j] += s.rng.NormFloat64()
+	f.forward(weighted)
+	for j := range weighted {
+		weighted[j] += s.rng.NormFloat64()
 	}
-	f.backward(c.mean)
+	f.backward(weighted)
+	copy(c.mean, weighted)
 	return true
 }
 

@@ -284,7 +284,7 @@ func TestNominalConditionals(t *testing.T) {
 	}
 	level, x1, xx1, xAll, rounded := [2][3]float64{}, 0., 0., 0., 0.
 	for round := range rounds {
-		require.True(t, s.cells())
+		require.True(t, s.allocate() && s.fill())
 		require.True(t, s.latent())
 		if round < warm {
 			continue

@@ -309,3 +309,18 @@ func TestDonors(t *testing.T) {
 	require.Greater(t, want, 0.5)
 	require.InDelta(t, want, stat.Mean(all, nil), 0.12)
 }
+
+// Chains meet in a hundred iterations where a group of rows shows nothing of a column. With means drawn
+// given completed rows R-hat is 1.55 there.
+func TestColumnThatAGroupLacks(t *testing.T) {
+	rng := stream.New(3)
+	var values []float64
+	var observed []bool
+	for range 300 {
+		group := float64(rng.IntN(2))
+		x := 1.7*group - 0.85 + 0.4*rng.NormFloat64()
+		values, observed = append(values, x, 0.5*x+0.8*rng.NormFloat64()), append(observed, true, group == 1)
+	}
+	d := draw(t, table(t, 2, values, observed), posterior.Config{Draws: 1, Components: 6, Iterations: 100, Seed: 1})
+	require.Less(t, d.Mixing.Worst, 1.2)
+}

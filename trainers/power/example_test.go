@@ -33,8 +33,8 @@ func ExampleRun() {
 	}
 	fmt.Printf("about %.0f rows\n", r.Needed.Rows)
 	// Output:
-	//  30 rows: sensitivity 0.23
+	//  30 rows: sensitivity 0.47
 	//  60 rows: sensitivity 0.80
-	// 120 rows: sensitivity 0.97
-	// about 53 rows
+	// 120 rows: sensitivity 1.00
+	// about 49 rows
 }

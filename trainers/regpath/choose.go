@@ -91,6 +91,8 @@ func leastScore(points []Point, scores []float64) choice {
 //
 //	−2 log L + |E| log n + 4 γ |E| log d
 //
+// γ is that of the selection; unless it has one, DefaultGamma, or 0.25 where not the
+// likelihood of rows judges, for which DefaultGamma was not measured.
 // with n the mean number of rows in which a pair of columns is observed, as bootnet
 // counts for pairwise data: only those rows tell of an edge directly. With blocks of columns an edge
 // has |A||B| parameters, which count in place of 1 before log n. With sampling weights n
@@ -108,8 +110,15 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 	} else {
 		pairs = meanPairCount(w.Problem)
 	}
-	left := t.EffectiveRows() / float64(t.RowCount())
-	model := 4 * *w.Config.Select.Gamma * math.Log(float64(len(w.covariates.nodes)))
+	left, nodes := t.EffectiveRows()/float64(t.RowCount()), len(w.covariates.nodes)
+	byDefault := w.Config.Select.Gamma == nil
+	if byDefault {
+		w.Config.Select.Gamma = new(mostGamma)
+		if w.matrix == nil && w.Missingness == nil && !w.Domain.Bounded() {
+			*w.Config.Select.Gamma = DefaultGamma(nodes, left*pairs)
+		}
+	}
+	model, mostModel := 4**w.Config.Select.Gamma*math.Log(float64(nodes)), 4*mostGamma*math.Log(float64(nodes))
 	edge := math.Log(left*pairs) + model
 	cost := func(p Point) float64 {
 		if w.covariates.blocks == nil {
@@ -136,9 +145,22 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 	case w.Domain.Bounded():
 		scores, err = judge(ctx, w, edge)
 	default:
-		scores, err = searchLikelihoods(ctx, w, score, floor)
-		for i, likelihood := range scores {
-			scores[i] = score(i, likelihood)
+		var likelihoods []float64
+		likelihoods, err = searchLikelihoods(ctx, w, score, floor)
+		of := func() (scores []float64) {
+			for i, likelihood := range likelihoods {
+				scores = append(scores, score(i, likelihood))
+			}
+			return scores
+		}
+		if scores = of(); err != nil || !byDefault || *w.Config.Select.Gamma == mostGamma {
+			break
+		}
+		// of independent columns a small γ finds some edges: where the largest finds none, there are none
+		edge, model = edge-model+mostModel, mostModel
+		if strict := leastScore(w.State.Points, of()); w.State.Points[strict.point].Edges == 0 {
+			*w.Config.Select.Gamma = mostGamma
+			return strict, nil
 		}
 	}
 	if err != nil {
@@ -168,9 +190,9 @@ func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likel
 
 const (
 	coarse         = 4    // networks from one that the search for a criterion's least comes by to the next
-	coarseTogether = 2    // such networks are looked at before it asks whether to go on
 	coarsePatience = 4    // such networks in a row without a better one end it
-	coarseRise     = 0.25 // of what the best is better than the first, and autoMargin: one worse than the best by more ends it
+	coarseRise     = 0.25 // of what the best is better than the first, at least leastRise: one worse than the best by more ends it
+	leastRise      = 10
 )
 
 // search looks for the network of the least score, those of points from the sparsest on:
@@ -195,24 +217,23 @@ func search(networks func(number int) ([]int, error), look func(points []int) er
 		}
 		return nil
 	}
-	for first := 0; ; {
-		if all, err = networks(first + coarse*coarseTogether); err != nil {
+	for next := 0; ; next += coarse {
+		if all, err = networks(next + 1); err != nil {
 			return 0, err
 		}
-		if first >= len(all) {
+		if next >= len(all) {
 			break
 		}
-		var points []int
-		for ; first < len(all) && len(points) < coarseTogether; first += coarse {
-			points = append(points, all[first])
-		}
-		if err := visit(points); err != nil {
+		if err := visit(all[next : next+1]); err != nil {
 			return 0, err
 		}
-		gain, rise := score(all[0])-least, score(points[len(points)-1])-least
-		if floor(all[len(all)-1]) >= least || idle >= coarsePatience || gain > 0 && rise > max(autoMargin, coarseRise*gain) {
+		gain, rise := score(all[0])-least, score(all[next])-least
+		if floor(all[next]) >= least || idle >= coarsePatience || gain > 0 && rise > max(leastRise, coarseRise*gain) {
 			break
 		}
+	}
+	if all, err = networks(at + coarse); err != nil {
+		return 0, err
 	}
 	err = visit(all[max(0, at-coarse+1):min(len(all), at+coarse)])
 	return all[at], err

@@ -17,7 +17,9 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/network"
+	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/internal/testtables"
 )
@@ -89,8 +91,12 @@ func TestEBICByItsFormula(t *testing.T) {
 			}
 		}
 	}
-	for _, method := range []string{"exact", "em-exact"} {
-		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: Selection{Kind: "ebic", Gamma: new(0.7)}})
+	for method, gamma := range map[string]float64{"exact": 0.7, "em-exact": 0} {
+		s := Selection{Kind: "ebic", Gamma: &gamma}
+		if method == "em-exact" { // the default of this table
+			s.Gamma = nil
+		}
+		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: s})
 		require.Len(t, scores, 20)
 		best, judged := -1, 0
 		for i, p := range r.State.Points {
@@ -99,7 +105,7 @@ func TestEBICByItsFormula(t *testing.T) {
 			}
 			judged++
 			edges := float64(p.Edges)
-			want := -2*likeliest(t, standard, p.Packed, r.Config.Threshold) + edges*math.Log(both/6) + 4*0.7*edges*math.Log(d)
+			want := -2*likeliest(t, standard, p.Packed, r.Config.Threshold) + edges*math.Log(both/6) + 4*gamma*edges*math.Log(d)
 			// A refit ends where a turn gains less than refitGain; with turns of rate ρ there is ρ/(1−ρ)
 			// as much left, and −2 log L has it twice: 5 suffices to ρ = 0.71.
 			require.InDelta(t, want, scores[i], 5*refitGain, "%s, point %d", method, i)
@@ -112,10 +118,57 @@ func TestEBICByItsFormula(t *testing.T) {
 		require.True(t, r.State.Refine.Refit)
 		require.True(t, r.State.Refine.Converged, r.Verdict())
 		if method == "em-exact" { // the result is that network
-			at := -2*LogLikelihood(standard, r.rows, r.model.Mean(), r.model.Precision()) + float64(r.edges())*(math.Log(both/6)+4*0.7*math.Log(d))
+			at := -2*LogLikelihood(standard, r.rows, r.model.Mean(), r.model.Precision()) + float64(r.edges())*(math.Log(both/6)+4*gamma*math.Log(d))
 			require.InDelta(t, scores[best], at, 5*refitGain)
 		}
 	}
+}
+
+// By hand; between its bounds an edge costs log(2d²).
+func TestDefaultGamma(t *testing.T) {
+	for _, c := range []struct {
+		d       int
+		n, want float64
+	}{{10, 300, 0}, {10, 100, 0.07526}, {20, 300, 0.08185}, {40, 300, 0.16042}, {60, 150, 0.23638}, {100, 500, 0.20026}, {100, 100, 0.25}, {2, 5, 0.16952}} {
+		require.InDelta(t, c.want, DefaultGamma(c.d, c.n), 1e-5)
+	}
+	require.InDelta(t, math.Log(2*40*40), math.Log(300)+4*DefaultGamma(40, 300)*math.Log(40), 1e-12)
+}
+
+// On a chain of weak edges with gaps the default finds most edges, and more than γ = 0.5; of each ten
+// of its edges about one is false.
+func TestTheDefaultFindsWeakEdges(t *testing.T) {
+	const d = 10
+	found, strict, wrong := 0, 0, 0
+	for seed := range uint64(4) {
+		rng := stream.New(seed, stream.Simulate)
+		truth, err := simulate.Graph("chain", d, 0, 0.2, rng)
+		require.NoError(t, err)
+		table, err := truth.Sample(400, rng)
+		require.NoError(t, err)
+		for i := range table.Observed {
+			table.Observed[i] = rng.Float64() > 0.2
+		}
+		table, _ = data.Standardise(table)
+		of := func(gamma *float64) (hits, alarms int) {
+			r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Gamma: gamma}})
+			require.Equal(t, auto, r.Config.Penalty.Kind)
+			a := r.Network(r.packed())
+			for j := range d - 1 {
+				if a.Has(j, j+1) {
+					hits++
+				}
+			}
+			return hits, a.Count() - hits
+		}
+		hits, alarms := of(nil)
+		found, wrong = found+hits, wrong+alarms
+		hits, _ = of(new(0.5))
+		strict += hits
+	}
+	require.GreaterOrEqual(t, found, 27, "of 36")
+	require.LessOrEqual(t, wrong, 4)
+	require.Less(t, strict, found)
 }
 
 // Edges are the pairs whose q value is small enough, whatever the path's points have; tests
@@ -167,7 +220,7 @@ func TestSearchEndsAtItsFloor(t *testing.T) {
 		if most > 20 {
 			require.Equal(t, 20, farthest)
 		} else {
-			require.Equal(t, 12, farthest)
+			require.Equal(t, 8, farthest)
 		}
 	}
 }
@@ -233,18 +286,18 @@ func TestSearchEndsWhereScoresRise(t *testing.T) {
 	require.Equal(t, 8, best)
 	require.True(t, seen[12])
 	require.False(t, seen[16], "12 is halfway back up")
-	best, seen = looked(t, valley(60, 9, 0.5)) // no network is worse than the best by autoMargin
+	best, seen = looked(t, valley(60, 9, 0.5)) // no network is worse than the best by leastRise
 	require.Equal(t, 9, best)
-	require.True(t, seen[24])
-	require.False(t, seen[32], "five in a row after 8")
+	require.True(t, seen[20])
+	require.False(t, seen[28], "four in a row after 8")
 	late := valley(60, 37, 1)
 	for i := range 37 {
 		late[i] = late[0] + 0.1*float64(i) // rises first
 	}
 	best, seen = looked(t, late)
 	require.Zero(t, best)
-	require.True(t, seen[20])
-	require.False(t, seen[24], "five in a row after 0")
+	require.True(t, seen[16])
+	require.False(t, seen[20], "four in a row after 0")
 	late[16], late[28] = late[0]-0.5, late[0]-1
 	best, _ = looked(t, late)
 	require.Equal(t, 37, best)

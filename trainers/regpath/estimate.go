@@ -103,7 +103,7 @@ func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
 func (r *Run) refine(ctx context.Context) error {
 	f, index, refit := &r.State.Refine, r.choice.point, *r.Config.Refit
 	inOneGo := refit && (r.Config.Schedule == EM || solvable(r.Problem, r.Estimator))
-	if inOneGo && f.Done {
+	if f.Done && (inOneGo || f.Likeliest) {
 		return nil
 	}
 	started := f.Started
@@ -113,7 +113,7 @@ func (r *Run) refine(ctx context.Context) error {
 	edges := r.chosenPairs()
 	switch {
 	case inOneGo && r.Config.Schedule == EM:
-		return refitChosen(ctx, r.problem, edges)
+		return refitChosen(ctx, r.walk, edges)
 	case inOneGo:
 		return solveChosen(ctx, r.problem, edges)
 	case r.matrix != nil: // which goes on from the point itself
@@ -135,7 +135,11 @@ func (r *Run) refine(ctx context.Context) error {
 		}
 	}
 	err := r.schedule.settle(ctx, lambda)
-	if engine.Diverged(err) {
+	switch {
+	case f.Refit && f.Stuck && !r.Domain.Bounded() && r.Missingness == nil:
+		*f = Refine{Started: true, Refit: refit, Likeliest: true, Index: index, Movement: math.Inf(1)}
+		return refitChosen(ctx, r.walk, edges)
+	case engine.Diverged(err):
 		return r.giveUp(err.Error())
 	}
 	return err
@@ -156,21 +160,23 @@ func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, er
 	if f := r.State.Refine; f.Refit && f.Failure == "" {
 		return r.model, true, nil
 	}
-	f, err := newRefitter(r.problem, r.Engine.Config.Workers)
+	f, err := r.oneRefitter()
 	if err != nil {
 		return nil, false, err
 	}
-	_, ok, err := f.refit(ctx, r.model.Mean(), r.packed(), without(r.chosenPairs(), r.Table.D), r.settled)
+	d := r.Table.D
+	s, ok, err := f.refit(ctx, r.model.Mean(), r.packed(), without(r.chosenPairs(), d), r.settled)
 	if err != nil || !ok {
 		return r.model, false, err
 	}
-	return f.turns.Model, true, nil
+	m = model.NewGaussian(d, model.Natural)
+	_, err = f.model(m, s, d)
+	return m, true, err
 }
 
-// Auto is the result of the penalty "auto": it goes the path of every other penalty and takes the
+// Auto is the result of the penalty "auto": it goes the paths of l1 and adaptive and takes the
 // one with the network of least EBIC, each refitted by maximum likelihood, so that networks are
-// judged and not the shrinkage of a penalty: plain L1 unless another's EBIC is lower by autoMargin
-// (docs/theory/penalties.md#auto).
+// judged and not the shrinkage of a penalty (docs/theory/penalties.md#auto).
 type Auto struct {
 	Kind   string        // of the penalty that is taken; "": not known yet
 	Kinds  []string      // that were tried
@@ -182,13 +188,10 @@ type Auto struct {
 // compare goes the path of each penalty.
 func compare(ctx context.Context, w *walk) error {
 	s := &w.State.Auto
-	for i, kind := range rivals(w) {
+	for i, kind := range []string{l1, adaptive} {
 		if i == len(s.States) {
 			s.Engine = nil
 			s.Kinds, s.Scores, s.States = append(s.Kinds, kind), append(s.Scores, math.Inf(1)), append(s.States, &State{})
-			if i > 0 { // rivals have the same pilot
-				s.States[i].Pilot = s.States[i-1].Pilot
-			}
 		}
 		if i < len(s.States)-1 { // done
 			continue
@@ -204,11 +207,7 @@ func compare(ctx context.Context, w *walk) error {
 	}
 	best := 0
 	for i, score := range s.Scores {
-		margin := 0.0
-		if best == 0 {
-			margin = autoMargin
-		}
-		if score < s.Scores[best]-margin {
+		if score < s.Scores[best] {
 			best = i
 		}
 	}
@@ -219,18 +218,6 @@ func compare(ctx context.Context, w *walk) error {
 		w.setPoint(n - 1)
 	}
 	return w.save()
-}
-
-// rivals are the penalties that can be had with the run's other settings.
-func rivals(w *walk) (kinds []string) {
-	for _, kind := range []string{l1, adaptive, ridge} {
-		c := w.Config
-		c.Penalty = Penalty{Kind: kind}
-		if _, err := c.resolvePenalty(w.Problem, w.Estimator); err == nil {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
 }
 
 // scorePath makes what is left of a penalty's path and gives the least EBIC of its networks.

@@ -182,12 +182,6 @@ func TestPanicsAreErrors(t *testing.T) {
 			require.ErrorContains(t, err, "internal error: shape (")
 		})
 	}
-
-	points := []Point{{Packed: []float64{1, 0, 0, 1, 0, 1}}, {Packed: []float64{1, 0.1, 0, 1, 0, 1}}}
-	short, err := New(engine.Problem{Table: table}, engine.Config{Method: "exact", Batch: 40, Workers: 2}, Config{}, &State{Points: points, Refitted: Refitted{Done: make([]bool, 2)}})
-	require.NoError(t, err)
-	_, err = choose(t.Context(), short.walk, nil)
-	require.ErrorContains(t, err, "internal error: runtime error: index out of range")
 }
 
 // A step along the path in steady state allocates nothing, if its matrix products do not.
@@ -222,5 +216,38 @@ func TestStepsDoNotAllocate(t *testing.T) {
 				}
 			}))
 		})
+	}
+}
+
+// Where score matching without a penalty has no positive definite minimum on the chosen edges, the result
+// is maximum likelihood's: its covariances are those of the table on the edges and the diagonal.
+func TestLikeliestWhereScoreMatchingHasNoMinimum(t *testing.T) {
+	const d, n = 16, 20
+	_, table := testtables.Star(t, d, n, 0)
+	standard, _ := data.Standardise(table)
+	r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "full"},
+		Config{Penalty: Penalty{Kind: "l1"}, Select: Selection{Kind: "density", Density: 0.4}, Refit: new(true)})
+	require.True(t, r.State.Refine.Likeliest, r.Verdict())
+	require.True(t, r.State.Refine.Converged, r.Verdict())
+	require.Contains(t, strings.Join(r.Warnings(), "\n"), "greatest likelihood")
+	var c mat.Cholesky
+	var sigma mat.SymDense
+	require.True(t, c.Factorize(r.model.Precision()))
+	require.NoError(t, c.InverseTo(&sigma))
+	edges, i := r.chosenPairs(), 0
+	for j := range d {
+		for k := j; k < d; k++ {
+			if k > j {
+				if i++; !edges[i-1] {
+					require.Zero(t, r.model.Precision().At(j, k))
+					continue
+				}
+			}
+			s := 0.0
+			for row := range n {
+				s += standard.Values[row*d+j] * standard.Values[row*d+k] / n
+			}
+			require.InDelta(t, s, sigma.At(j, k), 1e-4, "%d, %d", j, k)
+		}
 	}
 }

@@ -18,7 +18,7 @@ type walk struct {
 	matrix   *matrix          // the schedule, if it is one
 	passed   func() error     // called when a λ is done, if set
 	enough   func(Point) bool // whether the path may end at a point, if set
-	refitter *refitter        // of Run.Again, whose workers are one
+	refitter *refitter        // nil: not made yet
 }
 
 // newWalk prepares a path on some rows of the table, nil for all; p.Model and p.Objective are set

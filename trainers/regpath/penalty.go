@@ -26,12 +26,8 @@ const (
 	l1       = "l1"       // λ Σ_{j<k} |P_jk|
 	adaptive = "adaptive" // λ Σ_{j<k} w_jk |P_jk|, w from a ridge pilot (adaptiveWeights)
 	ridge    = "ridge"    // none: pairs by their strengths in a ridge pilot; λ is a threshold
-	auto     = "auto"     // the penalty whose path has the network of least EBIC; l1 unless that is less by autoMargin
+	auto     = "auto"     // of l1 and adaptive the one whose path has the network of least EBIC
 )
-
-// autoMargin is very strong evidence on the scale of Kass & Raftery 1995. With less in its
-// favour an adaptive penalty finds the star of equal weak edges worse than L1.
-const autoMargin = 10
 
 // penalties are all kinds.
 var penalties = []struct {
@@ -42,7 +38,7 @@ var penalties = []struct {
 	{l1, "l1 (all pairs alike)", false, 200}, // the paper's ratio
 	{adaptive, "adaptive[=ALPHA] (pairs that are strong in a ridge pilot less)", true, 1000},
 	{ridge, "ridge[=ALPHA] (by the size of partial correlations in a ridge pilot)", true, 100},
-	{auto, fmt.Sprintf("auto (l1, or the one of these with an EBIC less by %d)", autoMargin), false, 200},
+	{auto, "auto (of l1 and adaptive the one with the network of least EBIC)", false, 200},
 }
 
 const alphaMust = "the pilot's shrinkage must be a number between 0 and 1"

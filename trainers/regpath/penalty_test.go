@@ -135,7 +135,7 @@ func requireResumes(t *testing.T, table *data.Table, method string, c Config) {
 		require.ErrorIs(t, err, context.Canceled)
 		require.Less(t, seen, 200)
 	}
-	require.Greater(t, seen, 4)
+	require.Greater(t, seen, 1)
 	require.Equal(t, fmt.Sprintf("%+v", *whole.State), fmt.Sprintf("%+v", *s)) // NaN is not NaN
 	require.Equal(t, whole.Capture().Model, saved.Model)
 }
@@ -152,8 +152,7 @@ func TestPartsHaveTheirPilots(t *testing.T) {
 	require.Equal(t, r.lambdas, part.lambdas)
 }
 
-// auto takes the penalty of the least EBIC, and L1 where none is clearly better, with the
-// result of that penalty alone.
+// auto takes the penalty of the least EBIC, with the result of that penalty alone.
 func TestAuto(t *testing.T) {
 	_, table := testtables.Star(t, 6, 300, 0.3)
 	standard, _ := data.Standardise(table)
@@ -161,7 +160,7 @@ func TestAuto(t *testing.T) {
 	for _, method := range []string{"em-exact", "exact"} {
 		r, scores := estimate(t, p, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "auto"}})
 		s := r.State.Auto
-		require.Equal(t, []string{"l1", "adaptive", "ridge"}, s.Kinds)
+		require.Equal(t, []string{"l1", "adaptive"}, s.Kinds)
 		require.Nil(t, s.States)
 		for i, kind := range s.Kinds {
 			alone, own := estimate(t, p, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: kind}})
@@ -176,24 +175,20 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-func TestAutoKeepsL1(t *testing.T) {
+func TestAutoTakesTheLeast(t *testing.T) {
 	_, table := testtables.Star(t, 4, 80, 0.3)
 	for _, c := range []struct {
 		scores []float64
 		want   string
 	}{
-		{[]float64{100, 91, 90}, "l1"}, {[]float64{100, 89, 95}, "adaptive"}, {[]float64{100, 89, 88}, "ridge"}, {[]float64{100, 95, 89.9}, "ridge"},
-		{[]float64{math.Inf(1), 95, 96}, "adaptive"}, {[]float64{math.Inf(1), math.Inf(1), math.Inf(1)}, "l1"},
+		{[]float64{100, 100}, "l1"}, {[]float64{100, 99.9}, "adaptive"}, {[]float64{math.Inf(1), 95}, "adaptive"}, {[]float64{math.Inf(1), math.Inf(1)}, "l1"},
 	} {
-		s := &State{Auto: Auto{Kinds: []string{"l1", "adaptive", "ridge"}, Scores: c.scores, States: []*State{{}, {}, {}, {}}}}
+		s := &State{Auto: Auto{Kinds: []string{"l1", "adaptive"}, Scores: c.scores, States: []*State{{}, {}, {}}}}
 		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "auto"}}, s)
 		require.NoError(t, err)
 		require.NoError(t, compare(t.Context(), r.walk))
 		require.Equal(t, c.want, r.State.Auto.Kind)
 	}
-	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "auto"}, Select: Selection{Kind: "cv"}}, &State{})
-	require.NoError(t, err)
-	require.Equal(t, []string{"l1", "adaptive"}, rivals(r.walk))
 }
 
 // A ridge estimate's likelihood in the rows that it was fitted to is greater than in others by

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -21,7 +20,7 @@ import (
 
 // Pilot is the ridge estimate that a penalty goes by, and how its α was found.
 type Pilot struct {
-	Held   [][]float64 // a fold each, an α each: log density of the rows held out; of rows known by their moments a score each; nil: not done
+	Held   [][]float64 // a fold each, an α each as far as they were tried: log density of the rows held out; of rows known by their moments a score each; nil: not done
 	Chosen bool        // α was chosen by these, not given
 	Alpha  float64
 	Packed []float64 // P, packed; nil: not fitted
@@ -75,12 +74,9 @@ func fitPilot(ctx context.Context, p *problem) error {
 	return p.save()
 }
 
-// holdOut makes what is left of the folds, as many at a time as there are workers.
+// holdOut scores each α by the log density of rows held out, in five folds, as many at a time as
+// there are workers.
 func holdOut(ctx context.Context, p *problem) error {
-	s := &p.State.Pilot
-	if s.Held == nil {
-		s.Held = make([][]float64, pilotFolds)
-	}
 	rows := slices.Sorted(slices.Values(p.rows))
 	folds := folds(min(pilotFolds, len(rows)), len(rows), p.Engine.Config.Seed)
 	for _, fold := range folds {
@@ -92,9 +88,7 @@ func holdOut(ctx context.Context, p *problem) error {
 		pool, ctx := panics.WithContext(ctx)
 		pool.SetLimit(p.Engine.Config.Workers)
 		for k := range folds {
-			if s.Held[k] == nil {
-				pool.Go(func() error { return do(ctx, k) })
-			}
+			pool.Go(func() error { return do(ctx, k) })
 		}
 		return pool.Wait()
 	}
@@ -108,38 +102,47 @@ func holdOut(ctx context.Context, p *problem) error {
 	}); err != nil {
 		return err
 	}
+	fits := make([]pilotFit, len(folds))
 	defer func() {
-		for _, fold := range folds {
+		for k, fold := range folds {
 			condensing.Engine.Condensed.Forget(fold.heldOut)
+			condensing.Engine.Condensed.Forget(fits[k].Rows)
 		}
 	}()
-	var mu sync.Mutex
-	return each(func(ctx context.Context, k int) error {
+	if err := each(func(_ context.Context, k int) (err error) {
 		var others [][]int
 		for l, other := range folds {
 			if l != k {
 				others = append(others, other.heldOut)
 			}
 		}
-		f, err := newPilotFit(p, folds[k].fitted(rows), 1, others...)
-		if err != nil {
-			return err
-		}
-		defer f.Engine.Condensed.Forget(f.Rows)
-		held := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
-		err = f.each(ctx, func(i int, alpha float64) error {
-			step, err := f.Engine.Gradient(0, folds[k].heldOut, 1)
-			held[i] = step.LogLikelihood
+		fits[k], err = newPilotFit(p, folds[k].fitted(rows), 1, others...)
+		return err
+	}); err != nil {
+		return err
+	}
+	p.State.Pilot.Held = make([][]float64, len(folds))
+	return p.State.Pilot.score(func(alpha float64) error {
+		return each(func(ctx context.Context, k int) error {
+			likelihood, err := fits[k].likelihood(ctx, alpha, folds[k].heldOut)
+			p.State.Pilot.Held[k] = append(p.State.Pilot.Held[k], likelihood)
 			return err
 		})
-		if err != nil {
+	})
+}
+
+// score calls fit with each α, which adds to Held, until the sum over folds falls: over α it has one
+// maximum.
+func (s *Pilot) score(fit func(alpha float64) error) error {
+	for i, alpha := range pilotAlphas {
+		if err := fit(alpha); err != nil {
 			return err
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		s.Held[k] = held
-		return p.save()
-	})
+		if i > 0 && !(s.sum(i) >= s.sum(i-1)) {
+			break
+		}
+	}
+	return nil
 }
 
 // informed scores each α where the rows are known by their moments, so that none can be held
@@ -147,37 +150,32 @@ func holdOut(ctx context.Context, p *problem) error {
 // (docs/theory/penalties.md#eq-ridge-freedom).
 func informed(ctx context.Context, p *problem) error {
 	s := &p.State.Pilot
-	if s.Held != nil {
-		return nil
-	}
 	f, err := newPilotFit(p, p.rows, p.Engine.Config.Workers)
 	if err != nil {
 		return err
 	}
-	scores := slices.Repeat([]float64{math.Inf(-1)}, len(pilotAlphas))
-	if err := f.each(ctx, func(i int, alpha float64) error {
-		step, err := f.Engine.Gradient(0, f.Rows, 1)
-		scores[i] = step.LogLikelihood - freedom(f.Model.Precision(), alpha)
+	s.Held = make([][]float64, 1)
+	return s.score(func(alpha float64) error {
+		likelihood, err := f.likelihood(ctx, alpha, f.Rows)
+		s.Held[0] = append(s.Held[0], likelihood-freedom(f.Model.Precision(), alpha))
 		return err
-	}); err != nil {
-		return err
-	}
-	s.Held = [][]float64{scores}
-	return p.save()
+	})
 }
 
-// best is the α with the greatest likelihood of all folds together, of equal ones the largest.
+// sum is the score of α number i, over all folds.
+func (s *Pilot) sum(i int) (sum float64) {
+	for _, fold := range s.Held {
+		sum += fold[i]
+	}
+	return sum
+}
+
+// best is the α with the greatest score, of equal ones the largest.
 func (s *Pilot) best() float64 {
-	best, most := 0, math.Inf(-1)
-	for i := range pilotAlphas {
-		sum := 0.0
-		for _, fold := range s.Held {
-			if fold != nil {
-				sum += fold[i]
-			}
-		}
-		if sum > most {
-			best, most = i, sum
+	best := 0
+	for i := range s.Held[0] {
+		if s.sum(i) > s.sum(best) {
+			best = i
 		}
 	}
 	return pilotAlphas[best]
@@ -218,21 +216,18 @@ func newPilotFit(p *problem, rows []int, workers int, parts ...[]int) (f pilotFi
 	return f, nil
 }
 
-// each fits at each α in turn, until one has no pilot, and calls score after it.
-func (f pilotFit) each(ctx context.Context, score func(i int, alpha float64) error) error {
-	for i, alpha := range pilotAlphas {
-		err := f.fit(ctx, alpha)
-		if engine.Diverged(err) {
-			return nil
-		}
-		if err == nil {
-			err = score(i, alpha)
-		}
-		if err != nil {
-			return err
-		}
+// likelihood fits at α and gives the log density of some rows, −∞ where there is no pilot.
+func (f pilotFit) likelihood(ctx context.Context, alpha float64, rows []int) (float64, error) {
+	err := f.fit(ctx, alpha)
+	if engine.Diverged(err) {
+		return math.Inf(-1), nil
 	}
-	return nil
+	if err != nil {
+		return 0, err
+	}
+	p := mat.DenseCopyOf(f.Model.Precision())
+	step, err := f.Engine.Moments(rows, f.Model.Location.Value, p.RawMatrix().Data)
+	return step.LogLikelihood, err
 }
 
 // fit makes turns at α from where the model is until they move no more: accelerated, and

@@ -46,6 +46,7 @@ type Block struct {
 type Refine struct {
 	Started     bool
 	Refit       bool // without a penalty
+	Likeliest   bool // accelerated: by maximum likelihood, for score matching has no minimum without a penalty
 	Index       int  // of the chosen point
 	Iterations  int
 	Parts       [][]float64 // sums over the parts of the block under way

@@ -4,10 +4,12 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/data/gaussian"
+	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/panics"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/gaussian/em"
@@ -18,90 +20,231 @@ import (
 type Refitted struct {
 	Done       []bool
 	Likelihood []float64 // log density of the observed cells; NaN where it has no maximum
+	Last       []float64 // μ and P, its pairs that are not 0, of the last refit that has a maximum
+	LastPairs  [][2]int32
 }
 
 const (
 	refitTurns = 100
-	refitGain  = 0.01 // of log likelihood by a turn: with less the refit ends
-	againGain  = 0.1  // in place of it (Run.Again): the turns after it would gain a tenth of it or so
+	refitGain  = 0.01 // of log likelihood that is left: with less the refit ends
+	againGain  = 0.1  // in place of it (Run.Again)
 )
 
 // AgainBatch is how many rows such an estimate works on together where draws do not depend on
 // it: a step whose rows are those of the one before goes on from how they were sorted.
 const AgainBatch = 4096
 
-// refitter fits networks by maximum likelihood.
+// refitter fits networks by maximum likelihood. Its numbers of a network are μ, the diagonal of P and
+// P at the pairs.
 type refitter struct {
-	turns   em.Turns
-	posdef  optim.PositiveDefinite
-	observe func(*em.State) // called after each turn, if set
+	engine *engine.Engine
+	rows   []int
+	posdef optim.PositiveDefinite
+	p      []float64 // (d, d)
+	factor []float64 // (d, d)
+	cov    []float64 // (d, d), of completed rows, at the network's pairs
 }
 
-func newRefitter(p *problem, workers int) (*refitter, error) {
+// newRefitter takes the path's engine where that makes expectation steps.
+func newRefitter(p *problem) (*refitter, error) {
+	square := func() []float64 { return make([]float64, p.Table.D*p.Table.D) }
+	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), factor: square(), cov: square()}
+	f.posdef.Floor = p.Config.Floor
+	if _, ok := p.Engine.Estimator.Loss.(losses.GaussianComplete); ok {
+		return f, nil
+	}
 	q, c := p.Problem, p.Engine.Config
-	m := model.NewGaussian(p.Table.D, model.Natural)
-	q.Model, q.Objective = m, losses.Classical{}
+	q.Model, q.Objective = model.NewGaussian(p.Table.D, model.Natural), losses.Classical{}
 	batch := 250
 	if p.again {
 		batch = AgainBatch
 	}
-	e, err := engine.New(q, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: workers})
+	e, err := engine.New(q, engine.Config{Method: "em-exact", Batch: batch, Seed: c.Seed, Workers: c.Workers})
 	if err != nil {
 		return nil, err
 	}
 	e.Counts = p.Counts
 	e.Condense(p.rows)
-	f := &refitter{}
-	f.posdef.Floor = p.Config.Floor
-	f.turns = em.Turns{Engine: e, Model: m, Rows: p.rows, Bounds: &f.posdef}
+	f.engine = e
 	return f, nil
 }
 
+// refitOf is a refit under way.
+type refitOf struct {
+	Pairs      [][2]int32
+	X          []float64 // the last solution: μ, the diagonal of P, P at the pairs
+	Count      int       // turns made
+	Movement   float64   // by how much the last turn moved an element of P, at most
+	Likelihood float64   // where it started: log density of the observed cells, summed
+	Gain, Last float64   // of log density by the turn before, and by that before it
+}
+
 // refit fits a network by maximum likelihood of the observed cells, without a penalty, from mean
-// and precision (packed, positive definite); held says which elements of it stay 0: EM iterations,
-// whose second step is covariance selection, until done says so. It is not ok where the likelihood
-// has no maximum.
-func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []bool, done func(*em.State) bool) (s *em.State, ok bool, err error) {
-	start, free := slices.Clone(packed), make([]float64, len(packed))
-	for i, zero := range held {
-		if free[i] = 1; zero {
-			start[i], free[i] = 0, 0
+// and precision (packed); held says which elements of it stay 0: EM iterations, accelerated by
+// Anderson's method, whose second step is covariance selection, until done says so. It is not ok where
+// the likelihood has no maximum.
+func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []bool, done func(*refitOf) bool) (s *refitOf, ok bool, err error) {
+	d := len(mean)
+	s, free := newRefit(mean, packed, held)
+	f.start(s)
+	support, turns := em.NewSupport(free, d), optim.Anderson{Memory: em.Memory}
+	for x := s.X; ; {
+		if ctx.Err() != nil {
+			return s, false, ctx.Err()
 		}
-	}
-	m := f.turns.Model
-	copy(m.Packed.Value, start)
-	f.posdef.Project(m)
-	m.SetMean(mean)
-	s = &em.State{Anderson: optim.Anderson{Memory: em.Memory}}
-	minimise := em.Minimiser(em.Unpenalised)
-	if slices.Contains(held, true) {
-		minimise = em.NewSupport(free, len(mean)).Minimise
-	}
-	for {
-		err := f.turns.Turn(ctx, s, minimise)
-		if engine.Diverged(err) {
-			return s, false, nil
+		logDet, definite := f.put(x, s.Pairs, d)
+		if !definite {
+			if s.Count == 0 || len(turns.X) == 0 { // not even the last solution
+				return s, false, nil
+			}
+			turns.Forget()
+			x = s.X
+			continue
 		}
+		if s.Count == 0 {
+			support.Start(f.inverse(d))
+		}
+		step, err := f.engine.Within(f.rows, gaussian.Network{Mean: x[:d], P: f.p, LogDet: logDet, Pairs: s.Pairs})
 		if err != nil {
 			return s, false, err
 		}
-		if f.observe != nil {
-			f.observe(s)
+		gain := step.LogLikelihood - s.Likelihood
+		s.Last, s.Gain, s.Likelihood = s.Gain, gain, step.LogLikelihood
+		solved := slices.Clone(x)
+		if !f.solve(support, step.Moments, solved, s.Pairs) {
+			return s, false, nil
 		}
-		if done(s) {
-			f.turns.Settle(s)
-			return s, s.Projections == 0, nil
+		before := s.Movement
+		s.X, s.Movement = solved, floats.Distance(x[d:], solved[d:], math.Inf(1))
+		if s.Count > 0 && s.Movement > 2*before {
+			turns.Forget()
+		}
+		if s.Count++; done(s) {
+			_, definite := f.put(s.X, s.Pairs, d)
+			return s, definite && f.posdef.InsidePacked(f.packed(d), d), nil
+		}
+		x = turns.Next(x, solved)
+	}
+}
+
+// newRefit has the numbers of a network from mean and precision, packed; free are the elements of P that
+// are not 0.
+func newRefit(mean, packed []float64, held []bool) (s *refitOf, free []float64) {
+	d := len(mean)
+	s, free = &refitOf{Likelihood: math.Inf(-1), Gain: math.Inf(1), X: slices.Clone(mean)}, make([]float64, len(packed))
+	for j := range d {
+		at := graph.PackedIndex(d, j, j)
+		free[at], s.X = 1, append(s.X, packed[at])
+	}
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			if at := graph.PackedIndex(d, j, k); !held[at] {
+				free[at], s.Pairs, s.X = 1, append(s.Pairs, [2]int32{int32(j), int32(k)}), append(s.X, packed[at])
+			}
+		}
+	}
+	return s, free
+}
+
+// start puts the numbers of a network within the bounds of P.
+func (f *refitter) start(s *refitOf) {
+	d := (len(s.X) - len(s.Pairs)) / 2
+	f.fill(s.X, s.Pairs, d)
+	if packed := f.packed(d); f.posdef.ProjectPacked(packed, d) {
+		for j := range d {
+			s.X[d+j] = packed[graph.PackedIndex(d, j, j)]
+		}
+		for i, at := range s.Pairs {
+			s.X[2*d+i] = packed[graph.PackedIndex(d, int(at[0]), int(at[1]))]
 		}
 	}
 }
 
-// gainless says of turns in a row when they gain less.
-func gainless(least float64) func(*em.State) bool {
-	before := math.Inf(-1)
-	return func(s *em.State) bool {
-		gain := s.Likelihood - before
-		before = s.Likelihood
-		return s.Count == refitTurns || gain >= 0 && gain < least
+// fill sets p to the numbers of a network.
+func (f *refitter) fill(x []float64, pairs [][2]int32, d int) {
+	clear(f.p)
+	for j := range d {
+		f.p[j*d+j] = x[d+j]
+	}
+	for i, at := range pairs {
+		j, k := int(at[0]), int(at[1])
+		f.p[j*d+k], f.p[k*d+j] = x[2*d+i], x[2*d+i]
+	}
+}
+
+// put sets p to the numbers of a network, and factor to its Cholesky factor.
+func (f *refitter) put(x []float64, pairs [][2]int32, d int) (logDet float64, ok bool) {
+	if !engine.Finite(x...) {
+		return 0, false
+	}
+	f.fill(x, pairs, d)
+	copy(f.factor, f.p)
+	if !graph.Factor(f.factor, d, d) {
+		return 0, false
+	}
+	for j := range d {
+		logDet += 2 * math.Log(f.factor[j*d+j])
+	}
+	return logDet, true
+}
+
+// inverse is that of p, from its factor, in the factor's place.
+func (f *refitter) inverse(d int) []float64 {
+	graph.InvertFactor(f.factor, d, d)
+	for j := range d {
+		for k := range j {
+			f.factor[k*d+j] = f.factor[j*d+k]
+		}
+	}
+	return f.factor
+}
+
+// packed is p in the order of graph.PackedIndex.
+func (f *refitter) packed(d int) (out []float64) {
+	for j := range d {
+		out = append(out, f.p[j*d+j:j*d+d]...)
+	}
+	return out
+}
+
+// solve sets the numbers of a network to its maximum of likelihood for the moments of completed rows
+// (gaussian.Expectation.Elements) at x.
+func (f *refitter) solve(support *em.Support, moments, x []float64, pairs [][2]int32) (ok bool) {
+	d := (len(x) - len(pairs)) / 2
+	number, sum, second := moments[0], moments[1:1+d], moments[1+d:]
+	for j := range d {
+		x[j] += sum[j] / number
+		f.cov[j*d+j] = second[j]/number - sum[j]*sum[j]/number/number
+	}
+	for i, at := range pairs {
+		j, k := int(at[0]), int(at[1])
+		f.cov[j*d+k] = second[d+i]/number - sum[j]*sum[k]/number/number
+		f.cov[k*d+j] = f.cov[j*d+k]
+	}
+	packed, minimise := make([]float64, d*(d+1)/2), em.Minimiser(em.Unpenalised)
+	if len(pairs) < d*(d-1)/2 {
+		minimise = support.Minimise
+	}
+	if !minimise(packed, f.cov) {
+		return false
+	}
+	for j := range d {
+		x[d+j] = packed[graph.PackedIndex(d, j, j)]
+	}
+	for i, at := range pairs {
+		x[2*d+i] = packed[graph.PackedIndex(d, int(at[0]), int(at[1]))]
+	}
+	return engine.Finite(x...)
+}
+
+// gainless says when turns to come would gain less: if each gains less than the one before by the same
+// factor they gain g²/(g' − g), g by the last turn and g' by that before. A g' of 50 times as much tells
+// nothing of what is to come.
+func gainless(least float64) func(*refitOf) bool {
+	return func(s *refitOf) bool {
+		g := s.Gain
+		return s.Count == refitTurns || math.Abs(g) <= 1e-12*math.Abs(s.Likelihood) ||
+			s.Count > 2 && g >= 0 && s.Last < 50*least && g*(g+least) < s.Last*least
 	}
 }
 
@@ -109,8 +252,8 @@ func gainless(least float64) func(*em.State) bool {
 const saturatedTurns = 30
 
 // saturated is at least the largest log-likelihood of any network, that with all pairs, from the
-// path's first point; +Inf where the turns do not come to it. A turn that gains againGain leaves less
-// than ten times that.
+// path's first point; +Inf where the turns do not come to it. Turns end where 0.1 is left to gain,
+// and the bound leaves ten times that.
 func saturated(ctx context.Context, w *walk) (likelihood float64, err error) {
 	if err := w.pathTo(ctx, 1); err != nil {
 		return 0, err
@@ -120,7 +263,7 @@ func saturated(ctx context.Context, w *walk) (likelihood float64, err error) {
 		return 0, err
 	}
 	first, enough := w.State.Points[0], gainless(againGain)
-	s, ok, err := f.refit(ctx, first.mean(w.Table.D), first.precision(w.Table.D), make([]bool, len(w.packed())), func(s *em.State) bool {
+	s, ok, err := f.refit(ctx, first.mean(w.Table.D), first.precision(w.Table.D), make([]bool, len(w.packed())), func(s *refitOf) bool {
 		return enough(s) || s.Count == saturatedTurns
 	})
 	if err != nil || !ok || s.Count == saturatedTurns {
@@ -129,86 +272,109 @@ func saturated(ctx context.Context, w *walk) (likelihood float64, err error) {
 	return s.Likelihood + 10*againGain, nil
 }
 
-// oneRefitter is the refitter of a run with one worker (Run.Again), which it keeps.
+// oneRefitter is the run's refitter.
 func (w *walk) oneRefitter() (f *refitter, err error) {
 	if w.refitter == nil {
-		w.refitter, err = newRefitter(w.problem, 1)
+		w.refitter, err = newRefitter(w.problem)
 	}
 	return w.refitter, err
 }
 
 // settled says when the turns of a result's refit are done.
-func (p *problem) settled(s *em.State) bool {
+func (p *problem) settled(s *refitOf) bool {
 	return refineBlock*s.Movement < p.Config.Tolerance || s.Count == p.Config.RefineIter
 }
 
-// refitAll refits the networks of those points that are not done, in parallel.
+// refitAll refits the networks of those points that are not done, each from the last one's solution or,
+// if that is not positive definite with other pairs, from the point.
 func refitAll(ctx context.Context, w *walk, points []int) error {
 	if w.matrix != nil {
 		return w.matrix.likelihoods(ctx, points)
 	}
-	state := &w.State.Refitted
-	left := slices.DeleteFunc(slices.Clone(points), func(i int) bool { return state.Done[i] })
-	least := refitGain
+	state, d, least := &w.State.Refitted, w.Table.D, refitGain
 	if w.again {
 		least = againGain
 	}
-	var mu sync.Mutex
-	one := func(ctx context.Context, f *refitter, i int) error {
-		p := w.State.Points[i]
-		packed, edges := p.precision(w.Table.D), w.adjacency(p, true).Edge
-		s, ok, err := f.refit(ctx, p.mean(w.Table.D), packed, without(edges, w.Table.D), gainless(least))
+	for _, i := range points {
+		if state.Done[i] {
+			continue
+		}
+		f, err := w.oneRefitter()
 		if err != nil {
 			return err
 		}
-		mu.Lock()
-		defer mu.Unlock()
+		p := w.State.Points[i]
+		held := without(w.adjacency(p, true).Edge, d)
+		mean, packed := state.start(f, held, d)
+		if packed == nil {
+			mean, packed = p.mean(d), p.precision(d)
+		}
+		s, ok, err := f.refit(ctx, mean, packed, held, gainless(least))
+		if err != nil {
+			return err
+		}
 		if state.Done[i] = true; ok {
-			state.Likelihood[i] = s.Likelihood
+			state.Likelihood[i], state.Last, state.LastPairs = s.Likelihood, s.X, s.Pairs
 		}
 		w.tell("ebic", "network", count(state.Done), len(w.networks()), 0, math.NaN(), 0)
-		return nil
 	}
-	pool, ctx := panics.WithContext(ctx)
-	workers := min(w.Engine.Config.Workers, len(left))
-	for k := range workers {
-		pool.Go(func() error {
-			begin := func() (*refitter, error) { return newRefitter(w.problem, 1) }
-			if w.again { // with one worker
-				begin = w.oneRefitter
-			}
-			f, err := begin()
-			for n := k; n < len(left) && err == nil; n += workers {
-				err = one(ctx, f, left[n])
-			}
-			return err
-		})
+	return nil
+}
+
+// start is the last solution with the pairs that are held at 0; nil where there is none, or it is not
+// positive definite.
+func (r *Refitted) start(f *refitter, held []bool, d int) (mean, packed []float64) {
+	if r.Last == nil {
+		return nil, nil
 	}
-	return pool.Wait()
+	x := slices.Clone(r.Last)
+	for i, at := range r.LastPairs {
+		if held[graph.PackedIndex(d, int(at[0]), int(at[1]))] {
+			x[2*d+i] = 0
+		}
+	}
+	f.fill(x, r.LastPairs, d)
+	if packed = f.packed(d); !f.posdef.InsidePacked(packed, d) {
+		return nil, nil
+	}
+	return x[:d], packed
 }
 
 // refitChosen makes the refit of the edges, on from the point of the stage after the path, the
 // result. It is made in one go: cut, it starts again from the point, and comes to the same.
-func refitChosen(ctx context.Context, p *problem, edges []bool) error {
-	f, d := &p.State.Refine, p.Table.D
-	at, number := p.State.Points[f.Index], count(p.covariates.set(slices.Clone(edges), d, false))
-	to, err := newRefitter(p, p.Engine.Config.Workers)
+func refitChosen(ctx context.Context, w *walk, edges []bool) error {
+	f, d := &w.State.Refine, w.Table.D
+	at, number := w.State.Points[f.Index], count(w.covariates.set(slices.Clone(edges), d, false))
+	to, err := w.oneRefitter()
 	if err != nil {
 		return err
 	}
-	to.observe = func(s *em.State) {
-		p.tell("refit", "EM iteration", s.Count, p.Config.RefineIter, at.Lambda, s.Loss/float64(d), number)
-	}
-	s, ok, err := to.refit(ctx, at.mean(d), at.precision(d), without(edges, d), p.settled)
+	s, ok, err := to.refit(ctx, at.mean(d), at.precision(d), without(edges, d), func(s *refitOf) bool {
+		w.tell("refit", "EM iteration", s.Count, w.Config.RefineIter, at.Lambda, math.NaN(), number)
+		return w.settled(s)
+	})
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return p.giveUp("the refit failed, for the likelihood of this network has no maximum")
+		return w.giveUp("the refit failed, for the likelihood of this network has no maximum")
 	}
-	copy(p.packed(), to.turns.Model.Packed.Value)
-	p.model.SetMean(to.turns.Model.Mean())
-	f.Iterations, f.Movement, f.Loss, f.Size = s.Count, refineBlock*s.Movement, s.Loss/float64(d), math.NaN()
-	f.Done, f.Converged = true, f.Movement < p.Config.Tolerance
-	return p.save()
+	if f.Loss, err = to.model(w.model, s, d); err != nil {
+		return err
+	}
+	f.Iterations, f.Movement, f.Size = s.Count, refineBlock*s.Movement, math.NaN()
+	f.Done, f.Converged = true, f.Movement < w.Config.Tolerance
+	return w.save()
+}
+
+// model puts a model to the result of a refit, and gives the loss there, mean over rows and columns.
+func (f *refitter) model(m *model.Gaussian, s *refitOf, d int) (loss float64, err error) {
+	f.fill(s.X, s.Pairs, d)
+	copy(m.Packed.Value, f.packed(d))
+	m.SetMean(s.X[:d])
+	step, err := f.engine.Moments(f.rows, m.Location.Value, f.p)
+	if err != nil {
+		return 0, err
+	}
+	return step.Loss / step.Moments[0] / float64(d), nil
 }

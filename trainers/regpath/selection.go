@@ -16,7 +16,7 @@ import (
 type Selection struct {
 	Kind    string   `json:"kind"`            // a name of Selections; "ebic"
 	Density float64  `json:"density"`         // of "density": share of all pairs that are edges
-	Gamma   *float64 `json:"gamma,omitempty"` // of "ebic" and "fdr"; 0 is BIC; nil: DefaultGamma
+	Gamma   *float64 `json:"gamma,omitempty"` // of "ebic" and "fdr"; 0 is BIC; nil: see chooseEBIC
 	Folds   int      `json:"folds"`           // of "cv"; 5
 	Beta    float64  `json:"beta"`            // of "stars": the largest instability; 0.05
 
@@ -36,9 +36,19 @@ const (
 	byNone      = "none"
 )
 
-// DefaultGamma is below the 0.5 of bootnet: with 0.5 and half of the cells missing the criterion
-// left simulated stars empty (benchmarks/README.md).
-const DefaultGamma = 0.25
+// mostGamma is the largest DefaultGamma.
+const mostGamma = 0.25
+
+// DefaultGamma is the γ of a network of d nodes whose pairs are seen in n rows on average,
+//
+//	γ = log(2d²/n) / (4 log d), at least 0 and at most 0.25,
+//
+// so that an edge costs log max(n, 2d²) unless γ is at its most (benchmarks/README.md). If γ = 0.25 chooses
+// the empty network, so does the default.
+func DefaultGamma(d int, n float64) float64 {
+	nodes := float64(d)
+	return min(mostGamma, max(0, math.Log(2*nodes*nodes/n)/(4*math.Log(nodes))))
+}
 
 const (
 	defaultFolds      = 5
@@ -77,11 +87,11 @@ var selectors = []selector{
 		describe: func(s Selection, bounded, law bool) string {
 			switch {
 			case law:
-				return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known with this missingness, γ = %g", *s.Gamma)
+				return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known with this missingness, γ %s", s.gammaText())
 			case bounded:
-				return fmt.Sprintf("extended BIC, each network at its least score-matching loss on completed rows, in place of the likelihood, whose normaliser is not known on this support; an edge costs what a superfluous one gains; γ = %g", *s.Gamma)
+				return fmt.Sprintf("extended BIC, each network at its least score-matching loss on completed rows, in place of the likelihood, whose normaliser is not known on this support; an edge costs what a superfluous one gains; γ %s", s.gammaText())
 			}
-			return fmt.Sprintf("extended BIC on the observed cells, each network at its greatest likelihood, γ = %g", *s.Gamma)
+			return fmt.Sprintf("extended BIC on the observed cells, each network at its greatest likelihood, γ %s", s.gammaText())
 		}},
 	{name: byCV, form: "cv[=FOLDS] (loss of rows held out)", judges: true, divides: true,
 		parse: func(s *Selection, value string) (err error) {
@@ -149,7 +159,7 @@ var selectors = []selector{
 			return checkGamma(s, rows)
 		},
 		describe: func(s Selection, _, _ bool) string {
-			return fmt.Sprintf("false discovery rate: pairs with a q value of at most %g, with few rows tested by one step from the network of extended BIC with γ = %g", s.Rate, *s.Gamma)
+			return fmt.Sprintf("false discovery rate: pairs with a q value of at most %g, with few rows tested by one step from the network of extended BIC with γ %s", s.Rate, s.gammaText())
 		}},
 	{name: byDensity, form: "density=F (share of edges)",
 		parse: func(s *Selection, value string) (err error) {
@@ -188,9 +198,17 @@ func number(value, must string) (float64, error) {
 
 func checkGamma(s *Selection, _ int) error {
 	if s.Gamma == nil {
-		s.Gamma = new(DefaultGamma)
+		return nil
 	}
 	return setting.NotNegative(setting.Field{Name: "gamma", Value: *s.Gamma})
+}
+
+// gammaText is "= 0.1", or how γ is found where it is not yet.
+func (s Selection) gammaText() string {
+	if s.Gamma == nil {
+		return "by the numbers of rows and columns"
+	}
+	return fmt.Sprintf("= %.3g", *s.Gamma)
 }
 
 func parseStability(s *Selection, value string) (err error) {

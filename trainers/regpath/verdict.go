@@ -47,7 +47,7 @@ func (r *Run) Ordering() string {
 		for i, kind := range s.Kinds {
 			tried = append(tried, fmt.Sprintf("%s %.1f", kind, s.Scores[i]-slices.Min(s.Scores)))
 		}
-		words = fmt.Sprintf("chosen by EBIC (above the least: %s; l1 unless another is less by %d): %s", strings.Join(tried, ", "), autoMargin, words)
+		words = fmt.Sprintf("chosen by EBIC (above the least: %s): %s", strings.Join(tried, ", "), words)
 	}
 	return words
 }
@@ -58,9 +58,9 @@ func (r *Run) moves() string {
 	switch {
 	case r.State.Refine.Refit && solvable(r.Problem, r.Estimator):
 		return fmt.Sprintf("would move by %.2g in a Newton step (root mean square)", by)
-	case r.Config.Schedule == Accelerated:
+	case r.Config.Schedule == Accelerated && !r.State.Refine.Likeliest:
 		return fmt.Sprintf("would move by at most %.2g in %d proximal gradient steps", by, refineBlock)
-	case r.Config.Schedule == EM:
+	case r.Config.Schedule == EM || r.State.Refine.Likeliest:
 		return fmt.Sprintf("would move by at most %.2g in %d EM iterations", by, refineBlock)
 	case r.Config.Schedule == Moments:
 		return fmt.Sprintf("would move by at most %.2g in %d sweeps", by, refineBlock)
@@ -90,7 +90,7 @@ func (r *Run) Verdict() string {
 		}
 	}
 	made := "iterations"
-	if r.Config.Schedule == EM && !(f.Refit && solvable(r.Problem, r.Estimator)) {
+	if r.Config.Schedule == EM && !(f.Refit && solvable(r.Problem, r.Estimator)) || f.Likeliest {
 		made = "EM iterations"
 	}
 	switch {
@@ -137,6 +137,8 @@ func (r *Run) Warnings() (out []string) {
 		out = append(out, "the criterion can judge none of the networks, for without the penalty they have no fit: the sparsest is taken; choose by cv or a density, or leave out columns")
 	case r.choice.edges != nil && r.chosenEdges() == 0:
 		out = append(out, "no edge is sure enough to be chosen: allow more falsely chosen edges, or look at the path")
+	case f.Likeliest && f.Failure == "":
+		out = append(out, "score matching without a penalty has no positive definite minimum on the chosen edges: their sizes are those of the greatest likelihood")
 	case selective && points[f.Index].Edges == 0 && (r.State.Runaway || r.gaveUp()):
 		out = append(out, "the criterion finds no edge among the few networks before the path ends: it has not seen denser ones")
 	case selective && points[f.Index].Edges == 0 && r.Table.Complete():

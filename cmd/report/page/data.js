@@ -3,7 +3,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 
 // nodes and pairs as objects; a pair has its place in the columns of numbers.
 const nodes = data.nodes.map((name, i) => ({
-  i, name, label: data.labels[i], x: 100 * data.x[i], y: 100 * data.y[i], shown: data.shown[i], group: data.group[i],
+  i, name, label: data.labels[i], lines: data.lines[i], x: 100 * data.x[i], y: 100 * data.y[i], shown: data.shown[i], group: data.group[i],
 }));
 const pairs = data.from.map((from, i) => ({ i, ends: [from, data.to[i]] }));
 

@@ -11,10 +11,11 @@ const fits = 44 / (0.62 * Math.max(1, ...nodes.map((node) => [...node.label].len
 const inside = !many && fits >= legible;
 const font = inside ? Math.min(fits, 24) : legible;
 const radius = many ? 17 : inside ? 25 : 19;
+const pitch = 1.15 * font, most = Math.max(1, ...nodes.map((node) => node.lines.length)); // lines of names
 
 function boxOfAll() {
   const half = (node) => Math.max(radius, inside || many ? 0 : [...node.label].length * font * 0.31) + 8;
-  const xs = shown.flatMap((n) => [n.x - half(n), n.x + half(n)]), below = radius + (inside ? 8 : font + 12), ys = shown.flatMap((n) => [n.y - below, n.y + below]);
+  const xs = shown.flatMap((n) => [n.x - half(n), n.x + half(n)]), below = radius + (inside ? 8 : most * pitch + 10), ys = shown.flatMap((n) => [n.y - below, n.y + below]);
   let [x, y] = [Math.min(...xs, 0), Math.min(...ys, 0)];
   let [w, h] = [Math.max(...xs, 1) - x, Math.max(...ys, 1) - y];
   const title = data.panels[0] ? 2 * font : 0;
@@ -56,15 +57,14 @@ function prominent() {
   });
   const order = shown.map((n) => n.i).sort((a, b) => strength[b] - strength[a]);
   const names = new Map(inside ? order.map((i) => [i, 0]) : []), taken = [];
-  const outside = radius + 0.7 * font;
   for (const i of inside ? [] : order.slice(0, many ? 60 : 100)) {
-    const half = [...nodes[i].label].length * font * 0.28, { x, y } = nodes[i];
-    const free = (dy) => !taken.some((t) => Math.abs(t.x - x) < t.half + half && Math.abs(t.y - y - dy) < 1.1 * font);
-    const clear = (dy) => free(dy) && !shown.some((n) => n.i !== i && Math.abs(n.x - x) < radius + half && Math.abs(n.y - y - dy) < radius + 0.5 * font);
+    const { x, y, lines } = nodes[i], half = Math.max(...lines.map((line) => [...line].length)) * font * 0.28, high = lines.length * pitch / 2, outside = radius + 0.15 * font + high;
+    const free = (dy) => !taken.some((t) => Math.abs(t.x - x) < t.half + half && Math.abs(t.y - y - dy) < t.high + high);
+    const clear = (dy) => free(dy) && !shown.some((n) => n.i !== i && Math.abs(n.x - x) < radius + half && Math.abs(n.y - y - dy) < radius + high);
     const sides = lean[i] > 0 ? [-outside, outside] : [outside, -outside], dy = sides.find(clear) ?? sides.find(free);
     if (dy === undefined) continue;
-    taken.push({ x, y: y + dy, half });
-    names.set(i, dy);
+    taken.push({ x, y: y + dy, half, high });
+    names.set(i, dy - (lines.length - 1) * pitch / 2); // of the first line
   }
   return { order, names };
 }
@@ -74,7 +74,7 @@ for (const p of panels) {
   for (const i of [...rank.order].reverse()) {
     const node = nodes[i], disc = svg("circle", { r: radius }), text = svg("text", { "font-size": font, y: rank.names.has(i) ? rank.names.get(i) : radius + 0.7 * font });
     if (node.group >= 0) disc.style.fill = data.groups[node.group].colour;
-    text.textContent = node.label;
+    node.lines.forEach((line, k) => text.append(svg("tspan", { x: 0, dy: k ? pitch : 0 }, line)));
     const g = svg("g", { class: "node" + (node.group >= 0 ? " coloured" : "") + (inside ? "" : " below") + (rank.names.has(i) ? "" : " unnamed") }, disc, text);
     p.discs[i] = g;
     p.layers.nodes.append(g);

@@ -178,6 +178,18 @@ func TestSupport(t *testing.T) {
 		}
 	}
 	require.False(t, em.NewSupport([]float64{1, 0.1, 1}, 2).Minimise([]float64{1, 0.1, 1}, []float64{1, 1, 1, 1}))
+	started, again := em.NewSupport(packed, d), append([]float64(nil), before...)
+	far := make([]float64, d*d) // correlations of −0.19, far from those of s
+	for i := range far {
+		if far[i] = -0.19; i%(d+1) == 0 {
+			far[i] = 1
+		}
+	}
+	started.Start(far)
+	require.True(t, started.Minimise(again, s))
+	require.InDeltaSlice(t, packed, again, 1e-4, "turns to come correct the rest")
+	require.True(t, started.Minimise(again, s))
+	require.InDeltaSlice(t, packed, again, 1e-9)
 }
 
 // Without gaps one turn, from anywhere, is maximum likelihood: the rows' mean, and the inverse

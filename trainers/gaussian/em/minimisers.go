@@ -20,19 +20,23 @@ type Support struct {
 	d          int
 	neighbours [][]int
 	last       []float64 // W of the last minimisation, of covariances much like these: where the next one starts
+	share      float64   // supportShare after a Start
+	beta       [][]float64
 	room       []float64 // for W_nn
 	column     []float64 // for W_·j
 }
 
 const (
 	supportTolerance = 1e-10 // of a change of W, in units of its diagonal
+	supportShare     = 1e-5  // of the first sweep's change, after a Start: turns to come correct the rest
 	supportSweeps    = 1000
+	mostHalvings     = 5 // of the way to covariances
 )
 
 // NewSupport is for the pairs of packed, a P in the order of graph.PackedIndex, that are
 // not zero.
 func NewSupport(packed []float64, d int) *Support {
-	s, most := &Support{d: d, neighbours: make([][]int, d), column: make([]float64, d)}, 0
+	s, most := &Support{d: d, neighbours: make([][]int, d), beta: make([][]float64, d), column: make([]float64, d)}, 0
 	for j := range d {
 		for k := range d {
 			if j != k && packed[graph.PackedIndex(d, min(j, k), max(j, k))] != 0 {
@@ -45,31 +49,21 @@ func NewSupport(packed []float64, d int) *Support {
 	return s
 }
 
-// Minimise is a Minimiser. It is not ok where the likelihood has no maximum.
+// Start has the next minimisation start from covariances (d, d), positive definite, of which it keeps
+// a copy.
+func (s *Support) Start(w []float64) { s.last, s.share = slices.Clone(w), supportShare }
+
+// Minimise is a Minimiser, which needs of the covariances those of the network's pairs, if it has a
+// Start. It is not ok where the likelihood has no maximum.
 func (s *Support) Minimise(packed, cov []float64) (ok bool) {
+	if !s.reach(cov, mostHalvings) {
+		return false
+	}
 	d := s.d
-	w := s.begin(cov)
-	beta, scale := make([][]float64, d), make([]float64, d)
-	for j, at := range s.neighbours {
-		beta[j], scale[j] = make([]float64, len(at)), math.Sqrt(cov[j*d+j])
-	}
-	for moved, sweeps := math.Inf(1), 0; moved > supportTolerance; sweeps++ {
-		if sweeps == supportSweeps {
-			return false
-		}
-		moved = 0
-		for j := range d {
-			change, ok := s.regress(j, w, cov, scale, beta)
-			if !ok {
-				return false
-			}
-			moved = max(moved, change)
-		}
-	}
 	for j := range d {
 		left := cov[j*d+j]
 		for a, k := range s.neighbours[j] {
-			left -= cov[j*d+k] * beta[j][a]
+			left -= cov[j*d+k] * s.beta[j][a]
 		}
 		if !(left > 0) {
 			return false
@@ -77,35 +71,86 @@ func (s *Support) Minimise(packed, cov []float64) (ok bool) {
 		packed[graph.PackedIndex(d, j, j)] = 1 / left
 		for a, k := range s.neighbours[j] {
 			if k > j {
-				packed[graph.PackedIndex(d, j, k)] = -beta[j][a] / left
+				packed[graph.PackedIndex(d, j, k)] = -s.beta[j][a] / left
 			}
 		}
 	}
 	return true
 }
 
-// begin is W before the first sweep.
-func (s *Support) begin(cov []float64) []float64 {
-	w := slices.Clone(cov)
-	if s.last != nil {
-		copy(w, s.last)
-		for j := range s.d {
-			w[j*s.d+j] = cov[j*s.d+j]
+// reach makes sweeps until W stands. From a W that is far from the covariances they may lead to one that
+// is not positive definite: then it goes by way of covariances halfway.
+func (s *Support) reach(cov []float64, halvings int) (ok bool) {
+	from := s.last
+	if s.sweeps(s.begin(cov), cov) {
+		return true
+	}
+	if s.last = from; from == nil || halvings == 0 {
+		return false
+	}
+	halfway := slices.Clone(cov)
+	floats.Add(halfway, from)
+	floats.Scale(0.5, halfway)
+	return s.reach(halfway, halvings-1) && s.reach(cov, halvings-1)
+}
+
+func (s *Support) sweeps(w, cov []float64) (ok bool) {
+	d, scale := s.d, make([]float64, s.d)
+	for j, at := range s.neighbours {
+		scale[j] = math.Sqrt(cov[j*d+j])
+		if s.beta[j] == nil {
+			s.beta[j] = make([]float64, len(at))
+		}
+	}
+	first := 0.0
+	for moved, sweeps := math.Inf(1), 0; moved > max(supportTolerance, s.share*first); sweeps++ {
+		if sweeps == supportSweeps {
+			return false
+		}
+		if sweeps == 1 {
+			first = moved
+		}
+		moved = 0
+		for j := range d {
+			change, ok := s.regress(j, w, cov, scale)
+			if !ok {
+				return false
+			}
+			moved = max(moved, change)
 		}
 	}
 	s.last = w
+	return true
+}
+
+// begin is W before the first sweep: the last one with the variances of cov, or cov.
+func (s *Support) begin(cov []float64) (w []float64) {
+	if s.last == nil {
+		return slices.Clone(cov)
+	}
+	w = slices.Clone(s.last)
+	scale := make([]float64, s.d) // which leaves it positive definite
+	for j := range scale {
+		scale[j] = math.Sqrt(cov[j*s.d+j] / w[j*s.d+j])
+	}
+	for j, by := range scale {
+		row := w[j*s.d : j*s.d+s.d]
+		floats.Mul(row, scale)
+		floats.Scale(by, row)
+		row[j] = cov[j*s.d+j]
+	}
 	return w
 }
 
 // regress sets β and the covariances of column j with the others; scale are the roots of the
 // variances.
-func (s *Support) regress(j int, w, cov, scale []float64, beta [][]float64) (change float64, ok bool) {
+func (s *Support) regress(j int, w, cov, scale []float64) (change float64, ok bool) {
 	d, at := s.d, s.neighbours[j]
 	n := len(at)
 	if n == 0 {
 		return 0, true
 	}
-	nn, solved := s.room[:n*n], beta[j]
+	nn, solved := s.room[:n*n], s.beta[j]
 	for a, k := range at {
 		solved[a] = cov[k*d+j]
 		for b, l := range at[a:] {

@@ -235,26 +235,27 @@ func rests(from origin, robust, own, complete bool) string {
 	return fmt.Sprintf("%s, errors %s; %s", from, errors, gaps)
 }
 
-// How many rows that have both columns of a pair, on average, a table needs for each of its
-// columns, for intervals to cover as they say (benchmarks/coverage): by the model, and by the rows,
-// whose fourth moments are less certain.
-const (
-	rowsForAColumn       = 10
-	robustRowsForAColumn = 15
-)
+// enough is how many rows with both columns of a pair, on average, a table of d columns needs for
+// intervals that cover as often as they say (benchmarks/coverage): 10 rows a column by the model, 15
+// by the rows, whose fourth moments are less certain; or 5 rows a column, if these are 200 rows.
+func enough(d int, robust bool) int {
+	if robust {
+		return min(15*d, max(200, 5*d))
+	}
+	return min(10*d, max(200, 5*d))
+}
 
 // Enough reports whether a table has the rows for robust intervals that cover as they say.
-func Enough(t *data.Table) bool { return together(t) >= float64(robustRowsForAColumn*t.D) }
+func Enough(t *data.Table) bool { return together(t) >= float64(enough(t.D, true)) }
 
 // fewRows warns of tables with too few rows for their columns.
 func fewRows(t *data.Table, robust bool) []string {
-	least, other := rowsForAColumn, ""
-	if robust {
-		least, other = robustRowsForAColumn, fmt.Sprintf(" (%d by --inference model, if rows are normal)", rowsForAColumn)
-	}
-	mean := together(t)
-	if mean >= float64(least*t.D) {
+	mean, least, other := together(t), enough(t.D, robust), ""
+	if mean >= float64(least) {
 		return nil
 	}
-	return []string{fmt.Sprintf("intervals and p values are for tables with more rows: a pair of columns is together in %.0f rows in the mean, and %d times the %d columns are needed for intervals that cover as often as they say%s", mean, least, t.D, other)}
+	if model := enough(t.D, false); model < least {
+		other = fmt.Sprintf(" (%d by --inference model, if rows are normal)", model)
+	}
+	return []string{fmt.Sprintf("intervals and p values are for tables with more rows: a pair of columns is together in %.0f rows on average, and %d are needed for intervals that cover as often as they say%s", mean, least, other)}
 }

@@ -1,0 +1,67 @@
+package networks
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data/network"
+	"missingscore/internal/stream"
+)
+
+// By hand: two true edges, of which one is found, and one false.
+func TestWeakMeasures(t *testing.T) {
+	got := weakMeasures([]float64{0.3, -0.2, 0, 0, 0, 0}, []float64{0.2, 0, 0, 0.1, 0, 0})
+	// 2·1/(2·1+1+1); (1·3 − 1·1)/√(2·2·4·4); 1/2; 1/2; (0.1 + 0.2)/2; (0.1 + 0.2 + 0.1)/6
+	require.Equal(t, []string{"0.50000", "0.25000", "0.50000", "0.50000", "0.15000", "0.06667", "2"}, got)
+	require.Equal(t, []string{"0.00000", "0.00000", "0.00000", "0.00000", "0.30000", "0.15000", "0"}, weakMeasures([]float64{0.3, 0}, []float64{0, 0}))
+}
+
+// Sizes and signs are as weakTruth says, and the precision is positive definite.
+func TestWeakTruths(t *testing.T) {
+	for kind, edges := range map[string]int{"random": 0, "dense": 0, "small-world": 0, "hub": 18, "chain": 19} {
+		truth, err := weakTruth(kind, 20, stream.New(1))
+		require.NoError(t, err)
+		var factor mat.Cholesky
+		require.True(t, factor.Factorize(truth.Precision), kind)
+		found, negative, most := 0, 0, 0.0
+		for _, r := range network.PartialCorrelations(truth.Precision) {
+			if r == 0 {
+				continue
+			}
+			found++
+			if r < 0 {
+				negative++
+			}
+			most = max(most, math.Abs(r))
+			if kind != "dense" { // whose edges are all shrunken
+				require.GreaterOrEqual(t, math.Abs(r), 0.08)
+			}
+		}
+		require.LessOrEqual(t, most, 0.35)
+		require.Greater(t, negative, found/5, kind)
+		require.Less(t, negative, found*4/5, kind)
+		if edges > 0 {
+			require.Equal(t, edges, found, kind)
+		}
+	}
+	_, err := weakTruth("ring", 6, stream.New(1))
+	require.EqualError(t, err, `there is no graph "ring"`)
+}
+
+// The program's cell of the smallest size, and a method that is not there.
+func TestWeak(t *testing.T) {
+	text, err := Weak.SettingsOf("smoke")
+	require.NoError(t, err)
+	g, err := weakGrid(text, 1)
+	require.NoError(t, err)
+	require.NoError(t, g.Check())
+	values, err := g.Cells[0].Run(t.Context())
+	require.NoError(t, err)
+	require.Len(t, values, len(g.Value))
+	_, err = weakGrid([]byte(strings.Replace(string(text), `"methods":["network"`, `"methods":["net"`, 1)), 1)
+	require.ErrorContains(t, err, `there is no method "net"`)
+}

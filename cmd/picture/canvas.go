@@ -1,0 +1,114 @@
+package picture
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"image/color"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// dpi of a PNG, enough for print.
+const dpi = 200
+
+// haloWidth is how far the halo of text reaches, in points.
+const haloWidth vg.Length = 1.4
+
+// themed is a canvas in the colours of a theme. Text in the colour behind is drawn as a halo: wider
+// by haloWidth on all sides.
+type themed struct {
+	vg.CanvasSizer
+	theme Theme
+	halo  bool
+}
+
+func (t *themed) SetColor(c color.Color) {
+	t.halo = c == behind
+	t.CanvasSizer.SetColor(t.theme.colour(c))
+}
+
+func (t *themed) FillString(f font.Face, at vg.Point, s string) {
+	const copies = 8 // around, on an image
+	switch c := t.CanvasSizer.(type) {
+	case *outlined:
+		c.halo = t.halo
+	case *vgimg.Canvas:
+		for k := 0; t.halo && k < copies; k++ {
+			sin, cos := math.Sincos(2 * math.Pi * float64(k) / copies)
+			c.FillString(f, at.Add(vg.Point{X: haloWidth * vg.Length(cos), Y: haloWidth * vg.Length(sin)}), s)
+		}
+	}
+	t.CanvasSizer.FillString(f, at, s) // fitted makes the halo in SVG
+}
+
+// inside is a paper within its margin, in the colours of a theme.
+func inside(paper vg.CanvasSizer, theme Theme) draw.Canvas {
+	return draw.Crop(draw.New(&themed{CanvasSizer: paper, theme: theme}), margin, -margin, margin, -margin)
+}
+
+// PNG draws the picture and gives the function that writes it.
+func PNG(p *plot.Plot, width, height vg.Length, theme Theme) func(io.Writer) error {
+	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
+	onWhite := *p
+	if onWhite.BackgroundColor == color.White { // the paper is white: filling it again with antialiased paths takes as long as the rest
+		onWhite.BackgroundColor = nil
+	}
+	onWhite.Draw(inside(c, theme))
+	return func(w io.Writer) error {
+		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
+		return err
+	}
+}
+
+// XML is the first line of an SVG file.
+const XML = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+
+// SVG is the picture as an <svg> element, to be put into HTML as it is.
+func SVG(p *plot.Plot, width, height vg.Length, theme Theme) (string, error) {
+	paper := vgsvg.New(width, height)
+	c := draw.New(paper)
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	p.Draw(inside(paper, theme))
+	var b bytes.Buffer
+	if _, err := paper.WriteTo(&b); err != nil {
+		return "", fmt.Errorf("picture: SVG: %w", err)
+	}
+	text := b.String()
+	return fitted(text[strings.Index(text, "<svg"):]), nil
+}
+
+// label matches a piece of text as vgsvg writes it: style, font size, escaped text.
+// Text that looks like it cannot match, since its quotes are escaped.
+var label = regexp.MustCompile(`style="font-family:Liberation Sans;([^"]*font-size:([0-9.]+)px[^"]*)">([^<]*)</text>`)
+
+// fitted gives each text the width that the layout assumed: few computers have Liberation
+// Sans, and another font would run over rims and margins. Text in the colour behind becomes a halo.
+func fitted(svg string) string {
+	around := fmt.Sprintf("stroke:#FFFFFF;stroke-width:%g;stroke-linejoin:round;fill:#FFFFFF", 2*haloWidth.Points())
+	return label.ReplaceAllStringFunc(svg, func(found string) string {
+		part := label.FindStringSubmatch(found)
+		size, err := strconv.ParseFloat(part[2], 64)
+		if err != nil {
+			return found
+		}
+		width := sans(vg.Length(size)).Width(html.UnescapeString(part[3]))
+		hidden, style := "", strings.Replace(part[1], "fill:#FFFFFE", around, 1)
+		if style != part[1] {
+			hidden = `aria-hidden="true" `
+		}
+		return fmt.Sprintf(`%stextLength="%.2f" lengthAdjust="spacingAndGlyphs" style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;%s">%s</text>`,
+			hidden, width.Points(), style, part[3])
+	})
+}

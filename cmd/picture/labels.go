@@ -1,0 +1,377 @@
+package picture
+
+import (
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"missingscore/internal/printable"
+)
+
+const (
+	mostLines   = 3  // of a label
+	mostLetters = 24 // of a line
+	mostNames   = 40 // nodes that are named in a network of more than mostNamed
+
+	insideMost    vg.Length = 11 // type sizes of labels, in points
+	besideLeast   vg.Length = 7
+	besideMost    vg.Length = 9
+	linePitch     vg.Length = 1.15 // from line to line, in type sizes
+	letterHeight  vg.Length = 1.05 // of one line
+	capitalHeight vg.Length = 0.72
+)
+
+// short makes a name fit to be drawn: one line of at most so many characters, and
+// nothing that an XML file must not hold.
+func short(name string, most int) string {
+	name = strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, printable.Text(name))
+	if r := []rune(name); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return name
+}
+
+// PairName makes the name of a pair fit to be drawn.
+func PairName(from, to string) string { return short(from, 24) + " – " + short(to, 24) }
+
+// longName is the name of a pair where there is room for it.
+func longName(from, to string) string { return short(from, 40) + " – " + short(to, 40) }
+
+// Wrap breaks a label at spaces and after dots, hyphens, underscores and slashes: up to 14 letters
+// have one line, up to two lines of 14 two, others at most mostLines, as even as can be. The end of a
+// label that is too long even for these is cut.
+func Wrap(label string) []string {
+	if label == "" {
+		return []string{""}
+	}
+	for _, try := range []struct{ lines, letters int }{{1, 14}, {2, 14}, {mostLines, mostLetters}} {
+		if lines := even(label, try.lines, try.letters); lines != nil {
+			return lines
+		}
+	}
+	var lines []string
+	rest := []rune(label)
+	for len(rest) > 0 && len(lines) < mostLines {
+		line, ok := fill(pieces(string(rest)), mostLetters)
+		n := len([]rune(line))
+		if !ok {
+			n = min(len(rest), mostLetters)
+		}
+		lines, rest = append(lines, strings.TrimSpace(string(rest[:n]))), rest[n:]
+	}
+	if len(rest) > 0 {
+		last := []rune(lines[len(lines)-1])
+		lines[len(lines)-1] = string(last[:min(len(last), mostLetters-1)]) + "…"
+	}
+	return lines
+}
+
+// even breaks a label into so many lines at most, the longest as short as can be; nil if that has
+// more letters than allowed.
+func even(label string, most, letters int) []string {
+	for width := 1; width <= letters; width++ {
+		var lines []string
+		rest := pieces(label)
+		for len(rest) > 0 && len(lines) <= most {
+			line, ok := fill(rest, width)
+			if !ok {
+				break
+			}
+			lines = append(lines, strings.TrimSpace(line))
+			for n := 0; n < len(line); rest = rest[1:] {
+				n += len(rest[0])
+			}
+		}
+		if len(rest) == 0 && len(lines) <= most {
+			return lines
+		}
+	}
+	return nil
+}
+
+// fill joins the first pieces as far as they have at most so many letters, spaces at the end not
+// counted; it fails if the first one has more.
+func fill(pieces []string, letters int) (line string, ok bool) {
+	for _, p := range pieces {
+		if len([]rune(strings.TrimSpace(line+p))) > letters {
+			break
+		}
+		line, ok = line+p, true
+	}
+	return line, ok
+}
+
+// pieces are the parts between which a label can be broken.
+func pieces(label string) (out []string) {
+	start := 0
+	for i, r := range label {
+		if strings.ContainsRune(" .-_/–", r) {
+			end := i + len(string(r))
+			out, start = append(out, label[start:end]), end
+		}
+	}
+	if start < len(label) {
+		out = append(out, label[start:])
+	}
+	return out
+}
+
+// wrapped is a label as lines, for a type size of 1.
+type wrapped struct {
+	lines         []string
+	width, height vg.Length
+	fits          vg.Length // the largest size of type in a circle of radius 1
+}
+
+func measured(lines []string) wrapped {
+	w := wrapped{lines: lines, height: letterHeight + linePitch*vg.Length(len(lines)-1)}
+	for _, line := range lines {
+		w.width = max(w.width, sans(100).Width(line)/100)
+	}
+	return w
+}
+
+// inCircle are the ways to break the label for a circle of radius 1, fewest lines first, with the
+// largest size of type that each allows there.
+func inCircle(label string) (ways []wrapped) {
+	for lines := 1; lines <= mostLines; lines++ {
+		if broken := even(label, lines, mostLetters); len(broken) == lines {
+			w := measured(broken)
+			w.fits = 0.9 * 2 / vg.Length(math.Hypot(float64(w.width), float64(w.height-letterHeight+capitalHeight)))
+			ways = append(ways, w)
+		}
+	}
+	return ways
+}
+
+// besides are the ways to break the label beside a circle, the usual one first.
+func besides(label string) []wrapped {
+	usual := Wrap(label)
+	ways := []wrapped{measured(usual)}
+	for lines := 1; lines <= mostLines; lines++ {
+		if broken := even(label, lines, mostLetters); len(broken) == lines && !slices.Equal(broken, usual) {
+			ways = append(ways, measured(broken))
+		}
+	}
+	return ways
+}
+
+// insides gives the labels that stand in circles of a radius, and their size of type: all that fit with
+// the smallest size or a larger one, if these are at least half of them. Lines are as few as the size allows.
+func (c *chart) insides(radius, smallest vg.Length) (inside map[int]wrapped, size vg.Length) {
+	best := map[int]vg.Length{}
+	shown := 0
+	size = insideMost
+	for i, ways := range c.inner {
+		if !c.Shown[i] {
+			continue
+		}
+		shown++
+		for _, w := range ways {
+			best[i] = max(best[i], w.fits*radius*vg.Length(c.radii[i]))
+		}
+		if best[i] < smallest {
+			delete(best, i)
+		} else {
+			size = min(size, best[i])
+		}
+	}
+	if 2*len(best) < shown {
+		return nil, 0
+	}
+	inside = map[int]wrapped{}
+	for i := range best {
+		for _, w := range slices.Backward(c.inner[i]) {
+			if w.fits*radius*vg.Length(c.radii[i]) >= size {
+				inside[i] = w
+			}
+		}
+	}
+	return inside, size
+}
+
+// name is a node's label on paper.
+type name struct {
+	wrapped
+	node   int
+	at     vg.Point // its middle
+	size   vg.Length
+	inside bool    // the circle
+	cost   float64 // of the place
+}
+
+func (n name) box() vg.Rectangle {
+	half := vg.Point{X: n.width * n.size / 2, Y: n.height * n.size / 2}
+	return vg.Rectangle{Min: n.at.Sub(half), Max: n.at.Add(half)}
+}
+
+// draw writes the label, with a halo in the colour of the paper if it stands outside of the circle.
+func (n name) draw(paper draw.Canvas) {
+	style := sans(n.size)
+	style.XAlign, style.YAlign = draw.XCenter, middle
+	write := func(c color.Color) {
+		style.Color = c
+		for k, line := range n.lines {
+			up := (vg.Length(len(n.lines)-1)/2 - vg.Length(k)) * linePitch * n.size
+			paper.FillText(style, n.at.Add(vg.Point{Y: up}), line)
+		}
+	}
+	if !n.inside {
+		write(behind)
+	}
+	write(ink)
+}
+
+// sides are the places for the middle of a label beside its circle, in radii and in halves of the
+// label's width and height, in the order of preference.
+var sides = []struct{ radiusX, radiusY, width, height float64 }{
+	{0, -1, 0, -1}, {0, 1, 0, 1}, {1, 0, 1, 0}, {-1, 0, -1, 0},
+	{0, -1, 0.6, -1}, {0, -1, -0.6, -1}, {0, 1, 0.6, 1}, {0, 1, -0.6, 1},
+	{0.71, -0.71, 1, -1}, {-0.71, -0.71, -1, -1}, {0.71, 0.71, 1, 1}, {-0.71, 0.71, -1, 1},
+}
+
+// rings is at how many distances from the circle the sides are.
+const rings = 2
+
+// upright is how many of the sides, below and above, the scale of the network has to leave room for.
+const upright = 2
+
+// beside is node i's label at one of the sides of its circle, or at one of the next ring.
+func (c *chart) beside(g placed, i int, label wrapped, side int) name {
+	n, s := name{wrapped: label, node: i, size: g.font}, sides[side%len(sides)]
+	r, gap := float64(g.radius[i]), (0.3+0.9*float64(side/len(sides)))*float64(g.font)
+	n.at = g.at[i].Add(vg.Point{
+		X: vg.Length(s.radiusX*(r+gap) + s.width*float64(n.width*n.size)/2),
+		Y: vg.Length(s.radiusY*(r+gap) + s.height*float64(n.height*n.size)/2),
+	})
+	return n
+}
+
+// heavy is the cost of covering another label or a circle, to the cost of covering an equal area of a line.
+const heavy = 20
+
+// placeNames places the labels of nodes. A label stands in its circle if it fits, else at the side where
+// it covers the least of other labels, circles and edges, and stays on the paper. A network of more than
+// mostNamed nodes shows the labels of the mostNames strongest nodes, as far as they find room.
+func (c *chart) placeNames(paper draw.Canvas, g placed) (out []name) {
+	const sweeps = 20 // over all labels, each moved to its best side
+	few, nodes := len(c.Labels) <= mostNamed, c.byStrength()
+	if !few {
+		nodes = nodes[:min(len(nodes), mostNames)]
+	}
+	var options [][]name
+	for _, i := range nodes {
+		if label, ok := g.inside[i]; ok {
+			out = append(out, name{wrapped: label, node: i, at: g.at[i], size: g.insideFont, inside: true})
+		} else {
+			options = append(options, c.options(paper, g, i))
+		}
+	}
+	chosen := make([]name, len(options)) // empty at first
+	for moved, sweep := true, 0; moved && sweep < sweeps; sweep++ {
+		moved = false
+		for k, names := range options {
+			best, least := 0, math.Inf(1)
+			for o, n := range names {
+				if cost := n.cost + heavy*n.over(chosen, k); cost < least {
+					best, least = o, cost
+				}
+			}
+			moved = moved || chosen[k].at != names[best].at
+			chosen[k] = names[best]
+		}
+	}
+	var taken []name
+	for _, n := range chosen {
+		if few || n.over(taken, -1) == 0 && c.discsUnder(g, n) == 0 {
+			taken = append(taken, n)
+		}
+	}
+	return append(out, taken...)
+}
+
+// options are the ways in which node i's label can stand beside its circle, with their costs without
+// other labels.
+func (c *chart) options(paper draw.Canvas, g placed, i int) (out []name) {
+	for way, label := range c.outer[i] {
+		for side := range rings * len(sides) {
+			n := c.beside(g, i, label, side)
+			b := n.box()
+			onPaper := b.Min.X >= paper.Min.X && b.Max.X <= paper.Max.X && b.Min.Y >= paper.Min.Y && b.Max.Y <= paper.Max.Y
+			if onPaper || way == 0 && side < upright {
+				n.cost = c.covered(g, n) + 0.5*float64(side) + 2*float64(way) + 6*float64(side/len(sides))
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// over is the area of other labels that a label covers; one of them is left out.
+func (n name) over(others []name, out int) (area float64) {
+	for j, other := range others {
+		if j != out {
+			area += overlap(n.box(), other.box())
+		}
+	}
+	return area
+}
+
+// covered is the cost of the circles and edges that a label covers.
+func (c *chart) covered(g placed, n name) float64 {
+	const line = 1.5 // points that a thin line is wide to the eye
+	cost := heavy * c.discsUnder(g, n)
+	box := n.box()
+	for _, l := range c.links {
+		if size := math.Abs(l.pcor); size >= c.limits.Minimum {
+			wide, coloured := c.limits.share(size)
+			cost += line * (0.3 + 0.7*coloured + 2*wide) * within(box, g.at[l.ends[0]], g.at[l.ends[1]])
+		}
+	}
+	return cost
+}
+
+// discsUnder is the area of the circles that a label covers, each counted as the square around it.
+func (c *chart) discsUnder(g placed, n name) (area float64) {
+	box := n.box()
+	for i, at := range g.at {
+		near := vg.Point{X: min(max(at.X, box.Min.X), box.Max.X), Y: min(max(at.Y, box.Min.Y), box.Max.Y)}.Sub(at) // to the box
+		if r := g.radius[i]; c.Shown[i] && near.X*near.X+near.Y*near.Y < r*r {
+			area += overlap(box, vg.Rectangle{Min: at.Sub(vg.Point{X: r, Y: r}), Max: at.Add(vg.Point{X: r, Y: r})})
+		}
+	}
+	return area
+}
+
+// overlap is the area that two rectangles have in common.
+func overlap(a, b vg.Rectangle) float64 {
+	return float64(max(0, min(a.Max.X, b.Max.X)-max(a.Min.X, b.Min.X)) * max(0, min(a.Max.Y, b.Max.Y)-max(a.Min.Y, b.Min.Y)))
+}
+
+// within is the length of the part of a line that is in a rectangle (Liang & Barsky 1984).
+func within(box vg.Rectangle, a, b vg.Point) float64 {
+	from, to := 0.0, 1.0
+	d := b.Sub(a)
+	for _, edge := range [][2]vg.Length{{-d.X, a.X - box.Min.X}, {d.X, box.Max.X - a.X}, {-d.Y, a.Y - box.Min.Y}, {d.Y, box.Max.Y - a.Y}} {
+		p, q := float64(edge[0]), float64(edge[1])
+		switch {
+		case p < 0:
+			from = max(from, q/p)
+		case p > 0:
+			to = min(to, q/p)
+		case q < 0:
+			return 0
+		}
+	}
+	return max(0, to-from) * math.Hypot(float64(d.X), float64(d.Y))
+}

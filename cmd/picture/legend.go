@@ -1,0 +1,182 @@
+package picture
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"missingscore/data/network"
+)
+
+// LevelsText says which level a binary node has more of where an edge is positive, of at most six nodes
+// with such edges; "" for none.
+func LevelsText(n *network.Network) string {
+	const most = 6
+	var words []string
+	for i, name := range n.Nodes {
+		signed := func(e network.Edge) bool { return !e.Unsigned && (e.From == name || e.To == name) }
+		if n.Levels == nil || len(n.Levels[i]) != 2 || slices.Equal(n.Levels[i], []string{"0", "1"}) || !slices.ContainsFunc(n.Edges, signed) {
+			continue
+		}
+		if len(words) == most {
+			words = append(words, "…")
+			break
+		}
+		words = append(words, short(n.Label(name), 24)+" = "+short(n.Levels[i][1], 16))
+	}
+	if words == nil {
+		return ""
+	}
+	return "positive: more of " + strings.Join(words, ", ")
+}
+
+// entry of a legend: a line, a circle of a colour, or words alone.
+type entry struct {
+	line   draw.LineStyle // of no width: none
+	colour color.Color
+	text   string
+}
+
+type row []entry
+
+const (
+	sample  vg.Length = 26 // length of a line
+	beside  vg.Length = 5  // between a sample and its words
+	between vg.Length = 12 // entries
+	bead    vg.Length = 4  // radius of a circle
+)
+
+// rows are those of the legend: signs, levels, groups by name, limits and what is not drawn.
+func (c *chart) rows(paper draw.Canvas) (rows []row) {
+	wide := paper.Max.X - paper.Min.X
+	fill := func(entries ...entry) { // as many a row as have room
+		var next row
+		for _, e := range entries {
+			if len(next) > 0 && append(next, e).width() > wide {
+				rows, next = append(rows, next), nil
+			}
+			next = append(next, e)
+		}
+		if len(next) > 0 {
+			rows = append(rows, next)
+		}
+	}
+	if len(c.links) > 0 {
+		key := []entry{{line: signed(1, 2), text: cmp.Or(c.signs[0], "positive")}, {line: signed(-1, 2), text: cmp.Or(c.signs[1], "negative")}}
+		of := cmp.Or(c.of, "|partial correlation|")
+		if slices.ContainsFunc(c.links, func(l link) bool { return l.unsigned }) {
+			key, of = append(key, entry{line: unsigned(2), text: "nominal: no sign"}), "size"
+		}
+		fill(append(key, entry{text: fmt.Sprintf("widest line: %s = %.2g", of, c.limits.Maximum)})...)
+	}
+	var groups, words []entry
+	if c.levels != "" {
+		words = append(words, entry{text: c.levels})
+	}
+	if !c.Found {
+		for _, g := range c.Groups {
+			groups = append(groups, entry{colour: g.Colour, text: g.Name})
+		}
+	}
+	fill(groups...)
+	for _, text := range c.footer() {
+		words = append(words, entry{text: text})
+	}
+	fill(words...)
+	return rows
+}
+
+// footer says how lines and nodes are drawn, and what is left out.
+func (c *chart) footer() (words []string) {
+	nodes, edges := 0, 0
+	for _, shown := range c.Shown {
+		if shown {
+			nodes++
+		}
+	}
+	for _, l := range c.links {
+		if math.Abs(l.pcor) >= c.limits.Minimum {
+			edges++
+		}
+	}
+	if c.limits.Cut > 0 && len(c.links) > 0 {
+		words = append(words, fmt.Sprintf("wider from %.2g, paler below", c.limits.Cut))
+	}
+	switch {
+	case len(c.links) == 0:
+		words = append(words, cmp.Or(c.none, "no edges"))
+	case edges < len(c.links):
+		words = append(words, fmt.Sprintf("minimum %.2g: %d of %d edges drawn", c.limits.Minimum, edges, c.all))
+	case c.all > len(c.links):
+		words = append(words, fmt.Sprintf("the %d strongest of %d edges", len(c.links), c.all))
+	}
+	if nodes < len(c.Labels) && len(c.links) > 0 {
+		words = append(words, fmt.Sprintf("the %d of %d nodes with edges", nodes, len(c.Labels)))
+	}
+	if c.Found && len(c.Groups) > 0 {
+		words = append(words, "colours are modules")
+	}
+	if low, high := extremes(c.sizes); low < high {
+		words = append(words, fmt.Sprintf("size of nodes: %s, %.2g to %.2g", strings.ReplaceAll(c.NodeSize, "_", " "), low, high))
+	}
+	return words
+}
+
+func (e entry) width() vg.Length {
+	style := sans(legendSize)
+	width := style.Width(e.text)
+	switch {
+	case e.line.Width > 0:
+		width += sample + beside
+	case e.colour != nil:
+		width += 2*bead + beside
+	}
+	return width
+}
+
+func (r row) width() vg.Length {
+	width := -between
+	for _, e := range r {
+		width += e.width() + between
+	}
+	return width
+}
+
+func (r row) draw(c draw.Canvas, at vg.Point) {
+	style := sans(legendSize)
+	style.YAlign = middle
+	x := at.X - r.width()/2
+	for _, e := range r {
+		text := x
+		switch {
+		case e.line.Width > 0:
+			c.StrokeLine2(e.line, x, at.Y, x+sample, at.Y)
+			text += sample + beside
+		case e.colour != nil:
+			disc(&c, vg.Point{X: x + bead, Y: at.Y}, bead, e.colour)
+			text += 2*bead + beside
+		}
+		c.FillText(style, vg.Point{X: text, Y: at.Y}, e.text)
+		x += e.width() + between
+	}
+}
+
+// keyAbove is a legend in a row above the plot area, from its left edge on, where it covers
+// nothing.
+type keyAbove struct{ row }
+
+func (k keyAbove) Plot(c draw.Canvas, _ *plot.Plot) {
+	k.draw(c, vg.Point{X: c.Min.X + k.width()/2, Y: c.Max.Y + legendHeight/2})
+}
+
+// GlyphBoxes keeps the room free.
+func (keyAbove) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+	return []plot.GlyphBox{{Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: legendHeight}}}}
+}

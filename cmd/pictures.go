@@ -1,0 +1,176 @@
+package cmd
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/spatial/r2"
+
+	"missingscore/cmd/picture"
+	"missingscore/cmd/report"
+	"missingscore/data"
+	"missingscore/data/network"
+	"missingscore/internal/printable"
+)
+
+// pictureFlags say how networks are drawn.
+type pictureFlags struct {
+	style      picture.Style
+	labels     map[string]string // of columns
+	groupsFlag string            // the name of the flag of groupsFile
+	groupsFile string
+	labelsFile string
+	layoutFile string
+}
+
+// add adds the flags; groups is the name of the one for groups of columns.
+func (f *pictureFlags) add(cmd *cobra.Command, groups string) {
+	f.groupsFlag = groups
+	fl := cmd.Flags()
+	fl.StringVar(&f.groupsFile, groups, "", "CSV with the columns name and group: columns of a group have one colour in the pictures, and centrality.csv has bridge centralities (default: modules that are found, without these)")
+	fl.StringVar(&f.labelsFile, "labels", "", "table of two columns, name and label: the names of columns in the report, its pictures, network.graphml and network.json")
+	fl.StringVar(&f.layoutFile, "layout", "", "CSV with the columns name, x and y: places of nodes, as layout.csv of another run; other nodes are placed beside their neighbours")
+	addTheme(cmd, &f.style.Theme)
+	fl.Float64Var(&f.style.Minimum, "minimum", 0, "do not draw edges with |partial correlation| below this (default 0; with more than 4 edges a node the strongest 3 a node)")
+	fl.Float64Var(&f.style.Cut, "cut", 0, "draw edges above this the wider the stronger, others thin and pale; 0 for no cut (default as qgraph: 0 below 20 nodes, else the upper quartile)")
+	fl.Float64Var(&f.style.Maximum, "maximum", 0, "the |partial correlation| of the widest line, to compare pictures (default: the strongest edge)")
+	fl.StringVar(&f.style.NodeSize, "node-size", "", "a column of centrality.csv that the sizes of nodes show, as strength")
+}
+
+func addTheme(cmd *cobra.Command, theme *picture.Theme) {
+	cmd.Flags().StringVar((*string)(theme), "theme", picture.Themes[0], "colours of the pictures: "+strings.Join(picture.Themes, ", "))
+}
+
+// parse checks the flags that need no table.
+func (f *pictureFlags) parse(cmd *cobra.Command) error {
+	usual := picture.Usual()
+	for _, limit := range []struct {
+		name  string
+		value *float64
+		usual float64
+	}{{"minimum", &f.style.Minimum, usual.Minimum}, {"cut", &f.style.Cut, usual.Cut}, {"maximum", &f.style.Maximum, usual.Maximum}} {
+		if !cmd.Flags().Changed(limit.name) {
+			*limit.value = limit.usual
+		}
+		if *limit.value < 0 || *limit.value > 1 {
+			return usageError{fmt.Errorf("--%s %g: a number from 0 to 1 is expected", limit.name, *limit.value)}
+		}
+	}
+	if err := f.style.Theme.Check(); err != nil {
+		return asUsage(cmd, err)
+	}
+	columns := []network.Centrality{{}}
+	if f.groupsFile != "" {
+		columns[0].Bridge = &network.Bridge{}
+	}
+	if _, err := report.CentralityColumn([]string{""}, columns, f.style.NodeSize); err != nil {
+		return usageError{fmt.Errorf("--node-size: %w", err)}
+	}
+	return nil
+}
+
+// load reads the files that tell of nodes.
+func (f *pictureFlags) load(stderr io.Writer, nodes []string) (err error) {
+	if f.labelsFile != "" {
+		if f.labels, err = data.ReadLabels(f.labelsFile, nodes); err != nil {
+			return fmt.Errorf("--labels: %w", err)
+		}
+	}
+	groups, err := readByName(f.groupsFlag, f.groupsFile, []string{"name", "group"}, nodes)
+	if err != nil {
+		return err
+	}
+	if f.groupsFile != "" {
+		f.style.GroupOf = map[string]string{}
+		for name, record := range groups {
+			f.style.GroupOf[name] = record[0]
+		}
+	}
+	layout, err := readByName("layout", f.layoutFile, []string{"name", "x", "y"}, nodes)
+	if err != nil || layout == nil {
+		return err
+	}
+	f.style.Layout = map[string]r2.Vec{}
+	var without []string
+	for _, node := range nodes {
+		record, known := layout[node]
+		if !known {
+			without = append(without, printable.Text(node))
+			continue
+		}
+		x, errX := strconv.ParseFloat(record[0], 64)
+		y, errY := strconv.ParseFloat(record[1], 64)
+		if far := 1e9; errX != nil || errY != nil || !(max(x, -x, y, -y) < far) {
+			return fmt.Errorf("--layout: %s: the place of %q is %q, %q; two numbers are expected", f.layoutFile, printable.Cell(node), printable.Cell(record[0]), printable.Cell(record[1]))
+		}
+		f.style.Layout[node] = r2.Vec{X: x, Y: y}
+	}
+	if without != nil {
+		fmt.Fprintf(stderr, "%s has no place for %s: placed beside their neighbours\n", f.layoutFile, strings.Join(without, ", "))
+	}
+	return nil
+}
+
+// tellMinimum says which edges a picture leaves out because there are very many.
+func (f *pictureFlags) tellMinimum(stderr io.Writer, file string, n *network.Network) {
+	if limits, hairball := f.style.Limits.Of(n); hairball {
+		fmt.Fprintf(stderr, "%s draws edges of |partial correlation| ≥ %.2g; --minimum 0 draws all %d\n", file, limits.Minimum, len(n.Edges))
+	}
+}
+
+// readByName reads a CSV file of a flag with this header: a line for each name. It gives the cells
+// after the name; names that are none of the table's columns are left out. Without a file it gives nil.
+func readByName(flag, path string, header, columns []string) (cells map[string][]string, err error) {
+	if path == "" {
+		return nil, nil
+	}
+	defer func() {
+		if err != nil {
+			cells, err = nil, fmt.Errorf("--%s: %w", flag, err)
+		}
+	}()
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	r := csv.NewReader(file)
+	r.FieldsPerRecord = len(header)
+	first, err := r.Read()
+	if err != nil || !slices.Equal(first, header) {
+		return nil, fmt.Errorf("%s: the first line is expected to be %s", path, strings.Join(header, ","))
+	}
+	known := map[string]string{}
+	for _, name := range columns {
+		known[printable.Text(name)], known[name] = name, name
+	}
+	cells = map[string][]string{}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %d cells a line are expected, %s: %w", path, len(header), strings.Join(header, ","), err)
+		}
+		name, ok := known[record[0]]
+		if _, twice := cells[name]; twice && ok {
+			line, _ := r.FieldPos(0)
+			return nil, fmt.Errorf("%s:%d: the column %q has a line already", path, line, printable.Cell(record[0]))
+		}
+		if ok {
+			cells[name] = record[1:]
+		}
+	}
+	if len(cells) == 0 {
+		return nil, fmt.Errorf("%s names none of the table's columns", path)
+	}
+	return cells, nil
+}
