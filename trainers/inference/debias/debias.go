@@ -112,7 +112,7 @@ func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Resul
 	}
 	robust, depends := p.Config.Kind == Robust, p.Depends()
 	own := depends && robust && equation == Likelihood
-	r := &inference.Result{Rests: rests(from, robust, own, n.Table.Complete())}
+	r := &inference.Result{Rests: rests(from, robust, own, depends, n.Table.Complete())}
 	e, err := Step(Problem{Table: n.Table, Mean: at.Mean(), Precision: at.Precision(), Equation: equation, Robust: robust, Own: own,
 		Workers: n.Engine.Config.Workers, Seed: n.Engine.Config.Seed})
 	if errors.Is(err, ErrSingular) || errors.Is(err, ErrTooManyColumns) || errors.Is(err, losses.ErrNotPositiveDefinite) {
@@ -220,19 +220,22 @@ func together(t *data.Table) float64 {
 	return float64(sum) / float64(len(counts))
 }
 
-// rests says what the numbers rest on.
-func rests(from origin, robust, own, complete bool) string {
-	errors, gaps := "as normal rows have them", "cells missing completely at random"
+// rests says what the numbers rest on: the estimate, the kind of errors, and what these assume of missing
+// cells. own: the rows' own second derivatives, right under MAR; depends: the test speaks against MCAR.
+func rests(from origin, robust, own, depends, complete bool) string {
+	errors, gaps := "standard errors of normal rows", " with cells missing completely at random, which the test does not contradict"
 	if robust {
-		errors = "by the rows"
+		errors = "robust standard errors"
 	}
 	switch {
 	case complete:
-		return fmt.Sprintf("%s, errors %s", from, errors)
+		gaps = ""
 	case own:
-		gaps = "normal rows, cells missing at random"
+		gaps = " for cells missing at random"
+	case depends:
+		gaps = " with cells missing completely at random, which the test contradicts"
 	}
-	return fmt.Sprintf("%s, errors %s; %s", from, errors, gaps)
+	return fmt.Sprintf("%s; %s%s", from, errors, gaps)
 }
 
 // enough is how many rows with both columns of a pair, on average, a table of d columns needs for
