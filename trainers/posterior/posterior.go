@@ -160,7 +160,7 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	if length == 0 {
 		length, rounds = max(leastRound, leastSpacing*runs[0].draws), mostRounds
 		if c.width(z) > z.D {
-			rounds++
+			length *= 2
 			if c.Components == 1 {
 				rounds++
 			}
