@@ -102,14 +102,14 @@ func ExampleModelSpec() {
 
 // What a Spec comes to, before anything is fitted.
 func ExamplePrepare() {
-	p, err := trainers.Prepare(airQuality(), trainers.Spec{Model: trainers.ModelSpec{Kind: "mixture"}})
+	p, err := trainers.Prepare(airQuality(), trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(p.Spec.Model.Kind, p.Spec.Objective.Kind, p.Spec.Steps.Method, p.Spec.Descent.Epochs)
 	fmt.Println(p.Estimator.Title+":", p.Estimator.Note)
 	// Output:
-	// mixture classical em-full 200
+	// quartic classical em-full 125
 	// EM (all coordinates): EM with a fixed proposal and self-normalised weights over all coordinates, right under MAR (auto of quartic models and mixtures)
 }
 

@@ -41,7 +41,7 @@ func TestAutoMethod(t *testing.T) {
 	}{
 		{"gaussian", nil, true, "full"}, {"gaussian", nil, false, "em-exact"}, {"gaussian", known, false, "variw"}, {"gaussian", cut, false, "exact-mc"},
 		{"gaussian-natural", nil, false, "em-exact"}, {"quartic", nil, false, "em-full"}, {"quartic", known, false, "variw"}, {"quartic", nil, true, "full"},
-		{"mixture", nil, false, "em-full"}, {"energy", nil, false, "em-var"}, {"energy", known, false, "variw"}, {"energy", nil, true, "full"},
+		{"mixture", nil, false, "em-exact"}, {"energy", nil, false, "em-var"}, {"energy", known, false, "variw"}, {"energy", nil, true, "full"},
 		{"score-network", nil, false, "zeroed"}, {"score-network", nil, true, "full"},
 	} {
 		table := holes

@@ -185,6 +185,9 @@ type Auto struct {
 	Engine *engine.State // of the last of these; nil: before it has begun
 }
 
+// tie is a difference of EBIC that refits, which stop near their maximum, do not tell from none.
+const tie = 0.1
+
 // compare goes the path of each penalty.
 func compare(ctx context.Context, w *walk) error {
 	s := &w.State.Auto
@@ -207,7 +210,7 @@ func compare(ctx context.Context, w *walk) error {
 	}
 	best := 0
 	for i, score := range s.Scores {
-		if score < s.Scores[best] {
+		if score < s.Scores[best]-tie {
 			best = i
 		}
 	}
