@@ -31,7 +31,7 @@ import (
 
 // Run says how an estimate is cut and taken up again.
 type Run struct {
-	State *State             // where it starts; nil or a zero State: at the beginning
+	State *State             // where it starts; nil or a zero State: at the beginning. Without a penalty, Epochs and Iterations of Spec.Descent may be larger than those it was saved with
 	Save  func(*State) error // called when the state is worth saving; may be nil
 	Shard inference.Shard    // the resamples of a network to make here. The result of a shard has neither Network.Inference nor Network.Stability
 
@@ -198,7 +198,11 @@ func fitParameters(ctx context.Context, p *Prepared, q engine.Problem, scale dat
 		return nil, err
 	}
 	s.Steps = e.Config
-	if err := run.State.claim(q.Table, e, s); err != nil {
+	claimed := s
+	if !s.Descent.Penalty.Asked() { // more of them go on from a state: no step depends on how many there are
+		claimed.Descent.Epochs, claimed.Descent.Iterations = 0, 0
+	}
+	if err := run.State.claim(q.Table, e, claimed); err != nil {
 		return nil, err
 	}
 	setting.Default(&run.State.Descent, &descent.State{})
