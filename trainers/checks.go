@@ -16,6 +16,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/losses/pairmoments"
+	"missingscore/nets"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
@@ -26,9 +27,17 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// check refuses what a network cannot have.
+// check refuses names of parts that a saved model could not be read by, and what a network cannot have.
 func (s Spec) check() error {
+	unread := func(field, kind, registry string) error {
+		return setting.Errorf(field, kind, "a saved one could not be read: register the name in %s, or leave Kind out", registry)
+	}
+	imputer := s.Steps.Imputer
 	switch {
+	case s.Model.New != nil && s.Model.Kind != "" && model.Models[s.Model.Kind] == nil:
+		return unread("model", s.Model.Kind, "model.Models")
+	case imputer.New != nil && imputer.Kind != "" && nets.Imputers[imputer.Kind] == nil:
+		return unread("imputer", imputer.Kind, "nets.Imputers")
 	case s.Network == nil:
 		return nil
 	case s.Model.New != nil || s.Model.Kind != DefaultModel:

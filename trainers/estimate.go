@@ -327,6 +327,9 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain,
 		Levels: numberedLevels(p), Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
 	}
+	if p.Spec.Model.New != nil {
+		s.New = p.newModel
+	}
 	if n, ok := p.objective.(losses.Noising); ok {
 		schedule := n.Schedule()
 		s.Noise = &schedule
@@ -368,8 +371,11 @@ func (r *Result) Encode() ([]byte, error) {
 		return nil, err
 	}
 	s := r.Spec
-	if r.Model.Kind == "" {
+	switch {
+	case r.Model.Kind == "":
 		return nil, errors.New("the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind")
+	case r.Model.Imputer != nil && r.Model.ImputerKind == "":
+		return nil, errors.New("the imputer has no kind to be read by: register it in nets.Imputers and name it in ImputerSpec.Kind")
 	}
 	extra := map[string]any{
 		"method": s.Steps.Method, "objective": s.Objective.Kind, "loss": r.Loss,

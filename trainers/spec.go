@@ -25,6 +25,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
@@ -74,15 +75,15 @@ type ModelSpec struct {
 	Kind    string          `json:"kind"`              // a name of model.Models; gaussian
 	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
 
-	// New makes the model, a new one at each call, in place of Kind's maker. Kind is then
-	// the name that a saved model is read by; without one it cannot be saved.
-	New func(d int) (model.Model, error) `json:"-"`
+	// New makes the model, a new one at each call, in place of Kind's maker. Kind is then the
+	// registered name that a saved model is read by; without one it cannot be saved.
+	New func(d int, rng *rand.Rand) (model.Model, error) `json:"-"`
 }
 
 // make starts a model of d columns: what is random of it depends on the seed.
 func (s ModelSpec) make(d int, seed uint64) (model.Model, error) {
 	if s.New != nil {
-		m, err := s.New(d)
+		m, err := s.New(d, stream.New(seed, stream.Initial, 1))
 		switch {
 		case err != nil:
 			return nil, err
