@@ -118,6 +118,8 @@ func TestSettingErrors(t *testing.T) {
 		{trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "classical"}, Network: &regpath.Config{}}, "objective"},
 		{trainers.Spec{Network: &regpath.Config{Select: regpath.Selection{Kind: "cv", Folds: 31}}}, "select"},
 		{trainers.Spec{Network: &regpath.Config{Lambdas: -1}}, "lambdas"},
+		{trainers.Spec{Network: &regpath.Config{}, Descent: descent.Config{Epochs: 3}}, "descent"},
+		{trainers.Spec{Model: trainers.ModelSpec{Options: []byte("{}"), New: func(int, *rand.Rand) (model.Model, error) { return model.NewQuartic(4), nil }}}, "model"},
 	} {
 		_, err := trainers.Estimate(t.Context(), table, c.spec, trainers.Run{})
 		var wrong *trainers.SettingError

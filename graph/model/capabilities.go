@@ -221,7 +221,7 @@ func CapabilitiesOf(m Model) (c Capabilities, err error) {
 		if p, ok := m.(MaskConditional); ok {
 			c.MaskConditional, at = true, p.WithMask(b.Input("mask", 1, m.Dim()))
 		}
-		t := at.Evaluate(b, x)
+		t := Evaluate(b, at, x)
 		t.NeedScore(b)
 		c.Density, c.Diagonal, c.HessianProduct, c.ConstantHessian = t.LogDensity != nil, t.Diagonal != nil, t.HessianProduct != nil, t.ConstantHessian
 		b.Output("x", b.Scale(1, x)) // a program needs an output, and none of the model is to be computed
