@@ -19,7 +19,7 @@ type Adam struct{}
 func (Adam) Name() string          { return "adam" }
 func (Adam) Refusal(Problem) error { return nil }
 
-// Resolve implements Optimiser.
+// Resolve implements optimiser.
 func (Adam) Resolve(c Config, p Problem) (Config, error) {
 	const reason = "it is of the optimisers em and lbfgs, and this fit is by adam; leave it out"
 	if err := foreign(reason, setting.Field{Name: "iterations", Value: float64(c.Iterations)}, setting.Field{Name: "tolerance", Value: c.Tolerance}); err != nil {
@@ -52,7 +52,7 @@ type adam struct {
 	over     engine.Window
 }
 
-// Run implements Optimiser. It saves after each epoch, and after each window of a file's rows.
+// Run implements optimiser. It saves after each epoch, and after each window of a file's rows.
 func (Adam) Run(ctx context.Context, f *Fit) error {
 	s := f.State
 	if s.Adam.Rate == 0 {
@@ -150,7 +150,7 @@ func (a *adam) report(step engine.Step, streamed bool) {
 	a.Report(p)
 }
 
-// Verdict implements Optimiser.
+// Verdict implements optimiser.
 func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
 	b, h := f.State.Best, f.State.History
 	if b == nil {

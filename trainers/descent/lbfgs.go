@@ -38,7 +38,7 @@ const (
 
 func (LBFGS) Name() string { return "lbfgs" }
 
-// Refusal implements Optimiser: the loss has to be a function of the parameters.
+// Refusal implements optimiser: the loss has to be a function of the parameters.
 func (LBFGS) Refusal(p Problem) error {
 	switch {
 	case !p.Estimator.Deterministic():
@@ -51,15 +51,15 @@ func (LBFGS) Refusal(p Problem) error {
 	return nil
 }
 
-// Resolve implements Optimiser.
+// Resolve implements optimiser.
 func (LBFGS) Resolve(c Config, p Problem) (Config, error) {
 	err := c.wholeTable(p, defaultTolerance, singleTolerance)
 	return c, err
 }
 
-// Flattest is the point where the relative gradient was least, of those whose losses rounding cannot tell
+// flattest is the point where the relative gradient was least, of those whose losses rounding cannot tell
 // apart: steps among them go up as often as down.
-type Flattest struct {
+type flattest struct {
 	Gradient, Loss float64
 	At             []float64 // all parameters
 }
@@ -72,7 +72,7 @@ type minimiser struct {
 	gradient []float64
 }
 
-// Run implements Optimiser. It saves after each iteration.
+// Run implements optimiser. It saves after each iteration.
 func (LBFGS) Run(ctx context.Context, f *Fit) error {
 	m := &minimiser{Fit: f, rows: f.Table.AllRows()}
 	f.Condense(m.rows)
@@ -173,7 +173,7 @@ func (m *minimiser) iterate(ctx context.Context) error {
 	s.LBFGS.Learn(step, change)
 	s.Stall.note(m.relative(), m.loss)
 	if b := &s.Flattest; b.At == nil || m.loss < b.Loss-m.rounding()*m.scale() || m.relative() < b.Gradient {
-		*b = Flattest{m.relative(), m.loss, m.theta()}
+		*b = flattest{m.relative(), m.loss, m.theta()}
 	}
 	s.Iteration++
 	m.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: m.Fit.Config.Iterations, Loss: m.loss, EffectiveSize: math.NaN()})
@@ -234,7 +234,7 @@ func (f *Fit) rounding() float64 {
 	return rounding
 }
 
-// Verdict implements Optimiser.
+// Verdict implements optimiser.
 func (LBFGS) Verdict(f *Fit) (converged bool, verdict string) {
 	s, last := f.State, f.Final()
 	if s.Stuck && last.Gradient > math.Sqrt(f.rounding()) && s.Stall.reached() && s.Decrement <= f.rounding() {

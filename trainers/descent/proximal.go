@@ -30,8 +30,8 @@ import (
 // the relative gradient of what is smooth there, is under Config.Tolerance.
 type Proximal struct{}
 
-// Spectral is its state at one λ.
-type Spectral struct {
+// spectral is its state at one λ.
+type spectral struct {
 	Lambda float64   // 0: it has not begun
 	Recent []float64 // the last F's
 	Start  float64   // |F| at the start
@@ -50,10 +50,10 @@ const (
 	mostHalved              = 1e-6 // of a step
 )
 
-// Name implements Optimiser.
+// Name implements optimiser.
 func (Proximal) Name() string { return "proximal" }
 
-// Refusal implements Optimiser.
+// Refusal implements optimiser.
 func (Proximal) Refusal(p Problem) error {
 	if !p.Penalised {
 		return errors.New("it is for fits with a penalty, and there is none: name one (penalty), or take lbfgs")
@@ -61,7 +61,7 @@ func (Proximal) Refusal(p Problem) error {
 	return LBFGS{}.Refusal(p)
 }
 
-// Resolve implements Optimiser.
+// Resolve implements optimiser.
 func (Proximal) Resolve(c Config, p Problem) (Config, error) {
 	err := c.wholeTable(p, proximalTolerance, proximalSingleTolerance)
 	return c, err
@@ -74,7 +74,7 @@ type proximal struct {
 	from    int       // where the matrix begins among all parameters
 }
 
-// Run implements Optimiser, at the λ that the fit is at. It saves after each iteration.
+// Run implements optimiser, at the λ that the fit is at. It saves after each iteration.
 func (Proximal) Run(ctx context.Context, f *Fit) error {
 	p := newProximal(f)
 	if err := p.evaluate(ctx); err != nil {
@@ -85,7 +85,7 @@ func (Proximal) Run(ctx context.Context, f *Fit) error {
 		value := p.value()
 		step := s.Step
 		setting.Default(&step, firstStep)
-		*s = Spectral{Lambda: f.shrink.lambda, Recent: []float64{value}, Start: math.Abs(value), Step: step}
+		*s = spectral{Lambda: f.shrink.lambda, Recent: []float64{value}, Start: math.Abs(value), Step: step}
 		f.State.Stuck = false
 	}
 	for s.Count == 0 || s.Count < f.Config.Iterations && p.residual() > f.Config.Tolerance && !f.State.Stuck {
@@ -205,7 +205,7 @@ func (p *proximal) note() error {
 	return p.record(Record{Iteration: p.State.Iteration, Loss: p.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: p.residual()})
 }
 
-// Verdict implements Optimiser.
+// Verdict implements optimiser.
 func (Proximal) Verdict(f *Fit) (converged bool, verdict string) {
 	return f.minimised(f.State.Spectral.Count, "take a larger λ")
 }
