@@ -236,7 +236,7 @@ func (p *Prepared) ByBatches() bool {
 		asked = p.file.asked
 	}
 	c, err := asked.Resolve(p.descentProblem(false))
-	return err == nil && c.Optimiser == descent.Adam{}.Name()
+	return err == nil && c.Optimiser == "adam"
 }
 
 // defaultImputer is the kind of imputer that is trained by default. With the complete-data loss

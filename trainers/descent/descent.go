@@ -41,7 +41,7 @@ type Config struct {
 
 // Passes is that many epochs of Adam over all rows, whatever the loss: what the paper does.
 func Passes(epochs int, rate float64) Config {
-	return Config{Optimiser: Adam{}.Name(), Epochs: epochs, Rate: rate, Validation: new(0.0), Average: new(0.0)}
+	return Config{Optimiser: byAdam{}.Name(), Epochs: epochs, Rate: rate, Validation: new(0.0), Average: new(0.0)}
 }
 
 // Check refuses numbers that are out of range; zero values are defaults to come.
@@ -186,7 +186,7 @@ type optimiser interface {
 
 // optimisers are all there are. The first that does not refuse a fit is its default, but for lbfgs with models
 // that overfit, whose minimum is no good fit.
-var optimisers = []optimiser{Proximal{}, EM{}, LBFGS{}, Adam{}}
+var optimisers = []optimiser{byProximal{}, byEM{}, byLBFGS{}, byAdam{}}
 
 // Problem is what an optimiser is chosen for.
 type Problem struct {
@@ -222,7 +222,7 @@ func byName(name string) (optimiser, error) {
 func choose(name string, p Problem) (optimiser, error) {
 	asked := name != "" && name != "auto"
 	switch {
-	case asked && p.Streamed && name != (Adam{}).Name():
+	case asked && p.Streamed && name != (byAdam{}).Name():
 		return nil, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave --stream out")
 	case asked:
 		o, err := byName(name)
@@ -231,14 +231,14 @@ func choose(name string, p Problem) (optimiser, error) {
 		}
 		return o, err
 	case p.Streamed:
-		return Adam{}, nil
+		return byAdam{}, nil
 	}
 	for _, o := range optimisers {
-		if minimum := o != (LBFGS{}) || !model.TrainingOf(p.Model).Overfits; minimum && o.Refusal(p) == nil {
+		if minimum := o != (byLBFGS{}) || !model.TrainingOf(p.Model).Overfits; minimum && o.Refusal(p) == nil {
 			return o, nil
 		}
 	}
-	return Adam{}, nil
+	return byAdam{}, nil
 }
 
 // wholeTable resolves the settings of a fit over all rows at once: it refuses those of adam and fills in the

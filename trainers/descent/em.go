@@ -19,17 +19,17 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// EM is for normal models and losses that have an expectation step (losses.LossNeeds.Moments):
-// EM iterations (package em) over all rows, accelerated, until a
+// byEM is for normal models and losses that have an expectation step (losses.LossNeeds.Moments):
+// byEM iterations (package em) over all rows, accelerated, until a
 // turn moves nothing by more than Config.Tolerance: no P_jk by as much of √(P_jj P_kk), no μ_j
 // by as much of 1/√P_jj; or until only rounding is left (Stall). Its end is maximum
 // likelihood's.
-type EM struct{}
+type byEM struct{}
 
-func (EM) Name() string { return "em" }
+func (byEM) Name() string { return "em" }
 
 // Refusal implements optimiser.
-func (EM) Refusal(p Problem) error {
+func (byEM) Refusal(p Problem) error {
 	if !p.Estimator.Loss.Needs().Moments {
 		return fmt.Errorf("the loss of method %s has no expectation step; use another", p.Estimator.Name)
 	}
@@ -40,13 +40,13 @@ func (EM) Refusal(p Problem) error {
 }
 
 // Resolve implements optimiser.
-func (EM) Resolve(c Config, p Problem) (Config, error) {
+func (byEM) Resolve(c Config, p Problem) (Config, error) {
 	err := c.wholeTable(p, defaultTolerance, defaultTolerance)
 	return c, err
 }
 
 // Run implements optimiser. It saves after each turn.
-func (EM) Run(ctx context.Context, f *Fit) error {
+func (byEM) Run(ctx context.Context, f *Fit) error {
 	t := em.Turns{Engine: f.Engine, Model: f.Model.(*model.Gaussian), Rows: f.Table.AllRows()}
 	f.Condense(t.Rows)
 	s := &f.State.EM
@@ -122,7 +122,7 @@ func (f *Fit) begin(t em.Turns) {
 }
 
 // Verdict implements optimiser.
-func (EM) Verdict(f *Fit) (converged bool, verdict string) {
+func (byEM) Verdict(f *Fit) (converged bool, verdict string) {
 	s := f.State.EM
 	if d := f.State.Degenerate; d != nil {
 		return false, d.verdict(f.Table, s.Count)

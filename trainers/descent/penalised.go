@@ -45,7 +45,7 @@ func (c Config) checkPenalised(p Problem) error {
 		return refuse("method %s solves an equation, to whose loss no penalty can be added; take method exact, or for a network the command network, which has penalties of its own", p.Estimator.Name)
 	case c.Validation != nil && *c.Validation != 0:
 		return setting.Errorf("validation", *c.Validation, "with a penalty λ decides how close the fit comes to the rows, and none are held out to stop by; leave it out, or the penalty")
-	case c.Optimiser == LBFGS{}.Name() || c.Optimiser == EM{}.Name():
+	case c.Optimiser == byLBFGS{}.Name() || c.Optimiser == byEM{}.Name():
 		return setting.Errorf("optimiser", c.Optimiser, "a fit with a penalty is by proximal or adam; leave it out")
 	}
 	return nil

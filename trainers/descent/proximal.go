@@ -16,7 +16,7 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// Proximal is for fits with a penalty whose loss is a function of the parameters. It minimises
+// byProximal is for fits with a penalty whose loss is a function of the parameters. It minimises
 // F = ℓ + λ Σ_{j<k} Ω(m_jk) over all rows at once by proximal gradient steps
 //
 //	θ⁺ = prox(θ − tM⁻¹∇ℓ),   M = 2 for couplings, which are two elements of a matrix, else 1
@@ -28,7 +28,7 @@ import (
 //	max_j |θ_j − prox(θ − tM⁻¹∇ℓ)_j| / (t/M_j) · max(|θ_j|, 1) / max(|F|, |F at the start|)
 //
 // the relative gradient of what is smooth there, is under Config.Tolerance.
-type Proximal struct{}
+type byProximal struct{}
 
 // spectral is its state at one λ.
 type spectral struct {
@@ -51,18 +51,18 @@ const (
 )
 
 // Name implements optimiser.
-func (Proximal) Name() string { return "proximal" }
+func (byProximal) Name() string { return "proximal" }
 
 // Refusal implements optimiser.
-func (Proximal) Refusal(p Problem) error {
+func (byProximal) Refusal(p Problem) error {
 	if !p.Penalised {
 		return errors.New("it is for fits with a penalty, and there is none: name one (penalty), or take lbfgs")
 	}
-	return LBFGS{}.Refusal(p)
+	return byLBFGS{}.Refusal(p)
 }
 
 // Resolve implements optimiser.
-func (Proximal) Resolve(c Config, p Problem) (Config, error) {
+func (byProximal) Resolve(c Config, p Problem) (Config, error) {
 	err := c.wholeTable(p, proximalTolerance, proximalSingleTolerance)
 	return c, err
 }
@@ -75,7 +75,7 @@ type proximal struct {
 }
 
 // Run implements optimiser, at the λ that the fit is at. It saves after each iteration.
-func (Proximal) Run(ctx context.Context, f *Fit) error {
+func (byProximal) Run(ctx context.Context, f *Fit) error {
 	p := newProximal(f)
 	if err := p.evaluate(ctx); err != nil {
 		return err
@@ -206,7 +206,7 @@ func (p *proximal) note() error {
 }
 
 // Verdict implements optimiser.
-func (Proximal) Verdict(f *Fit) (converged bool, verdict string) {
+func (byProximal) Verdict(f *Fit) (converged bool, verdict string) {
 	return f.minimised(f.State.Spectral.Count, "take a larger λ")
 }
 
