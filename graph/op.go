@@ -14,7 +14,7 @@ import (
 )
 
 // Float is a type of a program's numbers.
-type Float = simd.Float
+type Float interface{ float32 | float64 }
 
 // Kernel fills out from the inputs, all row-major. It must write every element
 // of out and must not write to, or keep, an input.

@@ -29,7 +29,7 @@ func (r Rows) Evaluate(b *graph.Builder, m model.Model) model.Evaluation {
 	if l, ok := m.(model.NoiseConditional); ok && r.Noise != nil {
 		m = l.AtNoise(b.GroupRepeat(r.Signal, r.R), b.GroupRepeat(r.Noise, r.R))
 	}
-	return m.Evaluate(b, r.X)
+	return model.Evaluate(b, m, r.X)
 }
 
 // Completed are the completed rows as table rows of their own, one draw each, with every

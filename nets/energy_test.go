@@ -59,18 +59,13 @@ func TestEnergies(t *testing.T) {
 func TestCleanLevel(t *testing.T) {
 	const d, n = 2, 3
 	o := nets.NetworkOptions{Hidden: []int{5, 4}, NoiseConditional: true}
-	network, err := nets.NewScoreNetwork(d, o, stream.New(1, 1))
-	require.NoError(t, err)
-	for _, m := range []model.NoiseConditional{newEnergy(t, d, o).(model.NoiseConditional), network.(model.NoiseConditional)} {
-		for _, clean := range []nets.Level{{Signal: 1, Noise: 0.01}, {Signal: 0.8, Noise: 0.6}} {
-			if clean.Signal < 1 {
-				switch m := m.(type) {
-				case *nets.NoiseConditionalEnergy:
-					m.Clean = clean
-				case *nets.NoiseConditionalScoreNetwork:
-					m.Clean = clean
-				}
-			}
+	for _, clean := range []nets.Level{{Signal: 1, Noise: 0.01}, {Signal: 0.8, Noise: 0.6}} {
+		if o.Clean = (nets.Level{}); clean.Signal < 1 { // else by default
+			o.Clean = clean
+		}
+		network, err := nets.NewScoreNetwork(d, o, stream.New(1, 1))
+		require.NoError(t, err)
+		for _, m := range []model.NoiseConditional{newEnergy(t, d, o).(model.NoiseConditional), network.(model.NoiseConditional)} {
 			p, err := graph.Build(func(b *graph.Builder) {
 				x := b.Input("x", n, d)
 				level := func(v float64) graph.Node { return b.Constant(n, 1, []float64{v, v, v}) }

@@ -102,7 +102,7 @@ func TestLinearStartsAtTheConditional(t *testing.T) {
 	precision := mat.NewSymDense(d, []float64{2, -0.8, 0.3, -0.8, 1.5, 0.4, 0.3, 0.4, 1})
 	mean := []float64{1, -0.5, 2}
 	m := nets.NewLinearImputer(d, nets.LinearOptions{Hidden: 5}, stream.New(3, 1))
-	require.NoError(t, m.StartAt(mean, precision))
+	require.NoError(t, m.(nets.NormalStart).StartAt(mean, precision))
 	p := drawn(t, m, n, d)
 	rng := stream.New(3, 2)
 	for i := range n * d {
@@ -152,7 +152,7 @@ func TestLinearStartsAtTheConditional(t *testing.T) {
 		}
 		require.InDelta(t, want, p.Output("density")[i], 1e-9)
 	}
-	require.ErrorContains(t, m.StartAt(mean, mat.NewSymDense(d, nil)), "not positive definite")
+	require.ErrorContains(t, m.(nets.NormalStart).StartAt(mean, mat.NewSymDense(d, nil)), "not positive definite")
 }
 
 func TestOptionsOfLinearAndFlow(t *testing.T) {

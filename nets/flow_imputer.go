@@ -9,16 +9,16 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// FlowOptions are those of a FlowImputer.
+// FlowOptions are those of NewFlowImputer.
 type FlowOptions struct {
 	Steps  int `json:"steps"`  // K, smooth steps of a cell's function; 0 means 8
 	Hidden int `json:"hidden"` // units in each of the two hidden layers; 0 means 100
 }
 
-// MostSteps is how many steps the function of a FlowImputer may have.
+// MostSteps is how many steps the function of a flow imputer may have.
 const MostSteps = 50
 
-// FlowImputer is an inverse autoregressive flow (docs/theory/imputer.md#eq-imputer-flow): a missing
+// flowImputer is an inverse autoregressive flow (docs/theory/imputer.md#eq-imputer-flow): a missing
 // cell is an increasing function of its own noise,
 //
 //	x_j = μ_j + e^{s_j} ( ε_j + Σ_k A_jk tanh((ε_j − b_jk) c_jk) ),   A, c > 0
@@ -26,7 +26,7 @@ const MostSteps = 50
 // whose numbers are outputs of one ReLU network, 3d→h→h→d(2 + 3K), of the observed cells, the
 // mask and the noise of the missing cells before j in the order of the columns. Steep steps make
 // several modes, and later cells follow the mode that earlier ones are in.
-type FlowImputer struct {
+type flowImputer struct {
 	d       int
 	options FlowOptions
 	hidden  [2]layer
@@ -74,9 +74,9 @@ func (o FlowOptions) resolved() FlowOptions {
 
 // NewFlowImputer makes one for d columns with weights drawn from rng. It starts near standard
 // normals, with low steps here and there.
-func NewFlowImputer(d int, o FlowOptions, rng *rand.Rand) *FlowImputer {
+func NewFlowImputer(d int, o FlowOptions, rng *rand.Rand) Imputer {
 	o = o.resolved()
-	m := &FlowImputer{d: d, options: o}
+	m := &flowImputer{d: d, options: o}
 	h := o.Hidden
 	m.hidden[0], m.before[0] = newLayer(&m.params, "hidden 1", 3*d, h, rng), mayDepend(3*d, h, func(in int) int { return in - 2*d + 1 }, ownDegree(d))
 	m.hidden[1], m.before[1] = newLayer(&m.params, "hidden 2", h, h, rng), mayDepend(h, h, ownDegree(d), ownDegree(d))
@@ -116,17 +116,17 @@ func mayDepend(in, out int, seen, allowed func(int) int) []float64 {
 }
 
 // Params are φ.
-func (m *FlowImputer) Params() []*graph.Param { return m.params }
+func (m *flowImputer) Params() []*graph.Param { return m.params }
 
 // Options implements Imputer.
-func (m *FlowImputer) Options() any { return m.options }
+func (m *flowImputer) Options() any { return m.options }
 
 // Noise implements Imputer: one number a cell.
-func (m *FlowImputer) Noise() int { return m.d }
+func (m *flowImputer) Noise() int { return m.d }
 
 // Draw implements Imputer. The log density is −½ε_j² − log dx_j/dε_j, summed over missing
 // cells, up to the constant of the normal density.
-func (m *FlowImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
+func (m *flowImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	if _, d := graph.Shape(rows.X); d != m.d {
 		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
 	}

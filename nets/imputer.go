@@ -1,5 +1,5 @@
-// Package nets holds the neural networks: models with an energy (Energy) and without
-// (ScoreNetwork), each also at all levels of noise, and imputers q'_φ(x_mis | x_obs), as an
+// Package nets holds the neural networks: models with an energy (NewEnergy) and without
+// (NewScoreNetwork), each also at all levels of noise, and imputers q'_φ(x_mis | x_obs), as an
 // interface (Imputer), the paper's (NormalImputer) and others. The models are in model.Models, the
 // imputers in Imputers.
 package nets

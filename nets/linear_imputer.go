@@ -11,12 +11,12 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// LinearOptions are those of a LinearImputer.
+// LinearOptions are those of NewLinearImputer.
 type LinearOptions struct {
 	Hidden int `json:"hidden"` // units in each of the two hidden layers of the correction; 0 means 100
 }
 
-// LinearImputer is q'_φ(x_mis | x_obs) = N(c, Ω_mm⁻¹) with the linear conditional mean and a
+// linearImputer is q'_φ(x_mis | x_obs) = N(c, Ω_mm⁻¹) with the linear conditional mean and a
 // correction to it,
 //
 //	c = μ_m − Ω_mm⁻¹ Ω_mo (x_o − μ_o) + f_φ(x⁰, mask)_m
@@ -24,7 +24,7 @@ type LinearOptions struct {
 // (docs/theory/imputer.md#eq-imputer-linear): one mean μ and one precision Ω = LLᵀ of all columns
 // have the conditionals of all patterns, seen or not, with full covariances. f is a
 // 2d→h→h→d ReLU network that starts at 0. Of a normal model it holds the conditional itself.
-type LinearImputer struct {
+type linearImputer struct {
 	d       int
 	options LinearOptions
 	mean    *graph.Param // μ (1, d)
@@ -68,9 +68,9 @@ func (o LinearOptions) widths(d int) []int { return []int{2 * d, o.Hidden, o.Hid
 
 // NewLinearImputer makes one for d columns with weights drawn from rng. It starts at independent
 // standard normals.
-func NewLinearImputer(d int, o LinearOptions, rng *rand.Rand) *LinearImputer {
+func NewLinearImputer(d int, o LinearOptions, rng *rand.Rand) Imputer {
 	o = o.resolved()
-	m := &LinearImputer{d: d, options: o, mean: graph.NewParam("mean", 1, d), packed: graph.NewParam("precision factor", 1, d*(d+1)/2)}
+	m := &linearImputer{d: d, options: o, mean: graph.NewParam("mean", 1, d), packed: graph.NewParam("precision factor", 1, d*(d+1)/2)}
 	m.params = []*graph.Param{m.mean, m.packed}
 	sizes := o.widths(d)
 	for l := range m.layers {
@@ -86,16 +86,16 @@ func NewLinearImputer(d int, o LinearOptions, rng *rand.Rand) *LinearImputer {
 }
 
 // Params are φ.
-func (m *LinearImputer) Params() []*graph.Param { return m.params }
+func (m *linearImputer) Params() []*graph.Param { return m.params }
 
 // Options implements Imputer.
-func (m *LinearImputer) Options() any { return m.options }
+func (m *linearImputer) Options() any { return m.options }
 
 // Noise implements Imputer: one number a cell.
-func (m *LinearImputer) Noise() int { return m.d }
+func (m *linearImputer) Noise() int { return m.d }
 
 // StartAt implements NormalStart.
-func (m *LinearImputer) StartAt(mean []float64, precision mat.Symmetric) error {
+func (m *linearImputer) StartAt(mean []float64, precision mat.Symmetric) error {
 	g := model.NewGaussian(m.d, model.CholeskyFactor)
 	if err := g.SetPrecision(precision); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (m *LinearImputer) StartAt(mean []float64, precision mat.Symmetric) error {
 
 // Draw implements Imputer: x' = c + C⁻ᵀε with Ω_mm = CCᵀ, and its log density
 // −½‖ε_mis‖² + ½ log det Ω_mm, up to the constant of the normal density.
-func (m *LinearImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
+func (m *linearImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	n, d := graph.Shape(rows.X)
 	if d != m.d {
 		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))

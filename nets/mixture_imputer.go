@@ -9,22 +9,22 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// MixtureOptions are those of a MixtureImputer.
+// MixtureOptions are those of NewMixtureImputer.
 type MixtureOptions struct {
 	Components int `json:"components"` // K; 0 means 5
 	Hidden     int `json:"hidden"`     // units in each of the two hidden layers; 0 means 100
 }
 
-// MostComponents is how many normals a row of a MixtureImputer may have.
+// MostComponents is how many normals a row of a mixture imputer may have.
 const MostComponents = 50
 
-// MixtureImputer is q'_φ(x_mis | x_obs) = Σ_k π_k N(μ_k, diag σ_k²): weights π, means μ and
+// mixtureImputer is q'_φ(x_mis | x_obs) = Σ_k π_k N(μ_k, diag σ_k²): weights π, means μ and
 // deviations σ of its K normals are all outputs of one ReLU network on the zero-filled row
 // and its mask, 2d→h→h→K(2d + 1). It can follow conditional distributions that have several
 // modes or whose spread depends on the observed cells, which the paper's cannot
 // (docs/theory/imputer.md#eq-imputer-mixture). With K = 1 it is a normal whose deviations
 // depend on x_obs.
-type MixtureImputer struct {
+type mixtureImputer struct {
 	d       int
 	options MixtureOptions
 	hidden  [2]layer
@@ -68,9 +68,9 @@ func (o MixtureOptions) resolved() MixtureOptions {
 
 // NewMixtureImputer makes one for d columns with weights drawn from rng. It starts with K
 // normals of deviation about 1, whose means are drawn from the standard normal.
-func NewMixtureImputer(d int, o MixtureOptions, rng *rand.Rand) *MixtureImputer {
+func NewMixtureImputer(d int, o MixtureOptions, rng *rand.Rand) Imputer {
 	o = o.resolved()
-	m := &MixtureImputer{d: d, options: o}
+	m := &mixtureImputer{d: d, options: o}
 	k := o.Components
 	m.hidden[0] = newLayer(&m.params, "hidden 1", 2*d, o.Hidden, rng)
 	m.hidden[1] = newLayer(&m.params, "hidden 2", o.Hidden, o.Hidden, rng)
@@ -86,18 +86,18 @@ func NewMixtureImputer(d int, o MixtureOptions, rng *rand.Rand) *MixtureImputer 
 }
 
 // Params are φ.
-func (m *MixtureImputer) Params() []*graph.Param { return m.params }
+func (m *mixtureImputer) Params() []*graph.Param { return m.params }
 
 // Options implements Imputer.
-func (m *MixtureImputer) Options() any { return m.options }
+func (m *mixtureImputer) Options() any { return m.options }
 
 // Noise implements Imputer: one number a cell, which the strata share.
-func (m *MixtureImputer) Noise() int { return m.d }
+func (m *mixtureImputer) Noise() int { return m.d }
 
 // Draw implements Imputer: x_k = μ_k + σ_k ε from each normal, with the log density of the
 // whole mixture there, log Σ_l π_l N(x_k; μ_l, diag σ_l²) over missing cells, up to the
 // constant of the normal density.
-func (m *MixtureImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
+func (m *mixtureImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	if _, d := graph.Shape(rows.X); d != m.d {
 		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
 	}
@@ -120,7 +120,7 @@ func (m *MixtureImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.No
 
 // components are the means (n, K·d), log deviations (n, K·d) and, if K > 1, log weights
 // (n, K) up to a constant of the row.
-func (m *MixtureImputer) components(b *graph.Builder, rows ImputerRows) (means, logSDs, logits graph.Node) {
+func (m *mixtureImputer) components(b *graph.Builder, rows ImputerRows) (means, logSDs, logits graph.Node) {
 	h := b.ConcatColumns(rows.X, rows.Mask)
 	affine := func(l layer, relu bool) graph.Node { return b.Affine(h, b.Param(l.weight), b.Param(l.bias), relu) }
 	for _, l := range m.hidden {

@@ -65,13 +65,15 @@ func TestNetworksAgainstLoops(t *testing.T) {
 	noiseConditional := o
 	noiseConditional.NoiseConditional, noiseConditional.Clean = true, nets.Level{Signal: signal, Noise: noise}
 
-	plain := newEnergy(t, d, o).(*nets.Energy)
+	plain := newEnergy(t, d, o)
+	params := plain.Params()
+	centre, logStiffness := params[len(params)-2].Value, params[len(params)-1].Value
 	rng := stream.New(9, 9)
 	var quadratic float64
 	for j := range d {
-		plain.Centre.Value[j], plain.LogStiffness.Value[j] = rng.NormFloat64(), rng.NormFloat64()
-		gap := x[j] - plain.Centre.Value[j]
-		quadratic += math.Exp(plain.LogStiffness.Value[j]) * gap * gap / 2
+		centre[j], logStiffness[j] = rng.NormFloat64(), rng.NormFloat64()
+		gap := x[j] - centre[j]
+		quadratic += math.Exp(logStiffness[j]) * gap * gap / 2
 	}
 	energy, network, conditional := newEnergy(t, d, noiseConditional), newScoreNetwork(t, d, o), newScoreNetwork(t, d, noiseConditional)
 	p, err := graph.Build(func(b *graph.Builder) {

@@ -7,8 +7,8 @@ import (
 	"missingscore/graph/model"
 )
 
-// NewScoreNetwork makes a score network of d columns with weights drawn from rng: a
-// *ScoreNetwork, or a *NoiseConditionalScoreNetwork if the options say so. It fails as NewEnergy does.
+// NewScoreNetwork makes a score network of d columns with weights drawn from rng,
+// a network of all levels of noise if the options say so. It fails as NewEnergy does.
 func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 	f, err := newPerceptron(d, d, o, rng)
 	if err != nil {
@@ -17,12 +17,12 @@ func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (model.Model, erro
 	f.offset = graph.NewParam("output bias", 1, d)
 	f.params = append(f.params, f.offset)
 	if o.NoiseConditional {
-		return &NoiseConditionalScoreNetwork{f, d, o.clean()}, nil
+		return &noiseScoreNetwork{f, d, o.clean()}, nil
 	}
-	return &ScoreNetwork{f, d}, nil
+	return &scoreNetwork{f, d}, nil
 }
 
-// ScoreNetwork is a score without an energy, MissDiff's original form (Ouyang et al. 2023):
+// scoreNetwork is a score without an energy, MissDiff's original form (Ouyang et al. 2023):
 //
 //	s(x) = F_θ(x) − x
 //
@@ -30,45 +30,45 @@ func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (model.Model, erro
 // normal's score. Its Jacobian J need not be symmetric and there is no log density:
 // Evaluation.LogDensity is nil, and only estimators that need none can use it (full and
 // zeroed). Diagonal is J's, HessianProduct is Jv, so that the sliced vᵀJv is right too.
-type ScoreNetwork struct {
+type scoreNetwork struct {
 	*perceptron
 	d int
 }
 
-func (m *ScoreNetwork) Dim() int { return m.d }
+func (m *scoreNetwork) Dim() int { return m.d }
 
 // Evaluate implements model.Model; there is no log density.
-func (m *ScoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+func (m *scoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return model.DeriveScore(b, x, b.Sub(m.at(b, x, nil), x))
 }
 
-// NoiseConditionalScoreNetwork is a ScoreNetwork of rows at any level of noise, x(t) = ax + σε,
+// noiseScoreNetwork is a scoreNetwork of rows at any level of noise, x(t) = ax + σε,
 // for standardised columns:
 //
 //	s(x; a, σ) = −x/(a²+σ²) + a/(σ√(a²+σ²)) F_θ(x/√(a²+σ²), e)
 //
 // e features of log(σ/a): the preconditioning of Karras et al. (2022), as a score.
-type NoiseConditionalScoreNetwork struct {
+type noiseScoreNetwork struct {
 	*perceptron
 	d     int
 	Clean Level // that of Evaluate
 }
 
-func (m *NoiseConditionalScoreNetwork) Dim() int { return m.d }
+func (m *noiseScoreNetwork) Dim() int { return m.d }
 
 // Evaluate implements model.Model at the level Clean; there is no log density.
-func (m *NoiseConditionalScoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+func (m *noiseScoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	signal, noise := m.Clean.nodes(b, n)
 	return m.terms(b, x, signal, noise)
 }
 
 // AtNoise implements model.NoiseConditional.
-func (m *NoiseConditionalScoreNetwork) AtNoise(signal, noise graph.Node) model.Model {
+func (m *noiseScoreNetwork) AtNoise(signal, noise graph.Node) model.Model {
 	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise) }}
 }
 
-func (m *NoiseConditionalScoreNetwork) terms(b *graph.Builder, x, signal, noise graph.Node) model.Evaluation {
+func (m *noiseScoreNetwork) terms(b *graph.Builder, x, signal, noise graph.Node) model.Evaluation {
 	c := m.preconditioned(b, x, signal, noise)
 	return model.DeriveScore(b, x, b.Add(c.by(1), c.base))
 }

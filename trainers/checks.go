@@ -16,6 +16,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/losses/pairmoments"
+	"missingscore/nets"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
@@ -26,15 +27,29 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// check refuses what a network cannot have.
+// check refuses names of parts that a saved model could not be read by, and what a network cannot have.
 func (s Spec) check() error {
+	unread := func(field, kind, registry string) error {
+		return setting.Errorf(field, kind, "a saved one could not be read: register the name in %s, or leave Kind out", registry)
+	}
+	imputer := s.Steps.Imputer
 	switch {
+	case s.Model.New != nil && s.Model.Kind != "" && model.Models[s.Model.Kind] == nil:
+		return unread("model", s.Model.Kind, "model.Models")
+	case s.Model.New != nil && s.Model.Options != nil:
+		return setting.Errorf("model", s.Model.Kind, "ModelSpec.New makes the model, and has no use for Options: leave one of the two out")
+	case imputer.New != nil && imputer.Options != nil:
+		return setting.Errorf("imputer", imputer.Kind, "ImputerSpec.New makes the imputer, and has no use for Options: leave one of the two out")
+	case imputer.New != nil && imputer.Kind != "" && nets.Imputers[imputer.Kind] == nil:
+		return unread("imputer", imputer.Kind, "nets.Imputers")
 	case s.Network == nil:
 		return nil
 	case s.Model.New != nil || s.Model.Kind != DefaultModel:
 		return &setting.Error{Field: "model", Value: s.Model.Kind, Allowed: "a network is of a Gaussian model"}
 	case s.Objective.New != nil || s.Objective.Kind != "auto":
 		return &setting.Error{Field: "objective", Value: s.Objective.Kind, Allowed: "a network has the objective auto"}
+	case s.Descent != descent.Config{}:
+		return setting.Errorf("descent", "", "it is of fits of parameters, and Network asks for a network, whose settings are in it: leave Descent out")
 	case s.Truth != nil:
 		return fmt.Errorf("a network is compared with its truth afterwards, by NetworkResult.Rates")
 	}

@@ -31,7 +31,7 @@ import (
 
 // Run says how an estimate is cut and taken up again.
 type Run struct {
-	State *State             // where it starts; nil or a zero State: at the beginning
+	State *State             // where it starts; nil or a zero State: at the beginning. Without a penalty, Epochs and Iterations of Spec.Descent may be larger than those it was saved with
 	Save  func(*State) error // called when the state is worth saving; may be nil
 	Shard inference.Shard    // the resamples of a network to make here. The result of a shard has neither Network.Inference nor Network.Stability
 
@@ -198,7 +198,11 @@ func fitParameters(ctx context.Context, p *Prepared, q engine.Problem, scale dat
 		return nil, err
 	}
 	s.Steps = e.Config
-	if err := run.State.claim(q.Table, e, s); err != nil {
+	claimed := s
+	if !s.Descent.Penalty.Asked() { // more of them go on from a state: no step depends on how many there are
+		claimed.Descent.Epochs, claimed.Descent.Iterations = 0, 0
+	}
+	if err := run.State.claim(q.Table, e, claimed); err != nil {
 		return nil, err
 	}
 	setting.Default(&run.State.Descent, &descent.State{})
@@ -323,6 +327,9 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain,
 		Levels: numberedLevels(p), Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
 	}
+	if p.Spec.Model.New != nil {
+		s.New = p.newModel
+	}
 	if n, ok := p.objective.(losses.Noising); ok {
 		schedule := n.Schedule()
 		s.Noise = &schedule
@@ -364,8 +371,11 @@ func (r *Result) Encode() ([]byte, error) {
 		return nil, err
 	}
 	s := r.Spec
-	if r.Model.Kind == "" {
+	switch {
+	case r.Model.Kind == "":
 		return nil, errors.New("the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind")
+	case r.Model.Imputer != nil && r.Model.ImputerKind == "":
+		return nil, errors.New("the imputer has no kind to be read by: register it in nets.Imputers and name it in ImputerSpec.Kind")
 	}
 	extra := map[string]any{
 		"method": s.Steps.Method, "objective": s.Objective.Kind, "loss": r.Loss,

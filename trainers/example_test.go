@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,7 +87,7 @@ func ExampleEstimate_domain() {
 // A model of one's own that is not registered.
 func ExampleModelSpec() {
 	spec := trainers.Spec{
-		Model: trainers.ModelSpec{New: func(d int) (model.Model, error) { return model.NewGaussian(d, model.FreeSymmetric), nil }},
+		Model: trainers.ModelSpec{New: func(d int, _ *rand.Rand) (model.Model, error) { return model.NewGaussian(d, model.FreeSymmetric), nil }},
 	}
 	result, err := trainers.Estimate(context.Background(), airQuality(), spec, trainers.Run{})
 	if err != nil {

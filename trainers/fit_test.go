@@ -3,6 +3,7 @@ package trainers_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func fitOf(m model.Model, steps engine.Config, d descent.Config) trainers.Spec {
 	if steps.WarmUp == nil {
 		steps.WarmUp = new(0)
 	}
-	return trainers.Spec{Model: trainers.ModelSpec{New: func(int) (model.Model, error) { return m, nil }}, Steps: steps, Descent: d, KeepUnits: true}
+	return trainers.Spec{Model: trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return m, nil }}, Steps: steps, Descent: d, KeepUnits: true}
 }
 
 // Along a fit the exact divergence and the sampled one agree, in the truth's units.

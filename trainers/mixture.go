@@ -77,7 +77,7 @@ func scoresAsked(p *Prepared) (field string, value any, why string) {
 		return "truth", "", "a fit is compared with its truth by scores"
 	case p.file != nil:
 		return "stream", nil, "a mixture with levels is fitted to all rows at once"
-	case d.Optimiser != "" && d.Optimiser != "auto" && d.Optimiser != descent.EM{}.Name():
+	case d.Optimiser != "" && d.Optimiser != "auto" && d.Optimiser != "em":
 		return "optimiser", d.Optimiser, "it goes down a loss of scores"
 	case d.Epochs != 0 || d.Rate != 0 || d.Patience != 0 || d.Validation != nil || d.Average != nil:
 		return "optimiser", "adam", "epochs, rate, patience, validation and average are of adam"
@@ -123,7 +123,7 @@ func prepareMixed(p *Prepared, levels []int, names []string) (prepared bool, err
 	}
 	p.components = o.Components
 	p.Model = model.NewMixed(max(1, o.Components), levels)
-	s.Steps.Method, s.Descent.Optimiser, s.Objective.Kind = "em-exact", descent.EM{}.Name(), "likelihood"
+	s.Steps.Method, s.Descent.Optimiser, s.Objective.Kind = "em-exact", "em", "likelihood"
 	setting.Default(&s.Descent.Iterations, mixed.Iterations)
 	setting.Default(&s.Descent.Tolerance, mixed.Tolerance)
 	p.objective = losses.Classical{}

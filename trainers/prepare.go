@@ -61,6 +61,13 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if s.Objective.New == nil {
 		setting.Default(&s.Objective.Kind, "auto")
 	}
+	if s.Steps.Estimator != nil {
+		e, err := s.Steps.Named()
+		if err != nil {
+			return nil, setting.Errorf("method", s.Steps.Method, "%v", err)
+		}
+		s.Steps.Method = e.Name
+	}
 	setting.Default(&s.Steps.Method, "auto")
 	if s.Model.New == nil {
 		setting.Default(&s.Model.Kind, DefaultModel)
@@ -104,9 +111,11 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 		return nil, err
 	}
 	p.Spec.Steps.Method = s.Steps.Method
-	if p.Estimator, err = estimator.For(s.Steps.Method, p.Model, p.objective, p.Support); err != nil {
+	named, err := s.Steps.Named()
+	if err != nil {
 		return nil, &setting.Error{Field: "method", Value: s.Steps.Method, Allowed: err.Error()}
 	}
+	p.Estimator = named.For(p.Model, p.objective, p.Support)
 	if err := checkEstimator(p, p.Estimator); err != nil {
 		return nil, err
 	}
@@ -199,7 +208,9 @@ func (p *Prepared) descentDefaults() (err error) {
 	if err := setting.Positive(setting.Field{Name: "batch", Value: float64(c.Batch)}); err != nil {
 		return err
 	}
-	setting.Default(&c.Imputer.Kind, defaultImputer(p))
+	if c.Imputer.New == nil {
+		setting.Default(&c.Imputer.Kind, defaultImputer(p))
+	}
 	setting.Default(&c.ImputerRate, model.TrainingOf(p.Model).ImputerRate)
 	if c.WarmUp == nil {
 		c.WarmUp = new(500)
@@ -225,7 +236,7 @@ func (p *Prepared) ByBatches() bool {
 		asked = p.file.asked
 	}
 	c, err := asked.Resolve(p.descentProblem(false))
-	return err == nil && c.Optimiser == descent.Adam{}.Name()
+	return err == nil && c.Optimiser == "adam"
 }
 
 // defaultImputer is the kind of imputer that is trained by default. With the complete-data loss
@@ -248,7 +259,7 @@ func imputerStart(ctx context.Context, p *Prepared, q engine.Problem) (*model.Ga
 	if !p.Estimator.Trains() {
 		return nil, nil
 	}
-	imputer, err := nets.NewImputer(c.Imputer.Kind, q.Table.D, c.Imputer.Options, stream.New(0))
+	imputer, err := c.Imputer.Make(q.Table.D, stream.New(0))
 	if _, ok := imputer.(nets.NormalStart); err != nil || !ok { // the engine refuses unknown names
 		return nil, nil
 	}
@@ -270,6 +281,9 @@ const plane = 2
 // for networks of many columns without nominal ones, also in place of methods that auto is for numbers; with moments of pairs, pairwise.
 func (p *Prepared) method() (string, error) {
 	asked, counted := p.Spec.Steps.Method, p.original.Counted
+	if p.Spec.Steps.Estimator != nil {
+		return asked, nil
+	}
 	if p.wide && asked == "auto" {
 		return "em-latent", nil
 	}

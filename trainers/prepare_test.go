@@ -1,6 +1,7 @@
 package trainers_test
 
 import (
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -106,8 +107,8 @@ func TestSettingErrors(t *testing.T) {
 		{trainers.Spec{Model: trainers.ModelSpec{Kind: "moon"}}, "model"},
 		{trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "moon"}}, "objective"},
 		{trainers.Spec{Steps: engine.Config{Method: "vae"}}, "method"},
-		{trainers.Spec{Model: trainers.ModelSpec{New: func(int) (model.Model, error) { return nil, nil }}}, "model"},
-		{trainers.Spec{Model: trainers.ModelSpec{New: func(int) (model.Model, error) { return model.NewQuartic(5), nil }}}, "model"},
+		{trainers.Spec{Model: trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return nil, nil }}}, "model"},
+		{trainers.Spec{Model: trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return model.NewQuartic(5), nil }}}, "model"},
 		{trainers.Spec{Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) { return nil, nil }}}, "objective"},
 		{trainers.Spec{Weight: domain.Weight{Cap: -1}}, "g_cap"},
 		{trainers.Spec{Steps: engine.Config{Method: "exact-mc", Weighting: "leave-one-out", Draws: 2}}, "draws"},
@@ -117,6 +118,8 @@ func TestSettingErrors(t *testing.T) {
 		{trainers.Spec{Objective: trainers.ObjectiveSpec{Kind: "classical"}, Network: &regpath.Config{}}, "objective"},
 		{trainers.Spec{Network: &regpath.Config{Select: regpath.Selection{Kind: "cv", Folds: 31}}}, "select"},
 		{trainers.Spec{Network: &regpath.Config{Lambdas: -1}}, "lambdas"},
+		{trainers.Spec{Network: &regpath.Config{}, Descent: descent.Config{Epochs: 3}}, "descent"},
+		{trainers.Spec{Model: trainers.ModelSpec{Options: []byte("{}"), New: func(int, *rand.Rand) (model.Model, error) { return model.NewQuartic(4), nil }}}, "model"},
 	} {
 		_, err := trainers.Estimate(t.Context(), table, c.spec, trainers.Run{})
 		var wrong *trainers.SettingError

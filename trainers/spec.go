@@ -6,7 +6,7 @@
 //	engine     the two kinds of step that every fit alternates
 //	descent    fits of parameters: optimisers, when they stop
 //	mixed      mixtures of numbers and levels, by EM of the likelihood
-//	path       networks: the L1 path, the choice of λ, refinement
+//	regpath    networks: the L1 path, the choice of λ, refinement
 //	inference  how uncertain a network's partial correlations are, and a fit's parameters
 //	optim      optimisers as plain values
 //	fitted     models in files, and what is done with them: impute, sample, score
@@ -25,6 +25,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
@@ -62,8 +63,13 @@ type Spec struct {
 	Truth *evaluate.Truth `json:"-"` // to compare a fit with after each epoch, in the table's units; may be nil
 }
 
-// SettingError says which setting cannot be used, and why. Its Field is the name in
-// Spec's JSON, and the command line's flag.
+// SettingError says that a setting has a value that cannot be used. Its fields are
+//
+//	Field   string // the setting's name in Spec's JSON, as imputer_rate; the command line's flag has dashes
+//	Value   string // as it was given
+//	Allowed string // what it may be, or why this value may not be, as "it must be positive"
+//
+// Message(name string) string is the text of Error with the setting called name.
 type SettingError = setting.Error
 
 // DefaultModel is the model of a Spec that names none.
@@ -74,15 +80,15 @@ type ModelSpec struct {
 	Kind    string          `json:"kind"`              // a name of model.Models; gaussian
 	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
 
-	// New makes the model, a new one at each call, in place of Kind's maker. Kind is then
-	// the name that a saved model is read by; without one it cannot be saved.
-	New func(d int) (model.Model, error) `json:"-"`
+	// New makes the model, a new one at each call, in place of Kind's maker. Kind is then the
+	// registered name that a saved model is read by; without one it cannot be saved.
+	New func(d int, rng *rand.Rand) (model.Model, error) `json:"-"`
 }
 
 // make starts a model of d columns: what is random of it depends on the seed.
 func (s ModelSpec) make(d int, seed uint64) (model.Model, error) {
 	if s.New != nil {
-		m, err := s.New(d)
+		m, err := s.New(d, stream.New(seed, stream.Initial, 1))
 		switch {
 		case err != nil:
 			return nil, err

@@ -138,7 +138,7 @@ func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 		return err
 	}
 	fresh := s.Version == 0
-	if err := s.claimSettings(t, []any{settings, fmt.Sprintf("%T %T", e.Model, e.Objective), e.Objective, e.Missingness, options, shapes}); err != nil {
+	if err := s.claimSettings(t, []any{settings, fmt.Sprintf("%T %T %T %s %T %T", e.Model, e.Objective, e.Imputer, e.Estimator.Source.Name, e.Estimator.Weighting, e.Estimator.Loss), e.Objective, e.Missingness, options, shapes}); err != nil {
 		return err
 	}
 	if fresh {

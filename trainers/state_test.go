@@ -189,3 +189,35 @@ func FuzzLoadResamples(f *testing.F) {
 		s.Inference.Resamples[0] = inference.Fit{Done: true, Edges: []int{99}, Partial: []float64{0.5}}
 	})
 }
+
+// A fit that ended because it had no more steps goes on if it is given more: it ends where a fit ends that
+// was given them at once.
+func TestMoreStepsGoOn(t *testing.T) {
+	_, table := testtables.Normal(t, 100, 3)
+	average := 0.1
+	for method, d := range map[string][2]descent.Config{
+		"iw":       {{Epochs: 2, Average: &average}, {Epochs: 4, Average: &average}},
+		"zeroed":   {{Iterations: 2}, {Iterations: 5}},
+		"em-exact": {{Iterations: 2}, {Iterations: 5}},
+	} {
+		spec := trainers.Spec{Steps: engine.Config{Method: method}, Descent: d[1]}
+		whole, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
+		require.NoError(t, err)
+		state := &trainers.State{}
+		spec.Descent = d[0]
+		short, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{State: state})
+		require.NoError(t, err)
+		require.NotEqual(t, whole.Model.Model.Params()[0].Value, short.Model.Model.Params()[0].Value, method)
+		spec.Descent = d[1]
+		more, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{State: state})
+		require.NoError(t, err)
+		require.Equal(t, whole.Model.Model.Params()[0].Value, more.Model.Model.Params()[0].Value, method)
+		require.Len(t, more.History, len(whole.History), method)
+		spec.Descent.Rate, spec.Descent.Tolerance = 0.02, 0
+		if method != "iw" {
+			spec.Descent.Rate, spec.Descent.Tolerance = 0, 1e-3
+		}
+		_, err = trainers.Estimate(t.Context(), table, spec, trainers.Run{State: state})
+		require.ErrorIs(t, err, trainers.ErrOtherRun, method)
+	}
+}

@@ -55,15 +55,15 @@ type Setting struct {
 	Workers     int               // that look at columns at the same time; 1
 }
 
-// Check looks for one kind of fault.
-type Check struct {
+// check looks for one kind of fault.
+type check struct {
 	Kind string
 	find func(*examined) []Finding
 }
 
-// Checks are in the order of their findings. Columns that one finds at fault are not looked
+// checks are in the order of their findings. Columns that one finds at fault are not looked
 // at by later ones where the fault would explain what these find.
-var Checks = []Check{
+var checks = []check{
 	{"matrix", matrices},
 	{"repeated-rows", repeated},
 	{"few-rows", fewRows},
@@ -96,7 +96,7 @@ func Table(t *data.Table, s Setting) ([]Finding, error) {
 		return nil, err
 	}
 	var findings []Finding
-	for _, check := range Checks {
+	for _, check := range checks {
 		for _, f := range check.find(e) {
 			f.Kind = check.Kind
 			if f.Columns == nil {

@@ -12,9 +12,9 @@ import (
 	"missingscore/internal/printable"
 )
 
-// LeastRows are those of which a correlation can be told from none: on Fisher's scale its
+// leastRows are those of which a correlation can be told from none: on Fisher's scale its
 // standard error is 1/√(n − 3).
-const LeastRows = 4
+const leastRows = 4
 
 // fewestRows are those below which a correlation of 0 may well be estimated as 0.5:
 // 1.96/√(n − 3) > 0.5.
@@ -23,10 +23,10 @@ const fewestRows = 19
 // Refusal says why a table cannot give a result, or nil.
 func Refusal(t *data.Table) error {
 	n := rowsWithValues(t)
-	if n >= LeastRows {
+	if n >= leastRows {
 		return nil
 	}
-	return fmt.Errorf("only %d rows have a value: at least %d are needed, the standard error of a correlation is 1/√(n − 3) of n rows", n, LeastRows)
+	return fmt.Errorf("only %d rows have a value: at least %d are needed, the standard error of a correlation is 1/√(n − 3) of n rows", n, leastRows)
 }
 
 // rowsWithValues counts them.

@@ -37,7 +37,7 @@ func Law(t *data.Table) *missingness.Model {
 	law := missingness.NewLogistic(t.D)
 	found := false
 	for a, c := range w.tests(1, at) {
-		if !(c.P < Level) {
+		if !(c.P < level) {
 			continue
 		}
 		found = true
@@ -66,7 +66,7 @@ func (w *work) lawPredictors(j int, joint bool) []int {
 	}
 	slices.SortStableFunc(single, func(a, b association) int { return cmp.Compare(b.square, a.square) })
 	n := len(single)
-	single = slices.DeleteFunc(single, func(a association) bool { return float64(n)*survival(a.square) >= Level })
+	single = slices.DeleteFunc(single, func(a association) bool { return float64(n)*survival(a.square) >= level })
 	missing := missing(w.table, j)
 	room := max(1, min(missing, w.table.N-missing)/perTerm)
 	chosen := predictors(single[:min(room, len(single))])

@@ -17,8 +17,8 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Level is the corrected p below which a column's gaps are taken to depend on others.
-const Level = 0.05
+// level is the corrected p below which a column's gaps are taken to depend on others.
+const level = 0.05
 
 // Column is what is found of one column with gaps.
 type Column struct {
@@ -38,7 +38,7 @@ type Column struct {
 }
 
 // Depends says that the column's gaps depend on others.
-func (c Column) Depends() bool { return c.Corrected < Level }
+func (c Column) Depends() bool { return c.Corrected < level }
 
 // Where says in what rows the column is missing more often, as "x is low". Where the correction
 // leaves nothing of the test, which difference is the clearest is chance: it is "no sign of

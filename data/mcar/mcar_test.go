@@ -140,7 +140,7 @@ func TestCalibrated(t *testing.T) {
 			for k := range tables {
 				rng := rand.New(rand.NewPCG(uint64(k), 7))
 				for _, column := range Test(correlated(c.n, c.d, rng, c.hide(rng))) {
-					if column.Corrected < Level {
+					if column.Corrected < level {
 						any++
 						break
 					}

@@ -19,7 +19,7 @@ type Share struct {
 }
 
 // Differs says that the groups' shares differ.
-func (s Share) Differs() bool { return s.Corrected < Level }
+func (s Share) Differs() bool { return s.Corrected < level }
 
 // Shares compares two tables of the same columns by how often each column is missing:
 // columns with gaps in either, in their order. It sees only how many cells are missing, not

@@ -133,7 +133,7 @@ func Read(path string) (*Moments, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := Decode(text)
+	m, err := decode(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -142,8 +142,8 @@ func Read(path string) (*Moments, error) {
 
 var errDamaged = errors.New("the file is damaged, or not a file of moments: take them again with missingscore moments")
 
-// Decode is Read of a file's bytes.
-func Decode(text []byte) (*Moments, error) {
+// decode is Read of a file's bytes.
+func decode(text []byte) (*Moments, error) {
 	body, err := checkedfile.Open(fileMark, text)
 	if err != nil {
 		return nil, errDamaged
@@ -247,7 +247,7 @@ func (d *decoder) moments() *Moments {
 // patterns reads those of m, whose rows have to come to the number of all.
 func (d *decoder) patterns(m *Moments) {
 	left, before := m.Rows, ""
-	for i := range d.uint(MostPatterns) {
+	for i := range d.uint(mostPatterns) {
 		p := d.pattern(len(m.Names), left)
 		if d.err != nil || i > 0 && p.key >= before {
 			d.fail()

@@ -78,8 +78,8 @@ func (m *Moments) OfPairs() bool { return m.pairs != nil }
 // Patterns is the number of patterns of gaps, 0 of pairs.
 func (m *Moments) Patterns() int { return len(m.patterns) }
 
-// MostPatterns is how many patterns of gaps are kept.
-const MostPatterns = 100_000
+// mostPatterns is how many patterns of gaps are kept.
+const mostPatterns = 100_000
 
 // ErrPatterns says that a table has more than MostPatterns.
 var ErrPatterns = errors.New("too many patterns of gaps")
@@ -169,8 +169,8 @@ func (m *Moments) movedPairs(by []float64) *sums {
 }
 
 func (m *Moments) newPattern(key string) (*pattern, error) {
-	if len(m.patterns) == MostPatterns {
-		return nil, fmt.Errorf("%w: more than %d", ErrPatterns, MostPatterns)
+	if len(m.patterns) == mostPatterns {
+		return nil, fmt.Errorf("%w: more than %d", ErrPatterns, mostPatterns)
 	}
 	p := newPattern(key)
 	m.patterns[key] = p

@@ -89,7 +89,7 @@ func TestMomentsDoNotDependOnOrderOrParts(t *testing.T) {
 				i := order[at]
 				x, o = append(x, values[i*d:(i+1)*d]...), append(o, observed[i*d:(i+1)*d]...)
 			}
-			m, err := Decode(taken(t, names, x, o, pairs).Encode())
+			m, err := decode(taken(t, names, x, o, pairs).Encode())
 			require.NoError(t, err)
 			if merged == nil {
 				merged = m
@@ -293,7 +293,7 @@ func TestPairs(t *testing.T) {
 }
 
 func TestHelmert(t *testing.T) {
-	h := Helmert(5)
+	h := helmert(5)
 	var gram mat.Dense
 	gram.Mul(h.T(), h)
 	one := mat.NewDiagDense(5, []float64{1, 1, 1, 1, 1})
@@ -340,13 +340,13 @@ func TestRefusals(t *testing.T) {
 func TestEqualValuesInAFile(t *testing.T) {
 	m := taken(t, []string{"a", "b"}, []float64{0.1, 1, 0.1, 2, 0.1, 3}, []bool{true, true, true, true, true, true}, false)
 	require.NotEqual(t, 0.1, m.origin[0])
-	_, err := Decode(m.Encode())
+	_, err := decode(m.Encode())
 	require.NoError(t, err)
 }
 
 // A file of the exact sums of version 1 is refused in words.
 func TestOldFilesAreRefused(t *testing.T) {
-	_, err := Decode(checkedfile.Seal(fileMark, []byte{1}))
+	_, err := decode(checkedfile.Seal(fileMark, []byte{1}))
 	require.EqualError(t, err, "it was written by another version of the program (moments version 1, this one reads 2): take the moments again")
 }
 
@@ -375,20 +375,20 @@ func FuzzDecode(f *testing.F) {
 		m, err := New(names, Options{NA: []string{"NA", ""}, Pairs: pairs})
 		require.NoError(f, err)
 		require.NoError(f, m.Add(values, observed))
-		_, err = Decode(m.Encode())
+		_, err = decode(m.Encode())
 		require.NoError(f, err)
 		f.Add(m.Encode()[len(fileMark)+32:])
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		t.Setenv("MISSINGSCORE_MEMORY", "100MB")
-		m, err := Decode(checkedfile.Seal(fileMark, body))
+		m, err := decode(checkedfile.Seal(fileMark, body))
 		if err != nil {
 			return
 		}
 		if table, err := m.Table(); err == nil {
 			require.Equal(t, m.Rows, table.RowCount())
 		}
-		again, err := Decode(m.Encode())
+		again, err := decode(m.Encode())
 		require.NoError(t, err)
 		require.Equal(t, m.Encode(), again.Encode())
 	})

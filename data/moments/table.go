@@ -155,7 +155,7 @@ func Representatives(mean []float64, cov *mat.SymDense) *mat.Dense {
 	}
 	rows := mat.NewDense(r+1, len(mean), nil)
 	if r > 0 {
-		rows.Mul(Helmert(r), l.T())
+		rows.Mul(helmert(r), l.T())
 		rows.Scale(math.Sqrt(float64(r+1)), rows)
 	}
 	for i := range r + 1 {
@@ -191,8 +191,8 @@ func root(cov *mat.SymDense) mat.Matrix {
 	return l
 }
 
-// Helmert is H (r + 1, r): orthonormal columns, each orthogonal to that of ones.
-func Helmert(r int) *mat.Dense {
+// helmert is H (r + 1, r): orthonormal columns, each orthogonal to that of ones.
+func helmert(r int) *mat.Dense {
 	h := mat.NewDense(r+1, r, nil)
 	for a := range r {
 		size := math.Sqrt(float64((a + 1) * (a + 2)))

@@ -44,7 +44,7 @@ type fitting struct {
 func fit(t *testing.T, table *data.Table, m model.Model, f fitting) *trainers.Result {
 	t.Helper()
 	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{
-		Model:     trainers.ModelSpec{New: func(int) (model.Model, error) { return m, nil }},
+		Model:     trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return m, nil }},
 		Objective: f.objective,
 		KeepUnits: true,
 		Steps:     engine.Config{Method: f.method, Draws: f.draws, Seed: f.seed, Imputer: engine.ImputerSpec{Kind: f.imputer}},

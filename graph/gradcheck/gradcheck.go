@@ -69,7 +69,7 @@ func Model(m model.Model, x []float64, step float64) (score, diagonal Difference
 	d := m.Dim()
 	n := len(x) / d
 	p, err := graph.Build(func(b *graph.Builder) {
-		t := m.Evaluate(b, b.Input("x", n, d))
+		t := model.Evaluate(b, m, b.Input("x", n, d))
 		if t.LogDensity != nil {
 			b.Output("log density", t.LogDensity)
 		}
@@ -127,7 +127,7 @@ func HessianProduct(m model.Model, x, v []float64, step float64) (diff Differenc
 	d := m.Dim()
 	n := len(x) / d
 	p, err := graph.Build(func(b *graph.Builder) {
-		t := m.Evaluate(b, b.Input("x", n, d))
+		t := model.Evaluate(b, m, b.Input("x", n, d))
 		b.Output("score", t.NeedScore(b))
 		b.Output("product", t.NeedHessianProduct(b)(b.Input("v", n, d)))
 	})

@@ -170,8 +170,8 @@ type Trainable interface {
 
 // What a model that does not say it is fitted with: passes over the table, and Adam's rates.
 const (
-	DefaultEpochs      = 200
-	DefaultRate        = 0.01
+	defaultEpochs      = 200
+	defaultRate        = 0.01
 	DefaultImputerRate = 1e-3
 )
 
@@ -182,10 +182,10 @@ func TrainingOf(m Model) Training {
 		t = d.TrainingDefaults()
 	}
 	if t.Epochs == nil {
-		t.Epochs = func(int, bool) int { return DefaultEpochs }
+		t.Epochs = func(int, bool) int { return defaultEpochs }
 	}
 	if t.Rate == 0 {
-		t.Rate = DefaultRate
+		t.Rate = defaultRate
 	}
 	if t.ImputerRate == 0 {
 		t.ImputerRate = DefaultImputerRate
@@ -221,7 +221,7 @@ func CapabilitiesOf(m Model) (c Capabilities, err error) {
 		if p, ok := m.(MaskConditional); ok {
 			c.MaskConditional, at = true, p.WithMask(b.Input("mask", 1, m.Dim()))
 		}
-		t := at.Evaluate(b, x)
+		t := Evaluate(b, at, x)
 		t.NeedScore(b)
 		c.Density, c.Diagonal, c.HessianProduct, c.ConstantHessian = t.LogDensity != nil, t.Diagonal != nil, t.HessianProduct != nil, t.ConstantHessian
 		b.Output("x", b.Scale(1, x)) // a program needs an output, and none of the model is to be computed

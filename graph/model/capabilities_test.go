@@ -156,3 +156,39 @@ func TestTheGaussianIsNormal(t *testing.T) {
 		require.Same(t, g, n)
 	}
 }
+
+// misshapen is a normal, one part of whose Evaluation has a wrong shape.
+type misshapen struct {
+	model.Model
+	part string
+}
+
+func (m misshapen) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	e := m.Model.Evaluate(b, x)
+	switch m.part {
+	case "LogDensity":
+		e.LogDensity = x
+	case "Score":
+		e.Score = e.LogDensity
+	case "Diagonal":
+		e.Diagonal = e.LogDensity
+	case "HessianProduct":
+		e.HessianProduct = func(graph.Node) graph.Node { return e.LogDensity }
+	}
+	return e
+}
+
+// A part of a wrong shape is refused by its name.
+func TestShapesOfEvaluation(t *testing.T) {
+	for part, want := range map[string]string{
+		"LogDensity": "LogDensity is (4, 3), and must be (4, 1)", "Score": "Score is (4, 1), and must be (4, 3)",
+		"Diagonal": "Diagonal is (4, 1), and must be (4, 3)", "HessianProduct": "HessianProduct is (4, 1), and must be (4, 3)",
+	} {
+		_, err := graph.Build(func(b *graph.Builder) {
+			x := b.Input("x", 4, 3)
+			e := model.Evaluate(b, misshapen{model.NewGaussian(3, model.CholeskyFactor), part}, x)
+			b.Output("product", e.NeedHessianProduct(b)(x))
+		})
+		require.EqualError(t, err, "the model's "+want)
+	}
+}

@@ -20,7 +20,7 @@ func NewEvaluator(m Model, n int, masks bool) (*Evaluator, error) {
 		if p, ok := m.(MaskConditional); ok && masks {
 			m = p.WithMask(b.Input("mask", n, m.Dim()))
 		}
-		t := m.Evaluate(b, b.Input("x", n, m.Dim()))
+		t := Evaluate(b, m, b.Input("x", n, m.Dim()))
 		b.Output("score", t.NeedScore(b))
 		if e.scores = t.LogDensity == nil; !e.scores {
 			b.Output("log density", t.LogDensity)

@@ -51,6 +51,26 @@ type Evaluation struct {
 	noDiagonal error // why Diagonal is nil, for a derived one
 }
 
+// Evaluate is m.Evaluate(b, x). A part of another shape than Evaluation says stops the construction of the
+// program, by its name.
+func Evaluate(b *graph.Builder, m Model, x graph.Node) Evaluation {
+	t := m.Evaluate(b, x)
+	n, d := graph.Shape(x)
+	checkShape(b, "LogDensity", t.LogDensity, n, 1)
+	checkShape(b, "Score", t.Score, n, d)
+	checkShape(b, "Diagonal", t.Diagonal, n, d)
+	return t
+}
+
+func checkShape(b *graph.Builder, part string, of graph.Node, rows, cols int) {
+	if of == nil {
+		return
+	}
+	if r, c := graph.Shape(of); r != rows || c != cols {
+		b.Failf("the model's %s is (%d, %d), and must be (%d, %d)", part, r, c, rows, cols)
+	}
+}
+
 // NeedLogDensity is LogDensity. Like the methods below it stops the construction of the
 // program where the model has none.
 func (t Evaluation) NeedLogDensity(b *graph.Builder) graph.Node {
@@ -84,7 +104,12 @@ func (t Evaluation) NeedHessianProduct(b *graph.Builder) func(v graph.Node) grap
 	if t.HessianProduct == nil {
 		b.Failf("the model gives no Hessian product, which sliced objectives and half-spaces need")
 	}
-	return t.HessianProduct
+	return func(v graph.Node) graph.Node {
+		product := t.HessianProduct(v)
+		rows, cols := graph.Shape(v)
+		checkShape(b, "HessianProduct", product, rows, cols)
+		return product
+	}
 }
 
 // Hessians is how many of a table row's r draws need a Hessian of their own.

@@ -138,7 +138,7 @@ func (c testCase) program(t *testing.T) {
 	u, v := c.normals(n*c.d), c.normals(n*c.d)
 	first := "score"
 	p, err := graph.Build(func(b *graph.Builder) {
-		terms := c.at.Evaluate(b, b.Input("x", n, c.d))
+		terms := model.Evaluate(b, c.at, b.Input("x", n, c.d))
 		u, v := b.Input("u", n, c.d), b.Input("v", n, c.d)
 		sum := b.Sum(b.Prod(u, b.Square(terms.NeedScore(b))))
 		b.Output("score", terms.Score)

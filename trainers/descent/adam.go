@@ -12,15 +12,15 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// Adam makes steps on mini-batches of rows for a number of epochs (paper, appendix "Normal Distribution
+// byAdam makes steps on mini-batches of rows for a number of epochs (paper, appendix "Normal Distribution
 // estimation"), or until the loss of held-out rows no longer falls; it keeps the parameters where that was least.
-type Adam struct{}
+type byAdam struct{}
 
-func (Adam) Name() string          { return "adam" }
-func (Adam) Refusal(Problem) error { return nil }
+func (byAdam) Name() string          { return "adam" }
+func (byAdam) Refusal(Problem) error { return nil }
 
-// Resolve implements Optimiser.
-func (Adam) Resolve(c Config, p Problem) (Config, error) {
+// Resolve implements optimiser.
+func (byAdam) Resolve(c Config, p Problem) (Config, error) {
 	const reason = "it is of the optimisers em and lbfgs, and this fit is by adam; leave it out"
 	if err := foreign(reason, setting.Field{Name: "iterations", Value: float64(c.Iterations)}, setting.Field{Name: "tolerance", Value: c.Tolerance}); err != nil {
 		return c, err
@@ -52,8 +52,8 @@ type adam struct {
 	over     engine.Window
 }
 
-// Run implements Optimiser. It saves after each epoch, and after each window of a file's rows.
-func (Adam) Run(ctx context.Context, f *Fit) error {
+// Run implements optimiser. It saves after each epoch, and after each window of a file's rows.
+func (byAdam) Run(ctx context.Context, f *Fit) error {
 	s := f.State
 	if s.Adam.Rate == 0 {
 		s.Adam.Rate = f.Config.Rate
@@ -150,8 +150,8 @@ func (a *adam) report(step engine.Step, streamed bool) {
 	a.Report(p)
 }
 
-// Verdict implements Optimiser.
-func (Adam) Verdict(f *Fit) (converged bool, verdict string) {
+// Verdict implements optimiser.
+func (byAdam) Verdict(f *Fit) (converged bool, verdict string) {
 	b, h := f.State.Best, f.State.History
 	if b == nil {
 		if converged, verdict = Trend(atLastLambda(h)); converged && f.barelyMoves(f.State.Iteration) {

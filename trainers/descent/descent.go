@@ -41,7 +41,7 @@ type Config struct {
 
 // Passes is that many epochs of Adam over all rows, whatever the loss: what the paper does.
 func Passes(epochs int, rate float64) Config {
-	return Config{Optimiser: Adam{}.Name(), Epochs: epochs, Rate: rate, Validation: new(0.0), Average: new(0.0)}
+	return Config{Optimiser: byAdam{}.Name(), Epochs: epochs, Rate: rate, Validation: new(0.0), Average: new(0.0)}
 }
 
 // Check refuses numbers that are out of range; zero values are defaults to come.
@@ -101,14 +101,14 @@ type State struct {
 	EM         em.State
 	Start      []float64   // of em: (μ, P)
 	Guarded    bool        // begun again, without accelerations that lower the likelihood
-	Degenerate *Degenerate // the likelihood has no maximum; nil: not found so
+	Degenerate *degenerate // the likelihood has no maximum; nil: not found so
 	LBFGS      optim.LBFGS
-	Flattest   Flattest // of lbfgs
+	Flattest   flattest // of lbfgs
 	Decrement  float64  // of lbfgs that stalled: what Newton's step promises, relative to the loss
 	Stuck      bool     // no step lowers the loss
 
-	Penalised *Penalised // nil without a penalty
-	Spectral  Spectral
+	Penalised *penalisedState // nil without a penalty
+	Spectral  spectral
 }
 
 // Fit is one being made: a zero State is a fresh one. The parameters are in the engine's
@@ -127,7 +127,7 @@ type Fit struct {
 // Run makes what is left of a fit. When ctx is cancelled it returns its error with the
 // state as it is between two steps.
 func (f *Fit) Run(ctx context.Context) error {
-	o, err := ByName(f.Config.Optimiser)
+	o, err := byName(f.Config.Optimiser)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (f *Fit) Run(ctx context.Context) error {
 
 // Verdict says whether a fit that has run converged, in a sentence.
 func (f *Fit) Verdict() (converged bool, verdict string) {
-	o, err := ByName(f.Config.Optimiser)
+	o, err := byName(f.Config.Optimiser)
 	if err != nil {
 		return false, "NOT converged: " + err.Error()
 	}
@@ -169,9 +169,9 @@ func (f *Fit) record(r Record) (err error) {
 	return nil
 }
 
-// Optimiser is a way to find a fit's parameters. A new one is a type with these methods
-// and a line in Optimisers.
-type Optimiser interface {
+// optimiser is a way to find a fit's parameters. A new one is a type with these methods
+// and a line in optimisers.
+type optimiser interface {
 	// Name is that in Config.
 	Name() string
 	// Refusal says why it cannot make a fit, or nil.
@@ -184,9 +184,9 @@ type Optimiser interface {
 	Verdict(f *Fit) (converged bool, verdict string)
 }
 
-// Optimisers are all there are. The first that does not refuse a fit is its default, but for lbfgs with models
+// optimisers are all there are. The first that does not refuse a fit is its default, but for lbfgs with models
 // that overfit, whose minimum is no good fit.
-var Optimisers = []Optimiser{Proximal{}, EM{}, LBFGS{}, Adam{}}
+var optimisers = []optimiser{byProximal{}, byEM{}, byLBFGS{}, byAdam{}}
 
 // Problem is what an optimiser is chosen for.
 type Problem struct {
@@ -200,17 +200,17 @@ type Problem struct {
 	Penalised bool // it has a penalty on couplings
 }
 
-// Names are those of Optimisers.
+// Names are those of optimisers.
 func Names() (names []string) {
-	for _, o := range Optimisers {
+	for _, o := range optimisers {
 		names = append(names, o.Name())
 	}
 	return names
 }
 
-// ByName looks an optimiser up.
-func ByName(name string) (Optimiser, error) {
-	for _, o := range Optimisers {
+// byName looks an optimiser up.
+func byName(name string) (optimiser, error) {
+	for _, o := range optimisers {
 		if o.Name() == name {
 			return o, nil
 		}
@@ -219,26 +219,26 @@ func ByName(name string) (Optimiser, error) {
 }
 
 // choose is the optimiser of that name, or the default for a fit.
-func choose(name string, p Problem) (Optimiser, error) {
+func choose(name string, p Problem) (optimiser, error) {
 	asked := name != "" && name != "auto"
 	switch {
-	case asked && p.Streamed && name != (Adam{}).Name():
+	case asked && p.Streamed && name != (byAdam{}).Name():
 		return nil, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave --stream out")
 	case asked:
-		o, err := ByName(name)
+		o, err := byName(name)
 		if err == nil && o.Refusal(p) != nil {
 			err = setting.Errorf("optimiser", name, "%v", o.Refusal(p))
 		}
 		return o, err
 	case p.Streamed:
-		return Adam{}, nil
+		return byAdam{}, nil
 	}
-	for _, o := range Optimisers {
-		if minimum := o != (LBFGS{}) || !model.TrainingOf(p.Model).Overfits; minimum && o.Refusal(p) == nil {
+	for _, o := range optimisers {
+		if minimum := o != (byLBFGS{}) || !model.TrainingOf(p.Model).Overfits; minimum && o.Refusal(p) == nil {
 			return o, nil
 		}
 	}
-	return Adam{}, nil
+	return byAdam{}, nil
 }
 
 // wholeTable resolves the settings of a fit over all rows at once: it refuses those of adam and fills in the

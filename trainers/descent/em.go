@@ -19,17 +19,17 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// EM is for normal models and losses that have an expectation step (losses.LossNeeds.Moments):
-// EM iterations (package em) over all rows, accelerated, until a
+// byEM is for normal models and losses that have an expectation step (losses.LossNeeds.Moments):
+// byEM iterations (package em) over all rows, accelerated, until a
 // turn moves nothing by more than Config.Tolerance: no P_jk by as much of √(P_jj P_kk), no μ_j
 // by as much of 1/√P_jj; or until only rounding is left (Stall). Its end is maximum
 // likelihood's.
-type EM struct{}
+type byEM struct{}
 
-func (EM) Name() string { return "em" }
+func (byEM) Name() string { return "em" }
 
-// Refusal implements Optimiser.
-func (EM) Refusal(p Problem) error {
+// Refusal implements optimiser.
+func (byEM) Refusal(p Problem) error {
 	if !p.Estimator.Loss.Needs().Moments {
 		return fmt.Errorf("the loss of method %s has no expectation step; use another", p.Estimator.Name)
 	}
@@ -39,14 +39,14 @@ func (EM) Refusal(p Problem) error {
 	return nil
 }
 
-// Resolve implements Optimiser.
-func (EM) Resolve(c Config, p Problem) (Config, error) {
+// Resolve implements optimiser.
+func (byEM) Resolve(c Config, p Problem) (Config, error) {
 	err := c.wholeTable(p, defaultTolerance, defaultTolerance)
 	return c, err
 }
 
-// Run implements Optimiser. It saves after each turn.
-func (EM) Run(ctx context.Context, f *Fit) error {
+// Run implements optimiser. It saves after each turn.
+func (byEM) Run(ctx context.Context, f *Fit) error {
 	t := em.Turns{Engine: f.Engine, Model: f.Model.(*model.Gaussian), Rows: f.Table.AllRows()}
 	f.Condense(t.Rows)
 	s := &f.State.EM
@@ -121,8 +121,8 @@ func (f *Fit) begin(t em.Turns) {
 	t.Put(f.State.Start)
 }
 
-// Verdict implements Optimiser.
-func (EM) Verdict(f *Fit) (converged bool, verdict string) {
+// Verdict implements optimiser.
+func (byEM) Verdict(f *Fit) (converged bool, verdict string) {
 	s := f.State.EM
 	if d := f.State.Degenerate; d != nil {
 		return false, d.verdict(f.Table, s.Count)
@@ -136,9 +136,9 @@ func (EM) Verdict(f *Fit) (converged bool, verdict string) {
 	return false, fmt.Sprintf("NOT converged: after %d EM iterations the last still moved the precision or the mean by %.2g of its size, not under %.2g; allow more iterations, or look for columns that depend on each other", s.Count, s.Relative, f.Config.Tolerance)
 }
 
-// Degenerate says that turns lead to where some columns depend on each other exactly, and the
+// degenerate says that turns lead to where some columns depend on each other exactly, and the
 // likelihood has no maximum (docs/theory/complete-data.md#no-maximum).
-type Degenerate struct {
+type degenerate struct {
 	Columns []int // the least set of them; nil where they are too many to tell
 	Rows    int   // that have all of Columns
 	Exact   bool  // whether these rows leave room for the dependence; else it is so to rounding
@@ -151,8 +151,8 @@ const (
 
 // look returns the dependence that turns lead to, or nil: columns that are dependent but for 1e-8 of a variance,
 // if the rows with all of them leave room for it or a turn had no solution (ended).
-func (f *Fit) look(ended bool) *Degenerate {
-	d := &Degenerate{Columns: diagnose.Dependent(correlations(f.Model.(*model.Gaussian)), degenerateShare)}
+func (f *Fit) look(ended bool) *degenerate {
+	d := &degenerate{Columns: diagnose.Dependent(correlations(f.Model.(*model.Gaussian)), degenerateShare)}
 	if d.Columns != nil {
 		d.Rows, d.Exact = diagnose.Exact(f.Table, d.Columns)
 	}
@@ -191,7 +191,7 @@ func correlations(g *model.Gaussian) *mat.SymDense {
 }
 
 // verdict says it for the columns of a table, after so many turns.
-func (d *Degenerate) verdict(t *data.Table, turns int) string {
+func (d *degenerate) verdict(t *data.Table, turns int) string {
 	if d.Columns == nil {
 		return fmt.Sprintf("NOT converged: the likelihood has no maximum: it grows as columns come to depend on each other exactly, and after %d EM iterations they do, to rounding; look for columns that others determine (missingscore check), or estimate a network, whose penalty keeps it finite", turns)
 	}

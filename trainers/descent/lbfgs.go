@@ -16,7 +16,7 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// LBFGS is for losses that are functions of the parameters: no draws in the estimator or
+// byLBFGS is for losses that are functions of the parameters: no draws in the estimator or
 // the objective. It minimises over all rows at once by optim.LBFGS and optim.WolfeStep,
 // from where startAtLikelihood has put the model, until the relative gradient (Dennis & Schnabel 1983, section 7.2)
 //
@@ -26,7 +26,7 @@ import (
 // (Stall): then at the point where the gradient was least. No step raises the loss by more than
 // rounding, so that more iterations never give a worse one. Parameters at which the loss is not finite, or a distribution does not exist, are
 // stepped back from.
-type LBFGS struct{}
+type byLBFGS struct{}
 
 const (
 	defaultIterations = 10000
@@ -36,10 +36,10 @@ const (
 	singleRounding    = 1e-6
 )
 
-func (LBFGS) Name() string { return "lbfgs" }
+func (byLBFGS) Name() string { return "lbfgs" }
 
-// Refusal implements Optimiser: the loss has to be a function of the parameters.
-func (LBFGS) Refusal(p Problem) error {
+// Refusal implements optimiser: the loss has to be a function of the parameters.
+func (byLBFGS) Refusal(p Problem) error {
 	switch {
 	case !p.Estimator.Deterministic():
 		return fmt.Errorf("method %s draws at random, so that its loss is never twice the same; use adam", p.Estimator.Name)
@@ -51,15 +51,15 @@ func (LBFGS) Refusal(p Problem) error {
 	return nil
 }
 
-// Resolve implements Optimiser.
-func (LBFGS) Resolve(c Config, p Problem) (Config, error) {
+// Resolve implements optimiser.
+func (byLBFGS) Resolve(c Config, p Problem) (Config, error) {
 	err := c.wholeTable(p, defaultTolerance, singleTolerance)
 	return c, err
 }
 
-// Flattest is the point where the relative gradient was least, of those whose losses rounding cannot tell
+// flattest is the point where the relative gradient was least, of those whose losses rounding cannot tell
 // apart: steps among them go up as often as down.
-type Flattest struct {
+type flattest struct {
 	Gradient, Loss float64
 	At             []float64 // all parameters
 }
@@ -72,8 +72,8 @@ type minimiser struct {
 	gradient []float64
 }
 
-// Run implements Optimiser. It saves after each iteration.
-func (LBFGS) Run(ctx context.Context, f *Fit) error {
+// Run implements optimiser. It saves after each iteration.
+func (byLBFGS) Run(ctx context.Context, f *Fit) error {
 	m := &minimiser{Fit: f, rows: f.Table.AllRows()}
 	f.Condense(m.rows)
 	s := f.State
@@ -173,7 +173,7 @@ func (m *minimiser) iterate(ctx context.Context) error {
 	s.LBFGS.Learn(step, change)
 	s.Stall.note(m.relative(), m.loss)
 	if b := &s.Flattest; b.At == nil || m.loss < b.Loss-m.rounding()*m.scale() || m.relative() < b.Gradient {
-		*b = Flattest{m.relative(), m.loss, m.theta()}
+		*b = flattest{m.relative(), m.loss, m.theta()}
 	}
 	s.Iteration++
 	m.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: m.Fit.Config.Iterations, Loss: m.loss, EffectiveSize: math.NaN()})
@@ -234,8 +234,8 @@ func (f *Fit) rounding() float64 {
 	return rounding
 }
 
-// Verdict implements Optimiser.
-func (LBFGS) Verdict(f *Fit) (converged bool, verdict string) {
+// Verdict implements optimiser.
+func (byLBFGS) Verdict(f *Fit) (converged bool, verdict string) {
 	s, last := f.State, f.Final()
 	if s.Stuck && last.Gradient > math.Sqrt(f.rounding()) && s.Stall.reached() && s.Decrement <= f.rounding() {
 		return true, fmt.Sprintf("converged as far as rounding allows: of the last %d of %d iterations %d raised the loss by its rounding, and the next would not lower it; the relative gradient is %.2g, which columns far from 0 or nearly dependent have", s.Stall.Count, s.Iteration, s.Stall.Rose, last.Gradient)

@@ -20,11 +20,11 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// Penalised is the state of a fit with a penalty. The path goes down from the largest λ, each fit starting
+// penalisedState is the state of a fit with a penalty. The path goes down from the largest λ, each fit starting
 // where the last ended: without each fold of the cross-validation, then on all rows down to the λ chosen.
-type Penalised struct {
+type penalisedState struct {
 	Lambdas []float64 // of the path, the largest first; only one where it is given
-	Folds   []Fold    // of the cross-validation; nil where λ is given
+	Folds   []fold    // of the cross-validation; nil where λ is given
 	Chosen  int       // where in Lambdas the fit ends
 	Index   int       // where it is
 	Least   float64   // eigenvalue that the matrix of couplings may have
@@ -45,15 +45,15 @@ func (c Config) checkPenalised(p Problem) error {
 		return refuse("method %s solves an equation, to whose loss no penalty can be added; take method exact, or for a network the command network, which has penalties of its own", p.Estimator.Name)
 	case c.Validation != nil && *c.Validation != 0:
 		return setting.Errorf("validation", *c.Validation, "with a penalty λ decides how close the fit comes to the rows, and none are held out to stop by; leave it out, or the penalty")
-	case c.Optimiser == LBFGS{}.Name() || c.Optimiser == EM{}.Name():
+	case c.Optimiser == byLBFGS{}.Name() || c.Optimiser == byEM{}.Name():
 		return setting.Errorf("optimiser", c.Optimiser, "a fit with a penalty is by proximal or adam; leave it out")
 	}
 	return nil
 }
 
 // penalised makes what is left of a fit with a penalty.
-func (f *Fit) penalised(ctx context.Context, o Optimiser) (err error) {
-	setting.Default(&f.State.Penalised, &Penalised{})
+func (f *Fit) penalised(ctx context.Context, o optimiser) (err error) {
+	setting.Default(&f.State.Penalised, &penalisedState{})
 	s := f.State.Penalised
 	if f.shrink, err = newShrinkage(f.Config.Penalty, f.Model, s.Least); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (f *Fit) penalised(ctx context.Context, o Optimiser) (err error) {
 }
 
 // at fits at λ number l of the path, from where the fit before it ended.
-func (f *Fit) at(ctx context.Context, o Optimiser, l int) error {
+func (f *Fit) at(ctx context.Context, o optimiser, l int) error {
 	here := *f
 	here.shrink.lambda = f.State.Penalised.Lambdas[l]
 	here.Config.Epochs += l * ((3*f.Config.Epochs + 4) / 5) // the first fit goes a longer way
@@ -99,7 +99,7 @@ func (f *Fit) at(ctx context.Context, o Optimiser, l int) error {
 
 // lambdas are those of the path: the one that is given, or from that one down at which the
 // couplings come to nothing.
-func (f *Fit) lambdas(ctx context.Context, o Optimiser) ([]float64, error) {
+func (f *Fit) lambdas(ctx context.Context, o optimiser) ([]float64, error) {
 	c := f.Config.Penalty
 	if !c.Validates() {
 		return []float64{c.Lambda}, nil
@@ -134,7 +134,7 @@ func (f *Fit) on(t *data.Table, workers int, lambdas []float64) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := &Fit{Engine: e, Config: f.Config, State: &State{Penalised: &Penalised{Lambdas: lambdas}}, Save: func() error { return nil }}
+	own := &Fit{Engine: e, Config: f.Config, State: &State{Penalised: &penalisedState{Lambdas: lambdas}}, Save: func() error { return nil }}
 	own.shrink, err = newShrinkage(f.Config.Penalty, e.Model, f.shrink.least)
 	return own, err
 }
@@ -162,26 +162,26 @@ func (f *Fit) Penalty() *penalty.Outcome {
 	return r
 }
 
-// Fold is the state of a fold of the cross-validation.
-type Fold struct {
+// fold is the state of a fold of the cross-validation.
+type fold struct {
 	Rows   int       // that are held out
 	Losses []float64 // of these, mean over them, for each λ so far; +Inf where the fit diverged
 
 	Engine    engine.State // after the last of these, with the optimiser's state
 	Adam      optim.Adam
-	Spectral  Spectral
+	Spectral  spectral
 	Iteration int
 }
 
 // crossValidate makes the folds' remaining fits, several at a time. A fold depends on the seed and its
 // number alone.
-func (f *Fit) crossValidate(ctx context.Context, o Optimiser) error {
+func (f *Fit) crossValidate(ctx context.Context, o optimiser) error {
 	s, parts := f.State.Penalised, make([][]int, f.Config.Penalty.Folds)
 	for i, row := range stream.New(f.Engine.Config.Seed, stream.Validate).Perm(f.Table.N) {
 		parts[i%len(parts)] = append(parts[i%len(parts)], row)
 	}
 	if s.Folds == nil {
-		s.Folds = make([]Fold, len(parts))
+		s.Folds = make([]fold, len(parts))
 	}
 	pool, ctx := panics.WithContext(ctx)
 	pool.SetLimit(max(1, f.Engine.Config.Workers))
@@ -192,7 +192,7 @@ func (f *Fit) crossValidate(ctx context.Context, o Optimiser) error {
 			continue
 		}
 		pool.Go(func() error {
-			err := f.fold(ctx, o, heldOut, s.Folds[k], func(reached Fold) error {
+			err := f.fold(ctx, o, heldOut, s.Folds[k], func(reached fold) error {
 				mu.Lock()
 				defer mu.Unlock()
 				s.Folds[k] = reached
@@ -213,7 +213,7 @@ func (f *Fit) crossValidate(ctx context.Context, o Optimiser) error {
 }
 
 // fold makes a fold's remaining fits and hands on its state after each λ.
-func (f *Fit) fold(ctx context.Context, o Optimiser, heldOut []int, from Fold, reach func(Fold) error) error {
+func (f *Fit) fold(ctx context.Context, o optimiser, heldOut []int, from fold, reach func(fold) error) error {
 	learned := slices.DeleteFunc(f.Table.AllRows(), func(row int) bool { _, out := slices.BinarySearch(heldOut, row); return out })
 	table, err := f.Table.Rows(learned)
 	if err != nil {
@@ -248,7 +248,7 @@ func (f *Fit) fold(ctx context.Context, o Optimiser, heldOut []int, from Fold, r
 		if !engine.Finite(loss) {
 			loss = math.Inf(1)
 		}
-		from = Fold{Rows: len(heldOut), Losses: append(slices.Clone(from.Losses), loss), Engine: own.Capture(),
+		from = fold{Rows: len(heldOut), Losses: append(slices.Clone(from.Losses), loss), Engine: own.Capture(),
 			Adam: own.State.Adam.Clone(), Spectral: own.State.Spectral, Iteration: own.State.Iteration}
 		if err := reach(from); err != nil {
 			return err
@@ -258,7 +258,7 @@ func (f *Fit) fold(ctx context.Context, o Optimiser, heldOut []int, from Fold, r
 }
 
 // curve is the mean over all rows of the held-out loss by λ, with its standard error.
-func (s *Penalised) curve() (curve []penalty.Point) {
+func (s *penalisedState) curve() (curve []penalty.Point) {
 	for l, lambda := range s.Lambdas {
 		var losses, rows []float64
 		for _, f := range s.Folds {

@@ -16,7 +16,7 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// Proximal is for fits with a penalty whose loss is a function of the parameters. It minimises
+// byProximal is for fits with a penalty whose loss is a function of the parameters. It minimises
 // F = ℓ + λ Σ_{j<k} Ω(m_jk) over all rows at once by proximal gradient steps
 //
 //	θ⁺ = prox(θ − tM⁻¹∇ℓ),   M = 2 for couplings, which are two elements of a matrix, else 1
@@ -28,10 +28,10 @@ import (
 //	max_j |θ_j − prox(θ − tM⁻¹∇ℓ)_j| / (t/M_j) · max(|θ_j|, 1) / max(|F|, |F at the start|)
 //
 // the relative gradient of what is smooth there, is under Config.Tolerance.
-type Proximal struct{}
+type byProximal struct{}
 
-// Spectral is its state at one λ.
-type Spectral struct {
+// spectral is its state at one λ.
+type spectral struct {
 	Lambda float64   // 0: it has not begun
 	Recent []float64 // the last F's
 	Start  float64   // |F| at the start
@@ -50,19 +50,19 @@ const (
 	mostHalved              = 1e-6 // of a step
 )
 
-// Name implements Optimiser.
-func (Proximal) Name() string { return "proximal" }
+// Name implements optimiser.
+func (byProximal) Name() string { return "proximal" }
 
-// Refusal implements Optimiser.
-func (Proximal) Refusal(p Problem) error {
+// Refusal implements optimiser.
+func (byProximal) Refusal(p Problem) error {
 	if !p.Penalised {
 		return errors.New("it is for fits with a penalty, and there is none: name one (penalty), or take lbfgs")
 	}
-	return LBFGS{}.Refusal(p)
+	return byLBFGS{}.Refusal(p)
 }
 
-// Resolve implements Optimiser.
-func (Proximal) Resolve(c Config, p Problem) (Config, error) {
+// Resolve implements optimiser.
+func (byProximal) Resolve(c Config, p Problem) (Config, error) {
 	err := c.wholeTable(p, proximalTolerance, proximalSingleTolerance)
 	return c, err
 }
@@ -74,8 +74,8 @@ type proximal struct {
 	from    int       // where the matrix begins among all parameters
 }
 
-// Run implements Optimiser, at the λ that the fit is at. It saves after each iteration.
-func (Proximal) Run(ctx context.Context, f *Fit) error {
+// Run implements optimiser, at the λ that the fit is at. It saves after each iteration.
+func (byProximal) Run(ctx context.Context, f *Fit) error {
 	p := newProximal(f)
 	if err := p.evaluate(ctx); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (Proximal) Run(ctx context.Context, f *Fit) error {
 		value := p.value()
 		step := s.Step
 		setting.Default(&step, firstStep)
-		*s = Spectral{Lambda: f.shrink.lambda, Recent: []float64{value}, Start: math.Abs(value), Step: step}
+		*s = spectral{Lambda: f.shrink.lambda, Recent: []float64{value}, Start: math.Abs(value), Step: step}
 		f.State.Stuck = false
 	}
 	for s.Count == 0 || s.Count < f.Config.Iterations && p.residual() > f.Config.Tolerance && !f.State.Stuck {
@@ -205,8 +205,8 @@ func (p *proximal) note() error {
 	return p.record(Record{Iteration: p.State.Iteration, Loss: p.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: p.residual()})
 }
 
-// Verdict implements Optimiser.
-func (Proximal) Verdict(f *Fit) (converged bool, verdict string) {
+// Verdict implements optimiser.
+func (byProximal) Verdict(f *Fit) (converged bool, verdict string) {
 	return f.minimised(f.State.Spectral.Count, "take a larger λ")
 }
 

@@ -2,6 +2,9 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -9,6 +12,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/losses"
+	"missingscore/nets"
 	"missingscore/trainers/estimator"
 )
 
@@ -34,16 +38,17 @@ type Problem struct {
 // Config is how gaps are filled and gradients are computed. Zero values mean the
 // defaults named here.
 type Config struct {
-	Method       string             `json:"method"`            // an estimator's name
-	Draws        int                `json:"draws"`             // r, imputations per row and parameter step; 10
-	ImputerSteps int                `json:"imputer_steps"`     // L, imputer steps per parameter step; 10
-	WarmUp       *int               `json:"warm_up,omitempty"` // imputer steps before the first parameter step; nil: 0 along a path, 500 for other fits
-	Batch        int                `json:"batch"`             // table rows in a batch; 100, or all rows if fewer
-	ImputerRate  float64            `json:"imputer_rate"`      // Adam's rate for the imputer; 1e-3
-	ImputerLoss  losses.ImputerLoss `json:"imputer_loss"`      // KL
-	Imputer      ImputerSpec        `json:"imputer"`           // the paper's network
-	ProposalSD   float64            `json:"proposal_sd"`       // deviation of the fixed proposal N(0, sd²); 1 (the paper: 4)
-	Weighting    string             `json:"weighting"`         // "uniform" or "leave-one-out"; "": the estimator's own
+	Method       string               `json:"method"`            // an estimator's name
+	Estimator    *estimator.Estimator `json:"-"`                 // in place of Method's: a source, a weighting and a loss; nil: Method's
+	Draws        int                  `json:"draws"`             // r, imputations per row and parameter step; 10
+	ImputerSteps int                  `json:"imputer_steps"`     // L, imputer steps per parameter step; 10
+	WarmUp       *int                 `json:"warm_up,omitempty"` // imputer steps before the first parameter step; nil: 0 along a path, 500 for other fits
+	Batch        int                  `json:"batch"`             // table rows in a batch; 100, or all rows if fewer
+	ImputerRate  float64              `json:"imputer_rate"`      // Adam's rate for the imputer; 1e-3
+	ImputerLoss  losses.ImputerLoss   `json:"imputer_loss"`      // KL
+	Imputer      ImputerSpec          `json:"imputer"`           // the paper's network
+	ProposalSD   float64              `json:"proposal_sd"`       // deviation of the fixed proposal N(0, sd²); 1 (the paper: 4)
+	Weighting    string               `json:"weighting"`         // "uniform" or "leave-one-out"; "": the estimator's own
 	// FreeDraws takes the missing cells from all of R^d, whatever the domain, as the paper's
 	// experiments seem to: the expectations are then not those of the model on its domain.
 	FreeDraws bool        `json:"free_draws,omitempty"`
@@ -77,6 +82,35 @@ type Pass struct {
 type ImputerSpec struct {
 	Kind    string          `json:"kind"`              // a name of nets.Imputers; normal, the paper's
 	Options json.RawMessage `json:"options,omitempty"` // as its maker takes them
+
+	// New makes the imputer of d columns in place of Kind's maker. Kind is then the name that a saved one is read by; without one it cannot be saved.
+	New func(d int, rng *rand.Rand) (nets.Imputer, error) `json:"-"`
+}
+
+// Make makes the imputer of d columns. It is none of many levels of noise if it is made by New.
+func (s ImputerSpec) Make(d int, rng *rand.Rand) (nets.Imputer, error) {
+	if s.New == nil {
+		return nets.NewImputer(s.Kind, d, s.Options, rng)
+	}
+	m, err := s.New(d, rng)
+	if err == nil && m == nil {
+		err = errors.New("ImputerSpec.New gives no imputer")
+	}
+	return m, err
+}
+
+// Named is the estimator that Estimator or Method says. An Estimator without a Name is called own.
+func (c Config) Named() (estimator.Estimator, error) {
+	if c.Estimator == nil {
+		return estimator.ByName(c.Method)
+	}
+	e := *c.Estimator
+	setting.Default(&e.Name, "own")
+	setting.Default(&e.Title, e.Name)
+	if c.Method != "" && c.Method != "auto" && c.Method != e.Name {
+		return e, fmt.Errorf("an Estimator is given by value: leave Method out")
+	}
+	return e, nil
 }
 
 // DefaultBatch is how many rows a step takes.
@@ -88,17 +122,20 @@ const DefaultDraws = 10
 // Resolve fills zero values for a problem and checks the rest. It gives the estimator
 // that Method is for it.
 func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
-	e, err := estimator.For(c.Method, p.Joint(), p.Objective, p.Domain)
+	e, err := c.Named()
 	if err != nil {
 		return c, e, setting.Errorf("method", c.Method, "%v", err)
 	}
+	e = e.For(p.Joint(), p.Objective, p.Domain)
 	c.Method = e.Name
 	setting.Default(&c.Draws, DefaultDraws)
 	setting.Default(&c.ImputerSteps, 10)
 	setting.Default(&c.Batch, DefaultBatch)
 	setting.Default(&c.Workers, 1)
 	setting.Default(&c.ImputerRate, model.DefaultImputerRate)
-	setting.Default(&c.Imputer.Kind, "normal")
+	if c.Imputer.New == nil {
+		setting.Default(&c.Imputer.Kind, "normal")
+	}
 	setting.Default(&c.ProposalSD, 1)
 	if c.WarmUp == nil {
 		c.WarmUp = new(0)

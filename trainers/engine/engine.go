@@ -195,12 +195,12 @@ func (e *Engine) prepareImputer() (err error) {
 		return nil
 	}
 	c, t := e.Config, &e.imputer
-	if options := c.Imputer.Options; e.noising != nil && !e.noising.Schedule().Single() {
+	if options := c.Imputer.Options; e.noising != nil && !e.noising.Schedule().Single() && c.Imputer.New == nil {
 		if e.Config.Imputer.Options, err = nets.ImputerAtLevels(c.Imputer.Kind, options); err != nil {
 			return err
 		}
 	}
-	if e.Imputer, err = nets.NewImputer(c.Imputer.Kind, e.Table.D, e.Config.Imputer.Options, stream.New(c.Seed, stream.Initial)); err != nil {
+	if e.Imputer, err = e.Config.Imputer.Make(e.Table.D, stream.New(c.Seed, stream.Initial)); err != nil {
 		return &setting.Error{Field: "imputer", Allowed: err.Error()}
 	}
 	if at, ok := e.Imputer.(nets.NormalStart); ok && e.Normal != nil {

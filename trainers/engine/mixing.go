@@ -10,8 +10,8 @@ import (
 	"missingscore/trainers/source"
 )
 
-// MostRHat is the R-hat above which a fit says that its chains have not met.
-const MostRHat = 1.1
+// mostRHat is the R-hat above which a fit says that its chains have not met.
+const mostRHat = 1.1
 
 // Mixing tells how well chains mix that rows are completed from, with the model as it now
 // is: nil where none are. Results do not depend on the number of workers.
@@ -50,8 +50,8 @@ func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
 
 // MixingWarnings warn of chains that have not met; m may be nil.
 func MixingWarnings(m *mcmc.Mixing) []string {
-	if m == nil || m.RHat <= MostRHat {
+	if m == nil || m.RHat <= mostRHat {
 		return nil
 	}
-	return []string{fmt.Sprintf("the chains that complete the rows have not met: split R-hat %.2f over rows (root mean square), %.2f in row %d, should be below %v; the conditional may have several modes, or the fit too few steps: compare with variw, or with chains started from another --seed", m.RHat, m.Worst, m.Row+1, MostRHat)}
+	return []string{fmt.Sprintf("the chains that complete the rows have not met: split R-hat %.2f over rows (root mean square), %.2f in row %d, should be below %v; the conditional may have several modes, or the fit too few steps: compare with variw, or with chains started from another --seed", m.RHat, m.Worst, m.Row+1, mostRHat)}
 }

@@ -12,14 +12,14 @@ import (
 // Draws depend on the seed and the iteration only, so there is no random state to keep.
 type State struct {
 	Model       [][]float64 // nil with Nonzero
-	Nonzero     []Nonzero   // of an estimator that knows the table by one matrix
+	Nonzero     []nonzero   // of an estimator that knows the table by one matrix
 	Imputer     [][]float64
 	ImputerAdam optim.Adam
 	Source      []float64 // what the source keeps, see source.Memory
 }
 
-// Nonzero is what is not zero of a parameter of the model: places and values.
-type Nonzero struct {
+// nonzero is what is not zero of a parameter of the model: places and values.
+type nonzero struct {
 	At    []int
 	Value []float64
 }
@@ -71,8 +71,8 @@ func values(ps []*graph.Param) [][]float64 {
 	return out
 }
 
-func nonzeros(ps []*graph.Param) []Nonzero {
-	out := make([]Nonzero, len(ps))
+func nonzeros(ps []*graph.Param) []nonzero {
+	out := make([]nonzero, len(ps))
 	for i, p := range ps {
 		for at, v := range p.Value {
 			if math.Float64bits(v) != 0 { // −0 is not 0
@@ -83,7 +83,7 @@ func nonzeros(ps []*graph.Param) []Nonzero {
 	return out
 }
 
-func setNonzeros(ps []*graph.Param, from []Nonzero) {
+func setNonzeros(ps []*graph.Param, from []nonzero) {
 	for i, p := range ps {
 		if p.Value == nil && from[i].At != nil {
 			p.Value = make([]float64, p.Rows*p.Cols)

@@ -24,7 +24,7 @@ func TestStateWithoutZeros(t *testing.T) {
 	want := [][]float64{slices.Clone(m.Location.Value), slices.Clone(m.Packed.Value)}
 	s := e.Capture()
 	require.Nil(t, s.Model)
-	require.Equal(t, []Nonzero{{[]int{4}, []float64{3}}, {[]int{0, 2, 3, 5, 9, 12, 14}, []float64{1, -0.5, math.Copysign(0, -1), 1, 1, 1, 1}}}, s.Nonzero)
+	require.Equal(t, []nonzero{{[]int{4}, []float64{3}}, {[]int{0, 2, 3, 5, 9, 12, 14}, []float64{1, -0.5, math.Copysign(0, -1), 1, 1, 1, 1}}}, s.Nonzero)
 	m.Packed.Value[1], m.Packed.Value[2] = 7, 8
 	e.Restore(s)
 	require.Equal(t, want, values(m.Params()))

@@ -31,7 +31,8 @@ type Estimator struct {
 	Fallback  string // the estimator in its place where its loss refuses the model or the objective
 }
 
-// All are all there are. A new one is a line here, or a call of Register.
+// All are the estimators with a name. A new one is a line here, or a call of Register; one without a
+// name is given by value (engine.Config.Estimator).
 var All = []Estimator{
 	{Name: "var", Title: "Marg-Var", Source: source.Imputer, Weighting: losses.Uniform{}, Loss: losses.Marginal{},
 		Note: "variational imputer, uniform weights (the paper's Algorithm 2)"},
@@ -98,19 +99,16 @@ func names(es []Estimator) (names []string) {
 	return names
 }
 
-// For is the estimator that a method is for a model and an objective on a domain: its
-// fallback where its loss refuses them and the fallback does not. Whether it can
-// estimate them is for Check to say.
-func For(method string, m model.Model, o losses.Objective, s *domain.Domain) (Estimator, error) {
-	e, err := ByName(method)
-	if err != nil || e.Fallback == "" || e.Loss.Check(m, o) == nil {
-		return e, err
+// For is e for a model and an objective on a domain: its fallback where its loss refuses
+// them and the fallback does not. Whether it can estimate them is for Check to say.
+func (e Estimator) For(m model.Model, o losses.Objective, s *domain.Domain) Estimator {
+	if e.Fallback == "" || e.Loss.Check(m, o) == nil {
+		return e
 	}
-	f, err := ByName(e.Fallback)
-	if err != nil || f.Check(m, o, s) != nil {
-		return e, err
+	if f, err := ByName(e.Fallback); err == nil && f.Check(m, o, s) == nil {
+		return f
 	}
-	return f, nil
+	return e
 }
 
 // Draws says that it makes r imputations of a row; otherwise one.

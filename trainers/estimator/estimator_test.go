@@ -95,14 +95,11 @@ func TestFor(t *testing.T) {
 		{model.NewQuartic(2), losses.Classical{}, "exact"}, // which its Check refuses
 		{joint, losses.Classical{}, "exact"},
 	} {
-		e, err := estimator.For("exact", c.m, c.o, nil)
+		e, err := estimator.ByName("exact")
 		require.NoError(t, err)
-		require.Equal(t, c.want, e.Name)
+		require.Equal(t, c.want, e.For(c.m, c.o, nil).Name)
 	}
-	e, err := estimator.For("var", model.NewQuartic(2), losses.Classical{}, nil)
-	require.NoError(t, err)
-	require.Equal(t, "var", e.Name)
-	_, err = estimator.For("varr", g, losses.Classical{}, nil)
+	_, err := estimator.ByName("varr")
 	require.EqualError(t, err, `there is no method "varr" (did you mean var?); methods are var, iw, variw, exact, exact-mc, em-exact, em-exact-mc, em-var, em-variw, em-chains, chains, em, em-full, zeroed, pairwise, em-latent, full`)
 }
 

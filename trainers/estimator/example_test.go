@@ -11,23 +11,19 @@ import (
 )
 
 // A method falls back on another where its closed form ends.
-func ExampleFor() {
+func ExampleEstimator_For() {
 	m := model.NewGaussian(2, model.CholeskyFactor)
-	e, err := estimator.For("exact", m, losses.Classical{}, nil)
+	exact, err := estimator.ByName("exact")
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(e.Title)
+	fmt.Println(exact.For(m, losses.Classical{}, nil).Title)
 	positive := domain.All(2)
 	clear(positive.Lower)
-	e, err = estimator.For("exact", m, losses.ObjectiveFor(positive, domain.Weight{}), positive)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(e.Title)
-	fmt.Println(e.Check(model.NewQuartic(2), losses.Classical{}, nil))
+	fmt.Println(exact.For(m, losses.ObjectiveFor(positive, domain.Weight{}), positive).Title)
+	fmt.Println(exact.Check(model.NewQuartic(2), losses.Classical{}, nil))
 	// Output:
 	// Marg-Exact
 	// Marg-Exact (sampled)
-	// method exact-mc: it needs a Gaussian model, this is another; use var, variw or iw
+	// method exact: it needs a Gaussian model, this is another; use var, variw or iw
 }

@@ -35,6 +35,7 @@ type Saved struct {
 	// Model is of the table's columns if it is a model.Parametric, otherwise of
 	// standardised ones (see InUnits).
 	Model model.Model
+	New   func() (model.Model, error) // makes another one like Model; nil: the maker of Kind
 	Names []string
 	// Levels are by column the names of the levels that a table's texts are, which the model numbers from
 	// 0; nil of columns of numbers, and nil if there are none.
@@ -90,11 +91,7 @@ func (s *Saved) Standardised() (model.Model, error) {
 	if !ok || s.Scale.Mean == nil {
 		return s.Model, nil
 	}
-	options, err := model.Options(m)
-	if err != nil {
-		return nil, err
-	}
-	again, err := model.New(s.Kind, len(s.Names), options, stream.New(0))
+	again, err := s.again()
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +104,22 @@ func (s *Saved) Standardised() (model.Model, error) {
 		mean[j], deviation[j] = -s.Scale.Mean[j]/v, 1/v
 	}
 	return back, back.Rescale(mean, deviation)
+}
+
+// again makes another model like s.Model.
+func (s *Saved) again() (model.Model, error) {
+	if s.New == nil {
+		options, err := model.Options(s.Model)
+		if err != nil {
+			return nil, err
+		}
+		return model.New(s.Kind, len(s.Names), options, stream.New(0))
+	}
+	m, err := s.New()
+	if err == nil && m.Params()[0] == s.Model.Params()[0] {
+		err = errors.New("ModelSpec.New gives the same model twice: it must make a new one at each call")
+	}
+	return m, err
 }
 
 // file is what every model file holds.

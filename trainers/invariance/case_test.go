@@ -176,11 +176,11 @@ func (c Case) spec() trainers.Spec {
 		Model:     trainers.ModelSpec{Kind: c.Model},
 		Objective: trainers.ObjectiveSpec{Kind: c.Objective, Options: c.noise()},
 		Steps:     engine.Config{Method: c.Method, Batch: 2 * rows, Draws: 3, ImputerSteps: 1, WarmUp: new(1), Seed: seed},
-		Descent:   descent.Config{Optimiser: descent.LBFGS{}.Name(), Iterations: fewest},
+		Descent:   descent.Config{Optimiser: "lbfgs", Iterations: fewest},
 	}
 	e := c.estimator()
 	if !e.Minimises() {
-		s.Descent.Optimiser = descent.EM{}.Name()
+		s.Descent.Optimiser = "em"
 	}
 	if !c.startsAtRandom() && !c.Wide { // of those that do, an optimum is far off or nowhere
 		s.Descent.Iterations = most

@@ -141,7 +141,7 @@ func (p *problem) logPrior(m, from *model.Mixed) (log float64) {
 }
 
 // turn is one iteration from m.
-func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at Turn) {
+func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at turn) {
 	clear(e.rows)
 	for k := range e.k {
 		clear(e.count[k])
@@ -159,7 +159,7 @@ func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at Turn) {
 		})
 	}
 	n := floats.Sum(e.rows)
-	return e.solve(m), Turn{sum / n, (sum + p.logPrior(m, m)) / n}
+	return e.solve(m), turn{sum / n, (sum + p.logPrior(m, m)) / n}
 }
 
 // grouped are rows by their pattern of observed cells.

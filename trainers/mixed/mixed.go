@@ -31,9 +31,9 @@ type Config struct {
 	Observe    func(last Try, tried, candidates int) // may be nil
 }
 
-// Candidates are the numbers of components that are tried, as long as one of the last two was better
+// candidates are the numbers of components that are tried, as long as one of the last two was better
 // than all before.
-var Candidates = []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 30, 40}
+var candidates = []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 30, 40}
 
 // Defaults of Config.
 const (
@@ -45,7 +45,7 @@ const (
 type Fitted struct {
 	Model      *model.Mixed // in the table's units
 	Likelihood float64      // mean log density of a row's observed cells
-	Turns      []Turn       // of EM
+	Turns      []turn       // of EM
 	Converged  bool
 	Tried      []Try // numbers of components, where one was chosen
 	// Unseen are, by column, the weight of components in which it is observed in less than one row: there
@@ -53,8 +53,8 @@ type Fitted struct {
 	Unseen []float64
 }
 
-// Turn is an iteration of EM.
-type Turn struct {
+// turn is an iteration of EM.
+type turn struct {
 	Likelihood float64 // mean log density of a row's observed cells
 	Posterior  float64 // with the log prior, over the number of rows
 }
@@ -110,10 +110,10 @@ func (p *problem) allLevels() (levels []int) {
 }
 
 // fitOn iterates from a mixture until a turn adds less than c.Tolerance; the last of the path is of m.
-func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mixed, iterations int) (m *model.Mixed, path []Turn, converged bool) {
+func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mixed, iterations int) (m *model.Mixed, path []turn, converged bool) {
 	e := newStep(p, len(from.Weights))
 	for next := from; len(path) < iterations && ctx.Err() == nil; {
-		var turn Turn
+		var turn turn
 		m = next
 		next, turn = e.turn(m, rows)
 		path = append(path, turn)
@@ -154,11 +154,11 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	f.Turns = append(path[:len(path)-1], f.Turns...) // of which the first is at the last of path
 	sortByWeight(f.Model)
 	f.Unseen = unseen(p, f.Model, rows)
-	units := -MeanLogDensity(f.Model, p.Table, rows)
+	units := -meanLogDensity(f.Model, p.Table, rows)
 	if err := f.Model.Rescale(scale.Mean, scale.Deviation); err != nil {
 		return nil, err
 	}
-	f.Likelihood = MeanLogDensity(f.Model, t, rows)
+	f.Likelihood = meanLogDensity(f.Model, t, rows)
 	units += f.Likelihood
 	for i := range f.Turns {
 		f.Turns[i].Likelihood += units
@@ -187,8 +187,8 @@ func unseen(p *problem, m *model.Mixed, rows []int) []float64 {
 	return share
 }
 
-// MeanLogDensity is the mean log density of the observed cells of some rows.
-func MeanLogDensity(m *model.Mixed, t *data.Table, rows []int) float64 {
+// meanLogDensity is the mean log density of the observed cells of some rows.
+func meanLogDensity(m *model.Mixed, t *data.Table, rows []int) float64 {
 	joint, given, sum, weight := make([]float64, len(m.Weights)), m.ByPattern(), 0.0, 0.0
 	for _, i := range rows {
 		w := weightOf(t, i)
@@ -210,7 +210,7 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 	order := stream.New(c.Seed, stream.Validate).Perm(p.N)
 	order = order[:min(p.N, chosenRows)]
 	best, since := math.Inf(-1), 0
-	for _, k := range Candidates {
+	for _, k := range candidates {
 		if k > len(order)/(2*folds) && k > 1 || since == 2 {
 			break
 		}
@@ -226,7 +226,7 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 		try := Try{k, floats.Sum(held) / folds}
 		f.Tried = append(f.Tried, try)
 		if c.Observe != nil {
-			c.Observe(try, len(f.Tried), len(Candidates))
+			c.Observe(try, len(f.Tried), len(candidates))
 		}
 		since++
 		if (try.HeldOut-best)*float64(len(order)) > leastGain {
@@ -254,7 +254,7 @@ func (p *problem) heldOut(ctx context.Context, order []int, k, fold int, c Confi
 	if m, _, _ = fitOn(ctx, p, train, c, m, chosenIterations); m == nil {
 		return 0, ctx.Err()
 	}
-	return MeanLogDensity(m, p.Table, test), nil
+	return meanLogDensity(m, p.Table, test), nil
 }
 
 // newProblem standardises the numbers of a table, and finds the start of its components.
@@ -310,7 +310,7 @@ func step(x []float64) float64 {
 }
 
 // best is the best of a few starts: components at rows far apart, as k-means++ draws them.
-func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config, fold uint64) (best *model.Mixed, path []Turn) {
+func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config, fold uint64) (best *model.Mixed, path []turn) {
 	greatest := math.Inf(-1)
 	for s := range starts {
 		m := p.scattered(rows, k, stream.New(c.Seed, stream.Initial, uint64(k), fold, uint64(s)))

@@ -82,7 +82,7 @@ func TestFitRecoversUnderMAR(t *testing.T) {
 	require.InDelta(t, mean(want), mean(f.Model), 3)
 	observed := table.Column(2)
 	require.Greater(t, math.Abs(floats.Sum(observed)/float64(len(observed))-mean(want)), 1.5, "otherwise the gaps do not matter here")
-	require.GreaterOrEqual(t, f.Likelihood, MeanLogDensity(want, table, table.AllRows()))
+	require.GreaterOrEqual(t, f.Likelihood, meanLogDensity(want, table, table.AllRows()))
 }
 
 func TestNumberOfComponents(t *testing.T) {
@@ -175,7 +175,7 @@ func TestStepMaximises(t *testing.T) {
 	}
 	require.InDelta(t, (120*mean+2./3)/122, prior[0], 1e-12)
 	require.Equal(t, 4., size)
-	require.InDelta(t, MeanLogDensity(from, p.Table, rows), at.Likelihood, 1e-12)
+	require.InDelta(t, meanLogDensity(from, p.Table, rows), at.Likelihood, 1e-12)
 	require.InDelta(t, at.Likelihood+p.logPrior(from, from)/float64(table.N), at.Posterior, 1e-12)
 	_, path, converged := fitOn(context.Background(), p, rows, Config{Tolerance: 1e-9}, from, 500)
 	require.True(t, converged)

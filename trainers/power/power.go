@@ -169,8 +169,8 @@ const (
 	DefaultSensitivity = 0.8
 )
 
-// DefaultRows are six sizes, each twice the one before, from 50 or two rows a column on.
-func DefaultRows(d int) (rows []int) {
+// defaultRows are six sizes, each twice the one before, from 50 or two rows a column on.
+func defaultRows(d int) (rows []int) {
 	for n := max(50, 2*d); len(rows) < 6; n *= 2 {
 		rows = append(rows, n)
 	}
@@ -180,7 +180,7 @@ func DefaultRows(d int) (rows []int) {
 // Resolve fills zero values for d columns and checks the rest.
 func (c Config) Resolve(d int) (Config, error) {
 	if c.Rows == nil {
-		c.Rows = DefaultRows(d)
+		c.Rows = defaultRows(d)
 	}
 	setting.Default(&c.Tables, DefaultTables)
 	setting.Default(&c.Sensitivity, DefaultSensitivity)

@@ -8,7 +8,6 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/estimator"
 )
 
 // walk goes along the path of a problem, from the largest λ down.
@@ -28,7 +27,7 @@ type walk struct {
 // with a boundary, where cells are known to be missing not at random, and by estimators
 // that are right under MAR, η = Pμ is fitted along, for there the observed means are not μ.
 func newWalk(p engine.Problem, steps engine.Config, c Config, s *State, rows []int) (*walk, error) {
-	method, err := estimator.ByName(steps.Method)
+	method, err := steps.Named()
 	if err != nil {
 		return nil, setting.Errorf("method", steps.Method, "%v", err)
 	}

@@ -31,8 +31,8 @@ type Window struct {
 	Whole bool  // it is all of the rows, and the table the same in every pass
 }
 
-// Held are rows of a table.
-type Held struct {
+// held are rows of a table.
+type held struct {
 	table *data.Table
 	rows  []int
 	order []int // of the pass
@@ -40,15 +40,15 @@ type Held struct {
 }
 
 // NewHeld is for these rows, which must not change.
-func NewHeld(t *data.Table, rows []int, seed uint64) *Held {
-	return &Held{table: t, rows: rows, order: make([]int, len(rows)), seed: seed}
+func NewHeld(t *data.Table, rows []int, seed uint64) Rows {
+	return &held{table: t, rows: rows, order: make([]int, len(rows)), seed: seed}
 }
 
 // Count implements Rows.
-func (h *Held) Count() int { return len(h.rows) }
+func (h *held) Count() int { return len(h.rows) }
 
 // Pass implements Rows: one window, its rows in random order.
-func (h *Held) Pass(_ context.Context, pass int) iter.Seq2[Window, error] {
+func (h *held) Pass(_ context.Context, pass int) iter.Seq2[Window, error] {
 	return func(yield func(Window, error) bool) {
 		copy(h.order, h.rows)
 		shuffle(h.order, h.seed, pass, 0)

@@ -13,7 +13,9 @@ import (
 	"missingscore/nets"
 )
 
-// Stream is a *rand.Rand that draws normals in bulk too, the same ones.
+// Stream embeds a *math/rand/v2.Rand, with all its methods, and has further ones for draws in bulk:
+//
+//	Normals(dst []float64)  the standard normals that as many calls of NormFloat64 give
 type Stream = stream.Stream
 
 // Source fills gaps. Each worker has its own.

@@ -1,0 +1,121 @@
+package extension_test
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/extension"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/losses"
+	"missingscore/nets"
+	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/source"
+)
+
+// byValue is a fit all parts of which are given by value.
+func byValue(seed uint64) trainers.Spec {
+	return trainers.Spec{
+		Model: trainers.ModelSpec{New: func(d int, rng *rand.Rand) (model.Model, error) { return extension.NewTwoLayers(d, 6, rng), nil }},
+		Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) {
+			return extension.Columns{Weights: []float64{1, 0.5, 1}}, nil
+		}},
+		Steps: engine.Config{Seed: seed, Draws: 4, ImputerSteps: 1, WarmUp: new(5),
+			Estimator: &estimator.Estimator{Source: source.Imputer, Weighting: extension.Tempered{Power: 0.5}, Loss: extension.Blend{Share: 0.3}},
+			Imputer: engine.ImputerSpec{New: func(d int, rng *rand.Rand) (nets.Imputer, error) {
+				return nets.NewMixtureImputer(d, nets.MixtureOptions{Components: 2, Hidden: 8}, rng), nil
+			}}},
+		Descent: descent.Passes(2, 0),
+	}
+}
+
+func three(t *testing.T) *data.Table {
+	x, rng := make([]float64, 3*60), rand.New(rand.NewPCG(1, 2))
+	for i := range x {
+		x[i] = 5 + 2*rng.NormFloat64()
+	}
+	return hide(t, []string{"a", "b", "c"}, x, 1)
+}
+
+// All parts by value are fitted; a model with no name is used at once, and not saved. Starts depend on the seed.
+func TestPartsByValue(t *testing.T) {
+	table := three(t)
+	r, err := trainers.Estimate(t.Context(), table, byValue(1), trainers.Run{})
+	require.NoError(t, err)
+	require.Equal(t, "own", r.Estimator.Name)
+	again, err := trainers.Estimate(t.Context(), table, byValue(1), trainers.Run{})
+	require.NoError(t, err)
+	other, err := trainers.Estimate(t.Context(), table, byValue(2), trainers.Run{})
+	require.NoError(t, err)
+	first := func(r *trainers.Result) []float64 { return r.Model.Model.Params()[0].Value }
+	require.Equal(t, first(r), first(again))
+	require.NotEqual(t, first(r), first(other))
+
+	used(t, r, table)
+	require.ErrorContains(t, r.Save(filepath.Join(t.TempDir(), "model.json")), "the model has no kind to be read by")
+}
+
+// used imputes, scores and samples by a fitted model.
+func used(t *testing.T, r *trainers.Result, table *data.Table) {
+	t.Helper()
+	m, err := r.Model.Fitted()
+	require.NoError(t, err)
+	completed, err := fitted.Impute(t.Context(), m, table, fitted.ImputeConfig{Draws: 2, Seed: 1})
+	require.NoError(t, err)
+	require.Len(t, completed.Values, 2*len(table.Values))
+	_, err = fitted.Score(t.Context(), m, table, fitted.ImputeConfig{Draws: 2, Seed: 1})
+	require.NoError(t, err)
+	_, err = fitted.Sample(t.Context(), m, fitted.SampleConfig{N: 5, Seed: 1})
+	require.NoError(t, err)
+}
+
+// A parametric model of one's own, in the table's units, is used at once as well.
+func TestParametricModelByValue(t *testing.T) {
+	table := three(t)
+	spec := trainers.Spec{
+		Model: trainers.ModelSpec{New: func(d int, _ *rand.Rand) (model.Model, error) {
+			return extension.Student{Parametric: model.NewGaussian(d, model.CholeskyFactor), Freedom: 4}, nil
+		}},
+		Steps: engine.Config{Method: "iw", Seed: 1}, Descent: descent.Passes(2, 0),
+	}
+	r, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
+	require.NoError(t, err)
+	used(t, r, table)
+
+	m, err := r.Model.Standardised() // of z = (x − mean)/deviation: P_jk of x times both deviations
+	require.NoError(t, err)
+	s := r.Model.Scale.Deviation
+	raw, z := r.Model.Model.(model.Parametric).Quantities()[1].Value, m.(model.Parametric).Quantities()[1].Value
+	for i := range 9 {
+		require.InEpsilon(t, raw[i]*s[i/3]*s[i%3], z[i], 1e-9)
+	}
+}
+
+// Names that no registry has are refused before the fit.
+func TestNamesThatCannotBeRead(t *testing.T) {
+	table := three(t)
+	for field, change := range map[string]func(*trainers.Spec){
+		"model":   func(s *trainers.Spec) { s.Model.Kind = "two-layres" },
+		"imputer": func(s *trainers.Spec) { s.Steps.Imputer.Kind = "mixtures" },
+		"method":  func(s *trainers.Spec) { s.Steps.Method = "var" },
+	} {
+		spec := byValue(1)
+		change(&spec)
+		_, err := trainers.Prepare(table, spec)
+		var wrong *trainers.SettingError
+		require.ErrorAs(t, err, &wrong)
+		require.Equal(t, field, wrong.Field)
+	}
+	spec := byValue(1)
+	spec.Steps.Estimator = &estimator.Estimator{Source: source.Zeros, Weighting: losses.SelfNormalised{}, Loss: losses.Marginal{}}
+	_, err := trainers.Prepare(table, spec)
+	require.ErrorContains(t, err, "weighting self-normalised needs the log density of the draws, which source zeros does not give")
+}
