@@ -309,9 +309,13 @@ func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 	listed := []map[string]any{}
 	numbers, levels := tabwriter.NewWriter(stderr, 0, 0, 2, ' ', tabwriter.AlignRight), tabwriter.NewWriter(stderr, 0, 0, 2, ' ', tabwriter.AlignRight)
 	numbersTitle, levelsTitle := "column\tmissing\tmean\timputed mean\tsd\timputed sd\trange\timputed range\toutside\t\n", "column\tmissing\tlevel\tobserved\timputed\t\n"
+	var negative []string
 	for _, c := range fitted.Summarise(f.cells.Table, values, draws) {
 		o, i := c.Observed, c.Imputed
 		missing := i.N / draws
+		if c.Levels == nil && o.Low >= 0 && i.Low < 0 {
+			negative = append(negative, c.Name)
+		}
 		if c.Levels == nil {
 			fmt.Fprintf(numbers, "%s%s\t%d\t%s\t%s\t%s\t%s\t%s to %s\t%s to %s\t%.0f %%\t\n", numbersTitle, c.Name, missing, short(o.Mean), short(i.Mean), short(o.SD), short(i.SD),
 				short(o.Low), short(o.High), short(i.Low), short(i.High), 100*c.Outside)
@@ -330,6 +334,9 @@ func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 		listed = append(listed, map[string]any{"column": c.Name, "missing": missing, "levels": shares})
 	}
 	_, _ = numbers.Flush(), levels.Flush() // to the terminal
+	if negative != nil {
+		fmt.Fprintf(stderr, "note: some imputed values of %s are negative, and no observed value is: --pmm takes observed values, --clip observed the nearest of their range\n", strings.Join(negative, ", "))
+	}
 	if len(listed) > 0 {
 		f.known["columns"] = listed
 	}

@@ -227,6 +227,9 @@ func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 		return err
 	}
 	f.warn(r.Warnings, cmd.ErrOrStderr())
+	if f.like != "" && r.Config.Tables > 0 {
+		fmt.Fprintln(cmd.ErrOrStderr(), "note: an estimated network has stronger edges than the true one and lacks its weak ones, so that more rows are needed than it says")
+	}
 	if !f.json {
 		fmt.Fprintf(w, "report: %s\n", filepath.Join(f.out, "report.html"))
 	}

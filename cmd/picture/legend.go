@@ -101,11 +101,7 @@ func (c *chart) footer() (words []string) {
 			nodes++
 		}
 	}
-	for _, l := range c.links {
-		if math.Abs(l.pcor) >= c.limits.Minimum {
-			edges++
-		}
-	}
+	edges = c.drawn()
 	if c.limits.Cut > 0 && len(c.links) > 0 {
 		words = append(words, fmt.Sprintf("wider from %.2g, paler below", c.limits.Cut))
 	}
@@ -113,7 +109,11 @@ func (c *chart) footer() (words []string) {
 	case len(c.links) == 0:
 		words = append(words, cmp.Or(c.none, "no edges"))
 	case edges < len(c.links):
-		words = append(words, fmt.Sprintf("minimum %.2g: %d of %d edges drawn", c.limits.Minimum, edges, c.all))
+		drawn := fmt.Sprintf("%d of %d", edges, c.all)
+		if c.other != nil {
+			drawn += fmt.Sprintf(" and %d of %d", c.other.drawn(), c.other.all)
+		}
+		words = append(words, fmt.Sprintf("minimum %.2g: %s edges drawn", c.limits.Minimum, drawn))
 	case c.all > len(c.links):
 		words = append(words, fmt.Sprintf("the %d strongest of %d edges", len(c.links), c.all))
 	}
@@ -179,4 +179,14 @@ func (k keyAbove) Plot(c draw.Canvas, _ *plot.Plot) {
 // GlyphBoxes keeps the room free.
 func (keyAbove) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: legendHeight}}}}
+}
+
+// drawn is how many edges the minimum leaves.
+func (c *chart) drawn() (edges int) {
+	for _, l := range c.links {
+		if math.Abs(l.pcor) >= c.limits.Minimum {
+			edges++
+		}
+	}
+	return edges
 }

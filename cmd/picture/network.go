@@ -45,6 +45,7 @@ type chart struct {
 	links    []link
 	all      int // edges of the network, drawn or not
 	limits   Limits
+	other    *chart      // whose edges the legend counts, too; nil for none
 	marked   [][2]int    // pairs with a halo, edge or not
 	strength []float64   // of each node, the sum of its drawn edges' sizes
 	sizes    []float64   // of nodes, as given
@@ -301,6 +302,7 @@ func Pair(title string, networks [2]TitledNetwork, marked [][2]int, s *Scene) (*
 	a, b := p.charts[0].limits, p.charts[1].limits
 	common := Limits{max(a.Minimum, b.Minimum), max(a.Cut, b.Cut), max(a.Maximum, b.Maximum)}
 	p.charts[0].limits, p.charts[1].limits = common, common
+	p.charts[0].other = p.charts[1]
 	return onPaper(title, p), nil
 }
 

@@ -88,6 +88,9 @@ func CaseDropping(ctx context.Context, p inference.Problem) (*Stability, error) 
 	return compare(inference.FitOf(p.Path), p.State.Subsamples, n, len(p.Path.Nodes())), nil
 }
 
+// interpretable is the least coefficient at which an order may be interpreted (Epskamp, Borsboom & Fried 2018).
+const interpretable = 0.25
+
 // compare is CaseDropping after the estimates.
 func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {
 	s := &Stability{Coefficient: map[string]float64{}}
@@ -119,6 +122,9 @@ func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {
 				s.Coefficient[statistic] = l.Dropped
 			}
 		}
+	}
+	if s.Coefficient[Strength] < interpretable {
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the strengths' stability coefficient is %.2f, below %g: do not interpret the order of the nodes", s.Coefficient[Strength], interpretable))
 	}
 	return s
 }
