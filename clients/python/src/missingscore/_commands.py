@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import weakref
 from pathlib import Path
-from typing import Any, Iterator, Optional, Union
+from typing import Any, Iterator, Optional, TypeVar, Union
 
 import numpy as np
 
@@ -20,23 +20,29 @@ from ._tables import Table, records
 class Result:
     """What a command gave: info is its JSON object, folder holds its files.
 
-    Without out= the folder is temporary and goes with the result.
+    Without out= the folder is temporary and goes with the result; a pickled result has its files.
     """
 
     def __init__(self, info: dict[str, Any], folder: Path):
         self.info, self.folder = info, folder
 
+    def __reduce__(self) -> Any:
+        return _unpickled, (type(self), self.info, {file.name: file.read_bytes() for file in self.folder.iterdir() if file.is_file()})
+
+    def __repr__(self) -> str:
+        return f"<missingscore.{type(self).__name__}: {self.verdict.partition(':')[0] or 'done'}, files in {self.folder}>"
+
     @property
     def converged(self) -> bool:
-        return self.info["exit"] == 0
+        return bool(self.info["exit"] == 0)
 
     @property
     def verdict(self) -> str:
-        return self.info.get("verdict", "")
+        return str(self.info.get("verdict", ""))
 
     @property
     def warnings(self) -> list[str]:
-        return self.info.get("warnings", [])
+        return list(self.info.get("warnings", []))
 
     @property
     def report(self) -> Path:
@@ -54,8 +60,14 @@ class Result:
         return pandas.read_csv(self.folder / f"{name}.csv", float_precision="round_trip")
 
 
+R = TypeVar("R", bound=Result)
+
+
 class Network(Result):
     """A network of partial correlations."""
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
 
     def __init__(self, *args: Any):
         super().__init__(*args)
@@ -71,7 +83,7 @@ class Network(Result):
         return [row["node"] for row in self.rows("centrality")]
 
     @property
-    def partial_correlations(self) -> np.ndarray:
+    def partial_correlations(self) -> np.ndarray[Any, Any]:
         """Nodes × nodes, 0 where there is no edge, 1 on the diagonal."""
         place = {name: k for k, name in enumerate(self.nodes)}
         r = np.eye(len(place))
@@ -181,7 +193,7 @@ def _impute(model: list[Any], table: Any, draws: Optional[int], progress: Progre
         return tables[0] if draws is None else tables
 
 
-def _folder(kind: Any, command: str, tables: list[Any], out: Optional[os.PathLike[str]], progress: Progress, settings: dict[str, Any]) -> Any:
+def _folder(kind: type[R], command: str, tables: list[Any], out: Optional[os.PathLike[str]], progress: Progress, settings: dict[str, Any]) -> R:
     folder = Path(tempfile.mkdtemp(prefix="missingscore-") if out is None else out)
     try:
         with _scratch() as files:
@@ -194,9 +206,20 @@ def _folder(kind: Any, command: str, tables: list[Any], out: Optional[os.PathLik
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    if out is None:
-        weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
+    return result if out is not None else _temporary(result)
+
+
+def _temporary(result: R) -> R:
+    """The result, with which its folder goes."""
+    weakref.finalize(result, shutil.rmtree, result.folder, ignore_errors=True)
     return result
+
+
+def _unpickled(kind: type[R], info: dict[str, Any], files: dict[str, bytes]) -> R:
+    folder = Path(tempfile.mkdtemp(prefix="missingscore-"))
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return _temporary(kind(info, folder))
 
 
 @contextlib.contextmanager

@@ -33,9 +33,9 @@ class _Estimator(BaseEstimator):
     def _rows(self, X: Any, fitting: bool) -> Any:
         """X checked: a DataFrame with categories as it is, else an array of floats."""
         levels = hasattr(X, "iloc") and any(getattr(kind, "kind", "O") not in "fiub" for kind in X.dtypes)
-        least = {"ensure_min_samples": 2 if fitting else 1, "ensure_min_features": self._least_features}
+        least: dict[str, Any] = {"ensure_min_samples": 2 if fitting else 1, "ensure_min_features": self._least_features}
         if validate_data is not None:
-            how = {"skip_check_array": True} if levels else {"dtype": float, "ensure_all_finite": "allow-nan", **least}
+            how: dict[str, Any] = {"skip_check_array": True} if levels else {"dtype": float, "ensure_all_finite": "allow-nan", **least}
             return validate_data(self, X, reset=fitting, **how)
         if levels:
             self._check_feature_names(X, reset=fitting)
@@ -85,12 +85,12 @@ class MissingScoreImputer(TransformerMixin, _Estimator):
             return self.model_.impute(X, draws=1, **{"seed": self._seeded()["seed"]})[0]
         return self.model_.impute(X)
 
-    def sample(self, X: Any, draws: int) -> list[Any]:
+    def sample(self, X: Any, draws: int) -> Any:
         """Several completed copies of X, for multiple imputation."""
         check_is_fitted(self)
         return self.model_.impute(self._rows(X, fitting=False), draws=draws, **{"seed": self._seeded()["seed"]})
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
         check_is_fitted(self)
         if input_features is not None:
             return np.asarray(input_features, object)
@@ -135,12 +135,12 @@ class DensityModel(_Estimator):
         self.model_ = _commands.fit(self._rows(X, fitting=True), model=self.model, **self._seeded())
         return self
 
-    def sample(self, n_samples: int = 1) -> np.ndarray:
+    def sample(self, n_samples: int = 1) -> np.ndarray[Any, Any]:
         check_is_fitted(self)
         rows = self.model_.sample(n_samples, seed=self._seeded()["seed"])
         return np.array([list(row.values()) for row in rows])
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: Any) -> np.ndarray[Any, Any]:
         check_is_fitted(self)
         rows = self.model_.score(self._rows(X, fitting=False))
         return np.array([np.nan if row["log_density"] is None else row["log_density"] for row in rows])
