@@ -208,6 +208,13 @@ class Estimators(unittest.TestCase):
         np.testing.assert_array_equal(draw(1), draw(1))
         self.assertFalse(np.array_equal(draw(1), draw(2)))
 
+    @unittest.skipIf(pandas is None, "pandas is not installed")
+    def test_nodes_have_the_names_of_the_frame(self):
+        model = ms.ScoreGraphicalModel().fit(pandas.DataFrame(chain(gaps=0.1), columns=["a", "b c", "ü"]))
+        self.assertEqual(set(model.to_networkx()), {"a", "b c", "ü"})
+        self.assertEqual({(row["from"], row["to"]) for row in model.intervals_}, {("a", "b c"), ("a", "ü"), ("b c", "ü")})
+
+    @unittest.skipIf(pandas is None, "pandas is not installed")
     def test_pandas_out(self):
         frame = pandas.DataFrame(chain(gaps=0.1), columns=list("abc"), index=range(400, 800))
         filled = ms.MissingScoreImputer().set_output(transform="pandas").fit_transform(frame)

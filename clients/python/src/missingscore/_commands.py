@@ -14,7 +14,7 @@ from typing import Any, Iterator, Optional, TypeVar, Union
 import numpy as np
 
 from ._program import Progress, run, words
-from ._tables import Table, records
+from ._tables import as_table, records
 
 
 class Result:
@@ -134,7 +134,7 @@ class Model(Result):
     def score(self, table: Any, progress: Progress = None, **settings: Any) -> list[dict[str, Any]]:
         """The rows' log density (up to a constant if the model is unnormalised) and its score."""
         with _scratch() as folder:
-            run(["score", self.path, *_reading(Table(table).write(folder)), f"--out={folder / 's.csv'}", *words(settings, folder)], progress)
+            run(["score", self.path, *_reading(as_table(table).write(folder)), f"--out={folder / 's.csv'}", *words(settings, folder)], progress)
             return records(folder / "s.csv")
 
     def impute(self, table: Any, draws: Optional[int] = None, progress: Progress = None, **settings: Any) -> Any:
@@ -145,7 +145,7 @@ class Model(Result):
 def describe(table: Any, progress: Progress = None, **settings: Any) -> dict[str, Any]:
     """What the table is: kinds of columns, gaps, findings, whether gaps depend on other columns."""
     with _scratch() as folder:
-        return run([*Table(table).write(folder), *words(settings, folder)], progress)
+        return run([*as_table(table).write(folder), *words(settings, folder)], progress)
 
 
 def network(table: Any, out: Optional[os.PathLike[str]] = None, progress: Progress = None, **settings: Any) -> Network:
@@ -182,7 +182,7 @@ def impute(table: Any, draws: Optional[int] = None, progress: Progress = None, *
 
 
 def _impute(model: list[Any], table: Any, draws: Optional[int], progress: Progress, settings: dict[str, Any]) -> Any:
-    given = Table(table)
+    given = as_table(table)
     with _scratch() as folder:
         file = given.write(folder)
         if model:
@@ -199,7 +199,7 @@ def _folder(kind: type[R], command: str, tables: list[Any], out: Optional[os.Pat
         with _scratch() as files:
             line: list[Any] = [command]
             for k, table in enumerate(tables):
-                line += Table(table).write(files, f"table{k or ''}")[: None if k == 0 else 1]
+                line += as_table(table).write(files, f"table{k or ''}")[: None if k == 0 else 1]
             info = run([*line, f"--out={folder}/", *words(settings, files)], progress)
         result = kind(info, folder)
     except BaseException:

@@ -7,6 +7,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _commands
+from ._tables import Table
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -30,8 +31,13 @@ class _Estimator(BaseEstimator):
     settings: Optional[dict[str, Any]]
     random_state: Any
 
-    def _rows(self, X: Any, fitting: bool) -> Any:
-        """X checked: a DataFrame with categories as it is, else an array of floats."""
+    def _rows(self, X: Any, fitting: bool) -> Table:
+        """X checked: a DataFrame with categories as it is, else an array of floats, with the names of X."""
+        X = self._checked(X, fitting)
+        names = getattr(self, "feature_names_in_", None)
+        return Table(X, None if names is None else list(names))
+
+    def _checked(self, X: Any, fitting: bool) -> Any:
         levels = hasattr(X, "iloc") and any(getattr(kind, "kind", "O") not in "fiub" for kind in X.dtypes)
         least: dict[str, Any] = {"ensure_min_samples": 2 if fitting else 1, "ensure_min_features": self._least_features}
         if validate_data is not None:
@@ -70,25 +76,25 @@ class MissingScoreImputer(TransformerMixin, _Estimator):
         self.model, self.sample_posterior, self.random_state, self.settings = model, sample_posterior, random_state, settings
 
     def fit(self, X: Any, y: Any = None) -> "MissingScoreImputer":
-        X = self._rows(X, fitting=True)
+        rows = self._rows(X, fitting=True)
         kind = self.model
         if kind == "auto":
-            kind = "gaussian" if isinstance(X, np.ndarray) else "mixture"
-        self.model_ = _commands.fit(X, model=kind, **self._seeded())
+            kind = "mixture" if rows.frame else "gaussian"
+        self.model_ = _commands.fit(rows, model=kind, **self._seeded())
         self.n_iter_ = 1
         return self
 
     def transform(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = self._rows(X, fitting=False)
+        rows = self._rows(X, fitting=False)
         if self.sample_posterior:
-            return self.model_.impute(X, draws=1, **{"seed": self._seeded()["seed"]})[0]
-        return self.model_.impute(X)
+            return self.model_.impute(rows, draws=1, seed=self._seeded()["seed"])[0]
+        return self.model_.impute(rows)
 
     def sample(self, X: Any, draws: int) -> Any:
         """Several completed copies of X, for multiple imputation."""
         check_is_fitted(self)
-        return self.model_.impute(self._rows(X, fitting=False), draws=draws, **{"seed": self._seeded()["seed"]})
+        return self.model_.impute(self._rows(X, fitting=False), draws=draws, seed=self._seeded()["seed"])
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
         check_is_fitted(self)
@@ -110,8 +116,7 @@ class ScoreGraphicalModel(_Estimator):
         self.random_state, self.settings = random_state, settings
 
     def fit(self, X: Any, y: Any = None) -> "ScoreGraphicalModel":
-        X = self._rows(X, fitting=True)
-        self.network_ = net = _commands.network(X, **self._seeded())
+        self.network_ = net = _commands.network(self._rows(X, fitting=True), **self._seeded())
         self.precision_, self.location_ = np.array(net.model["precision"]), np.array(net.model["mean"])
         self.partial_correlations_ = net.partial_correlations
         self.intervals_ = net.rows("pairs") if (net.folder / "pairs.csv").exists() else None

@@ -139,9 +139,9 @@ def run(words: Sequence[Any], progress: Progress = None) -> dict[str, Any]:
 
 
 def tell(answer: Mapping[str, Any]) -> None:
-    """Turn what an answer warns of into warnings, at the line of the caller."""
+    """Turn what an answer warns of into warnings, at the line of the caller, also through scikit-learn."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+    while frame.f_back is not None and str(frame.f_globals.get("__package__")).split(".")[0] in (__package__, "sklearn", "joblib"):
         frame, level = frame.f_back, level + 1
     left_out = [f"{column['name'] or 'the first column'}: {column['left_out']}" for column in answer.get("left_out") or []]
     if left_out:

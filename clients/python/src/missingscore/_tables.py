@@ -112,6 +112,10 @@ class Table:
         return np.column_stack(filled).astype(np.result_type(np.asarray(self.of).dtype, float))
 
 
+def as_table(table: Any) -> Table:
+    return table if isinstance(table, Table) else Table(table)
+
+
 def gaps(column: Any) -> np.ndarray[Any, Any]:
     """The mask of missing cells: None, NaN, NaT, pandas.NA, empty texts."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiub":
