@@ -181,6 +181,9 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 func (f *imputeCommand) readModel(cmd *cobra.Command, args []string) (err error) {
 	if len(args) == 1 {
 		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.kept.resume)
+		if t := f.fit.fit.table; err == nil && t != nil {
+			f.known["left_out"] = leftOutJSON(t)
+		}
 	} else {
 		f.model, err = args[0], f.fit.refuse()
 	}

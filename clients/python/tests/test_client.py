@@ -6,6 +6,7 @@ They need the program: MISSINGSCORE names it, or it is on the PATH.
 import doctest
 import io
 import os
+import pickle
 import sys
 import time
 import unittest
@@ -78,6 +79,26 @@ class Functions(unittest.TestCase):
         self.assertEqual((caught.exception.code, caught.exception.field), ("usage", "gamma"))
         self.assertIn("negative", str(caught.exception))
 
+    def test_messages_are_about_the_table(self):
+        x = chain()
+        x[3, 1] = np.inf
+        with self.assertRaisesRegex(ms.MissingScoreError, '^row 3: column "x1"'):
+            ms.network(x)
+        with self.assertRaisesRegex(ms.MissingScoreError, "^the table: "):
+            ms.network({"a": [], "b": []})
+        with self.assertRaisesRegex(ValueError, "read_csv"):
+            ms.network("table.csv")
+
+    def test_a_pickled_model_has_its_files(self):
+        x = chain(gaps=0.1)
+        model = ms.fit(x)
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.impute(x), model.impute(x))
+        self.assertNotEqual(again.folder, model.folder)
+        folder = again.folder
+        del again
+        self.assertFalse(folder.exists())
+
     def test_without_the_program(self):
         named = os.environ.get("MISSINGSCORE")
         os.environ["MISSINGSCORE"] = "/no/such/program"
@@ -145,6 +166,21 @@ class Frames(unittest.TestCase):
                 self.assertTrue((filled.loc[seen, column] == frame.loc[seen, column]).all(), column)
             self.assertTrue(filled.index.equals(frame.index))
 
+    def test_texts_numbers_as_names_and_the_level_na(self):
+        x = chain(gaps=0.1)
+        frame = pandas.DataFrame(x)
+        frame["text"] = [None, "", "NA", "NA"] * 99 + ["no"] * 4
+        frame["code"] = ["1", "2", None, "3"] * 100
+        frame["day"] = pandas.date_range("2020-01-01", periods=400)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            filled = ms.impute(frame)
+        self.assertTrue(any("left out: day" in str(w.message) for w in caught))
+        self.assertEqual(set(filled["text"]), {"NA", "no"})
+        self.assertTrue(all(isinstance(code, str) for code in filled["code"]))
+        self.assertEqual(list(filled), list(frame))
+        self.assertFalse(filled.isna().any().any())
+
     def test_levels_reach_the_network(self):
         frame = self.table()
         net = ms.network(frame)
@@ -171,6 +207,18 @@ class Estimators(unittest.TestCase):
         draw = lambda seed: ms.MissingScoreImputer(sample_posterior=True, random_state=seed).fit_transform(x)  # noqa: E731
         np.testing.assert_array_equal(draw(1), draw(1))
         self.assertFalse(np.array_equal(draw(1), draw(2)))
+
+    @unittest.skipIf(pandas is None, "pandas is not installed")
+    def test_nodes_have_the_names_of_the_frame(self):
+        model = ms.ScoreGraphicalModel().fit(pandas.DataFrame(chain(gaps=0.1), columns=["a", "b c", "ü"]))
+        self.assertEqual(set(model.to_networkx()), {"a", "b c", "ü"})
+        self.assertEqual({(row["from"], row["to"]) for row in model.intervals_}, {("a", "b c"), ("a", "ü"), ("b c", "ü")})
+
+    @unittest.skipIf(pandas is None, "pandas is not installed")
+    def test_pandas_out(self):
+        frame = pandas.DataFrame(chain(gaps=0.1), columns=list("abc"), index=range(400, 800))
+        filled = ms.MissingScoreImputer().set_output(transform="pandas").fit_transform(frame)
+        self.assertEqual((list(filled), list(filled.index)), (list(frame), list(frame.index)))
 
     def test_log_density(self):
         x = chain()

@@ -16,6 +16,7 @@ ms_describe <- function(data, ..., verbose = FALSE) {
 }
 
 ms_network <- function(data, ..., out = NULL, verbose = interactive()) {
+  force(data)
   result <- in_folder("network", list(data), list(...), out, verbose, "ms_network")
   folder <- result$folder
   for (name in c("edges", "pairs", "centrality", "levels")) {
@@ -31,6 +32,7 @@ ms_network <- function(data, ..., out = NULL, verbose = interactive()) {
 }
 
 ms_compare <- function(data, other = NULL, ..., by = NULL, out = NULL, verbose = interactive()) {
+  force(data)
   tables <- if (is.null(other)) list(data) else list(data, other)
   result <- in_folder("compare", tables, c(list(by = by), list(...)), out, verbose, "ms_comparison")
   result$differences <- read_table(file.path(result$folder, "differences.csv"))
@@ -45,6 +47,7 @@ ms_power <- function(like = NULL, ..., out = NULL, verbose = interactive()) {
 }
 
 ms_fit <- function(data, ..., out = NULL, verbose = interactive()) {
+  data <- if (is.null(dim(data))) data else as.data.frame(data)
   result <- in_folder("fit", list(data), list(...), out, verbose, "ms_model")
   result$model <- parse_json(paste(readLines(file.path(result$folder, "model.json"), warn = FALSE), collapse = "\n"))
   result$columns <- data[0, , drop = FALSE]
@@ -56,6 +59,9 @@ ms_impute <- function(data, draws = 20, ..., verbose = interactive()) {
 }
 
 impute <- function(model, data, draws, settings, verbose) {
+  for (name in names(data)) { # empty texts are gaps
+    if (is.factor(data[[name]]) || is.character(data[[name]])) data[[name]][data[[name]] %in% ""] <- NA
+  }
   folder <- scratch()
   on.exit(unlink(folder, recursive = TRUE))
   file <- file.path(folder, "completed.csv")

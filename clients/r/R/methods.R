@@ -1,47 +1,87 @@
 # Methods of results.
 
-print.ms_result <- function(x, ...) {
+print.ms_result <- function(x, ...) show(x, 10)
+
+summary.ms_result <- function(object, ...) show(object, Inf)
+
+# show prints a result, of its tables the first rows.
+show <- function(x, rows) {
   info <- if (is.null(x$info)) x else x$info
-  if (!is.null(info$verdict)) cat(info$verdict, "\n", sep = "")
-  if (!is.null(x$edges)) {
+  if (isTRUE(info$converged)) cat("Converged.\n") else if (!is.null(info$verdict)) cat(info$verdict, "\n", sep = "")
+  table <- function(t) {
+    t <- t[colSums(!is.na(t)) > 0]
+    print(head(t, rows), digits = 2, row.names = FALSE)
+    if (nrow(t) > rows) cat("... and ", nrow(t) - rows, " more rows\n", sep = "")
+  }
+  if (inherits(x, "ms_network")) {
     cat(nrow(x$edges), "edges between", nrow(x$graph), "nodes, cells taken as", info$assumption, "\n")
     shown <- intersect(c("from", "to", "partial_correlation", "estimate", "low", "high", "q"), names(x$edges))
-    print(head(x$edges[shown], 10), digits = 2, row.names = FALSE)
+    if (nrow(x$edges)) table(x$edges[shown])
+    if (is.null(x$pairs)) cat("no intervals: ", how_to_have(x), "\n", sep = "")
   }
   if (inherits(x, "ms_description")) {
     cat(info$rows, "rows,", info$missing, "cells missing,", info$complete_rows, "rows complete\n")
     print(x$columns, digits = 4, row.names = FALSE)
     for (finding in x$findings) cat(finding$severity, ": ", finding$message, "\n", sep = "")
   }
-  for (table in c("differences", "table")) if (!is.null(x[[table]])) print(head(x[[table]], 10), digits = 2, row.names = FALSE)
+  if (inherits(x, "ms_comparison")) {
+    for (group in info$groups) cat(group$name, ": ", group$rows, " rows, ", group$edges, " edges\n", sep = "")
+    for (test in c("structure", "strength")) {
+      cat("same ", test, ": ", info[[test]]$statistic, " = ", format(info[[test]]$value, digits = 2), ", p = ", format(info[[test]]$p, digits = 2), "\n", sep = "")
+    }
+    table(x$differences)
+  }
+  if (inherits(x, "ms_power")) table(x$table)
+  if (inherits(x, "ms_model")) cat("density ", info$model, " of ", paste(x$model$names, collapse = ", "), "\n", sep = "")
   if (!is.null(x$folder) && file.exists(file.path(x$folder, "report.html"))) {
     cat("report: ", file.path(x$folder, "report.html"), "\n", sep = "")
   }
   invisible(x)
 }
 
-print.ms_imputed <- function(x, ...) {
-  info <- attr(x, "info")
-  cat(max(x$.imp), " draws of ", info$cells, " missing cells in ", max(x$.id), " rows\n", sep = "")
-  print(head(as.data.frame(unclass_imputed(x[x$.imp == 1, ]))), ...)
-  invisible(x)
-}
-
-unclass_imputed <- function(x) {
-  class(x) <- "data.frame"
-  x
+# how_to_have tells how a network without intervals gets them.
+how_to_have <- function(net) {
+  kind <- if (grepl("^(em-exact|exact|full)$", net$info$method)) "robust" else "bootstrap=200"
+  paste0("estimate the network with inference = \"", kind, "\"")
 }
 
 summary.ms_network <- function(object, ...) {
-  print(object)
-  cat("\n")
+  show(object, Inf)
   print(object$centrality, digits = 3, row.names = FALSE)
   invisible(object$centrality)
 }
 
+print.ms_imputed <- function(x, ...) {
+  if (is.null(x$.imp) || !all(c(0, 1) %in% x$.imp)) return(print(plain(x), ...)) # rows or columns of it
+  cat(max(x$.imp), " draws of ", attr(x, "info")$cells, " missing cells in ", max(x$.id), " rows; the first:\n", sep = "")
+  print(head(plain(x[x$.imp == 1, ])), row.names = FALSE, ...)
+  invisible(x)
+}
+
+# summary compares observed and imputed values of each column with gaps, of levels their shares.
+summary.ms_imputed <- function(object, ...) {
+  row <- function(name, level, missing, at, observed, imputed) {
+    data.frame(column = name, level = level, missing = missing, what = at, observed = observed, imputed = imputed)
+  }
+  do.call(rbind, lapply(attr(object, "info")$columns, function(column) {
+    if (is.null(column$levels)) {
+      return(row(column$column, "", column$missing, c("mean", "sd"), c(column$observed$mean, column$observed$sd), c(column$imputed$mean, column$imputed$sd)))
+    }
+    do.call(rbind, lapply(column$levels, function(l) row(column$column, l$level, column$missing, "share", l$observed, l$imputed)))
+  }))
+}
+
+str.ms_imputed <- function(object, ...) utils::str(plain(object), ...)
+
+plain <- function(x) {
+  attr(x, "info") <- NULL
+  class(x) <- "data.frame"
+  x
+}
+
 confint.ms_network <- function(object, parm, level = 0.95, ...) {
   pairs <- if (is.null(object$pairs)) object$edges else object$pairs
-  if (is.null(pairs$low)) stop("the network has no intervals: estimate it with inference = \"robust\"", call. = FALSE)
+  if (is.null(pairs$low)) stop("no intervals: ", how_to_have(object), call. = FALSE)
   if (!isTRUE(all.equal(level, object$info$inference$level))) {
     stop("the intervals were made for level = ", object$info$inference$level, ": estimate the network with level = ", level, call. = FALSE)
   }
@@ -57,14 +97,17 @@ plot.ms_network <- function(x, ...) {
   if (requireNamespace("igraph", quietly = TRUE)) {
     g <- as_igraph(x)
     plot(g, edge.width = 10 * igraph::E(g)$weight, edge.color = ifelse(igraph::E(g)$partial_correlation > 0, "steelblue", "firebrick"), ...)
-  } else {
-    browseURL(file.path(x$folder, "network.svg"))
+    return(invisible(x))
   }
-  invisible(x)
+  plot.ms_result(x)
 }
 
-plot.ms_comparison <- function(x, ...) {
-  browseURL(file.path(x$folder, "networks.svg"))
+# The other results show the program's picture.
+plot.ms_result <- function(x, ...) {
+  pictures <- file.path(x$folder, c("network.svg", "networks.svg", "power.svg"))
+  pictures <- pictures[file.exists(pictures)]
+  if (!length(pictures)) stop("there is no picture of this result", call. = FALSE)
+  browseURL(pictures[1])
   invisible(x)
 }
 

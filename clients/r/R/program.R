@@ -38,7 +38,8 @@ run <- function(words, verbose, call = sys.call(-2)) {
   out <- tempfile()
   err <- tempfile()
   on.exit(unlink(c(out, err)))
-  words <- c(words, "--json", if (!verbose) "--quiet")
+  words <- enc2utf8(c(words, "--json", if (!verbose) "--quiet"))
+  Encoding(words) <- "unknown" # not for the shell to translate
   code <- suppressWarnings(system2(ms_program(), shQuote(words), stdout = out, stderr = if (verbose) "" else err))
   text <- paste(readLines(out, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
   answer <- tryCatch(parse_json(text), error = function(e) {
@@ -49,7 +50,7 @@ run <- function(words, verbose, call = sys.call(-2)) {
     place <- answer[intersect(names(answer), c("code", "field", "file", "line", "column", "cell"))]
     stop(structure(
       class = c(paste0("missingscore_", answer$code), "missingscore_error", "error", "condition"),
-      c(list(message = answer$error, call = call), place)
+      c(list(message = of_data(answer$error), call = call), place)
     ))
   }
   answer$exit <- code
@@ -63,6 +64,14 @@ run <- function(words, verbose, call = sys.call(-2)) {
   answer
 }
 
+# of_data is a message about a file of hand_over as one about the data frame: its line 2 is row 1.
+of_data <- function(text) {
+  parts <- regmatches(text, regexec("^.*/missingscore[0-9a-f]+/table[0-9]?\\.csv:(?:([0-9]+):)? ", text, perl = TRUE))[[1]]
+  if (!length(parts)) return(text)
+  row <- suppressWarnings(as.integer(parts[2])) - 1L
+  paste0(if (is.na(row) || row < 1) "data: " else paste0("row ", row, ": "), substring(text, nchar(parts[1]) + 1))
+}
+
 warn <- function(text, call, class = NULL) {
   warning(structure(class = c(class, "missingscore_warning", "warning", "condition"), list(message = text, call = call)))
 }
@@ -71,19 +80,18 @@ warn <- function(text, call, class = NULL) {
 # lists, named vectors are names and values; files that they need are written to folder.
 flags <- function(settings, folder) {
   words <- character()
+  if (length(settings) && (is.null(names(settings)) || any(names(settings) == ""))) stop("an argument has no name: flags are named, as in gamma = 0.5", call. = FALSE)
   for (key in names(settings)) {
     name <- gsub("[._]", "-", sub("[._]+$", "", key))
     value <- settings[[key]]
     if (is.null(value)) next
     if (name %in% c("groups", "labels") && !is.null(names(value))) {
       file <- file.path(folder, paste0(name, ".csv"))
-      table <- data.frame(names(value), as.character(value))
-      names(table) <- c("name", sub("s$", "", name))
-      write_table(table, file)
+      write_table(stats::setNames(data.frame(names(value), as.character(value)), c("name", sub("s$", "", name))), file)
       value <- file
     } else if (length(value) != 1 || !is.null(names(value))) {
       value <- if (is.null(names(value))) as_text(value) else paste0(names(value), "=", as_text(value))
-      value <- paste0(ifelse(grepl("[\",\n]", value), paste0("\"", gsub("\"", "\"\"", value), "\""), value), collapse = ",")
+      value <- csv_line(value)
     }
     words <- c(words, if (isTRUE(value)) {
       paste0("--", name)

@@ -10,7 +10,7 @@ if (inherits(try(ms_program(), silent = TRUE), "try-error")) {
 set.seed(1)
 p <- matrix(c(1, -.6, 0, -.6, 1, .5, 0, .5, 1), 3)
 x <- as.data.frame(matrix(rnorm(1200), 400) %*% chol(solve(p)))
-names(x) <- c("a", "b c", "ü")
+names(x) <- c("a", "b c", "\u00fc")
 net <- ms_network(x, inference = "model", verbose = FALSE)
 free <- -cov2cor(solve(cov(x)))
 stopifnot(
@@ -54,6 +54,46 @@ if (requireNamespace("mice", quietly = TRUE)) {
   mids <- mice::as.mids(imp)
   stopifnot(mids$m == 3, identical(levels(mids$data$town), levels(people$town)), is.ordered(mids$data$grade))
 }
+
+# Frames that people have: a factor has intervals by resamples, gaps of other kinds, columns that cannot be used.
+e <- tryCatch(confint(suppressWarnings(ms_network(people[1:4], verbose = FALSE))), error = conditionMessage)
+stopifnot(grepl("inference = \"bootstrap=200\"", e))
+odd <- x
+odd[1, 1] <- NaN
+odd$day <- Sys.Date() + seq_len(nrow(x))
+odd$list <- I(as.list(seq_len(nrow(x))))
+odd$text <- rep(c("", "NA", "u", "v"), 100)
+odd$count <- .Machine$integer.max - 0:399
+odd$count[2] <- NA
+odd$none <- NA
+imp <- suppressWarnings(ms_impute(odd, draws = 1, verbose = FALSE))
+first <- imp[imp$.imp == 1, ]
+stopifnot(
+  identical(names(imp)[-(1:2)], names(odd)), !anyNA(first[[3]]), all(first$text %in% c("NA", "u", "v")), identical(first$day, odd$day),
+  all(is.na(first$none)), !is.na(first$count[2]), all(is.na(imp$text[imp$.imp == 0]) == (odd$text == "")), is.data.frame(summary(imp))
+)
+message_of <- function(expr) tryCatch(expr, error = conditionMessage)
+odd <- x
+odd[3, 2] <- Inf
+stopifnot(startsWith(message_of(ms_network(odd, verbose = FALSE)), "row 3: column \"b c\": "))
+stopifnot(startsWith(message_of(ms_network(x[0, ], verbose = FALSE)), "data: "))
+stopifnot(grepl("two columns are called a", message_of(ms_network(stats::setNames(x, c("a", "b", "a"))))))
+stopifnot(grepl("read.csv", message_of(ms_network("file.csv"))), grepl("no name", message_of(ms_network(x, 3))))
+local({ # names reach the program in a locale without them
+  old <- Sys.getlocale("LC_CTYPE")
+  on.exit(Sys.setlocale("LC_CTYPE", old))
+  Sys.setlocale("LC_CTYPE", "C")
+  net <- ms_network(x, covariates = "\u00fc", verbose = FALSE)
+  stopifnot(setequal(rownames(net$graph), c("a", "b c")))
+})
+local({ # a folder with a space
+  old <- options(missingscore.path = file.path(tempdir(), "a folder", "missingscore"))
+  on.exit(options(old))
+  stopifnot(grepl("no program", message_of(ms_program())))
+  dir.create(dirname(getOption("missingscore.path")))
+  file.symlink(if (is.null(old[[1]])) Sys.which("missingscore") else old[[1]], getOption("missingscore.path"))
+  stopifnot(nrow(ms_network(x, out = file.path(tempdir(), "my results"), verbose = FALSE)$edges) == 2)
+})
 
 # Mistakes name the flag.
 e <- tryCatch(ms_network(x, gamma = -1, verbose = FALSE), missingscore_usage = identity)

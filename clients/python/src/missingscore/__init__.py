@@ -14,9 +14,13 @@ A keyword names a flag of the program: gamma=0.5 is --gamma 0.5, refit=False is 
 columns=["a", "b"] is --columns a,b; one that is a Python word has an underscore, as lambda_.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._commands import Comparison, Model, Network, Result, compare, describe, fit, impute, network, power
-from ._estimators import DensityModel, MissingScoreImputer, ScoreGraphicalModel
 from ._program import MissingScoreError, MissingScoreWarning, NotReliableWarning, UsageError, program
+
+if TYPE_CHECKING:
+    from ._estimators import DensityModel, MissingScoreImputer, ScoreGraphicalModel
 
 __all__ = [
     "Comparison",
@@ -39,3 +43,11 @@ __all__ = [
     "program",
 ]
 __version__ = "0.9.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module missingscore has no attribute {name}")
+    from . import _estimators  # scikit-learn takes a second to load
+
+    return getattr(_estimators, name)

@@ -9,34 +9,40 @@ import shutil
 import tempfile
 import weakref
 from pathlib import Path
-from typing import Any, Iterator, Optional, Union
+from typing import Any, Iterator, Optional, TypeVar, Union
 
 import numpy as np
 
 from ._program import Progress, run, words
-from ._tables import Table, records
+from ._tables import as_table, records
 
 
 class Result:
     """What a command gave: info is its JSON object, folder holds its files.
 
-    Without out= the folder is temporary and goes with the result.
+    Without out= the folder is temporary and goes with the result; a pickled result has its files.
     """
 
     def __init__(self, info: dict[str, Any], folder: Path):
         self.info, self.folder = info, folder
 
+    def __reduce__(self) -> Any:
+        return _unpickled, (type(self), self.info, {file.name: file.read_bytes() for file in self.folder.iterdir() if file.is_file()})
+
+    def __repr__(self) -> str:
+        return f"<missingscore.{type(self).__name__}: {self.verdict.partition(':')[0] or 'done'}, files in {self.folder}>"
+
     @property
     def converged(self) -> bool:
-        return self.info["exit"] == 0
+        return bool(self.info["exit"] == 0)
 
     @property
     def verdict(self) -> str:
-        return self.info.get("verdict", "")
+        return str(self.info.get("verdict", ""))
 
     @property
     def warnings(self) -> list[str]:
-        return self.info.get("warnings", [])
+        return list(self.info.get("warnings", []))
 
     @property
     def report(self) -> Path:
@@ -54,8 +60,14 @@ class Result:
         return pandas.read_csv(self.folder / f"{name}.csv", float_precision="round_trip")
 
 
+R = TypeVar("R", bound=Result)
+
+
 class Network(Result):
     """A network of partial correlations."""
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()[:-1]}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
 
     def __init__(self, *args: Any):
         super().__init__(*args)
@@ -71,7 +83,7 @@ class Network(Result):
         return [row["node"] for row in self.rows("centrality")]
 
     @property
-    def partial_correlations(self) -> np.ndarray:
+    def partial_correlations(self) -> np.ndarray[Any, Any]:
         """Nodes × nodes, 0 where there is no edge, 1 on the diagonal."""
         place = {name: k for k, name in enumerate(self.nodes)}
         r = np.eye(len(place))
@@ -122,7 +134,7 @@ class Model(Result):
     def score(self, table: Any, progress: Progress = None, **settings: Any) -> list[dict[str, Any]]:
         """The rows' log density (up to a constant if the model is unnormalised) and its score."""
         with _scratch() as folder:
-            run(["score", self.path, *_reading(Table(table).write(folder)), f"--out={folder / 's.csv'}", *words(settings, folder)], progress)
+            run(["score", self.path, *_reading(as_table(table).write(folder)), f"--out={folder / 's.csv'}", *words(settings, folder)], progress)
             return records(folder / "s.csv")
 
     def impute(self, table: Any, draws: Optional[int] = None, progress: Progress = None, **settings: Any) -> Any:
@@ -133,7 +145,7 @@ class Model(Result):
 def describe(table: Any, progress: Progress = None, **settings: Any) -> dict[str, Any]:
     """What the table is: kinds of columns, gaps, findings, whether gaps depend on other columns."""
     with _scratch() as folder:
-        return run([*Table(table).write(folder), *words(settings, folder)], progress)
+        return run([*as_table(table).write(folder), *words(settings, folder)], progress)
 
 
 def network(table: Any, out: Optional[os.PathLike[str]] = None, progress: Progress = None, **settings: Any) -> Network:
@@ -170,7 +182,7 @@ def impute(table: Any, draws: Optional[int] = None, progress: Progress = None, *
 
 
 def _impute(model: list[Any], table: Any, draws: Optional[int], progress: Progress, settings: dict[str, Any]) -> Any:
-    given = Table(table)
+    given = as_table(table)
     with _scratch() as folder:
         file = given.write(folder)
         if model:
@@ -181,22 +193,33 @@ def _impute(model: list[Any], table: Any, draws: Optional[int], progress: Progre
         return tables[0] if draws is None else tables
 
 
-def _folder(kind: Any, command: str, tables: list[Any], out: Optional[os.PathLike[str]], progress: Progress, settings: dict[str, Any]) -> Any:
+def _folder(kind: type[R], command: str, tables: list[Any], out: Optional[os.PathLike[str]], progress: Progress, settings: dict[str, Any]) -> R:
     folder = Path(tempfile.mkdtemp(prefix="missingscore-") if out is None else out)
     try:
         with _scratch() as files:
             line: list[Any] = [command]
             for k, table in enumerate(tables):
-                line += Table(table).write(files, f"table{k or ''}")[: None if k == 0 else 1]
+                line += as_table(table).write(files, f"table{k or ''}")[: None if k == 0 else 1]
             info = run([*line, f"--out={folder}/", *words(settings, files)], progress)
         result = kind(info, folder)
     except BaseException:
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    if out is None:
-        weakref.finalize(result, shutil.rmtree, folder, ignore_errors=True)
+    return result if out is not None else _temporary(result)
+
+
+def _temporary(result: R) -> R:
+    """The result, with which its folder goes."""
+    weakref.finalize(result, shutil.rmtree, result.folder, ignore_errors=True)
     return result
+
+
+def _unpickled(kind: type[R], info: dict[str, Any], files: dict[str, bytes]) -> R:
+    folder = Path(tempfile.mkdtemp(prefix="missingscore-"))
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return _temporary(kind(info, folder))
 
 
 @contextlib.contextmanager

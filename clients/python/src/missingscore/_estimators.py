@@ -7,6 +7,7 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _commands
+from ._tables import Table
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -30,12 +31,17 @@ class _Estimator(BaseEstimator):
     settings: Optional[dict[str, Any]]
     random_state: Any
 
-    def _rows(self, X: Any, fitting: bool) -> Any:
-        """X checked: a DataFrame with categories as it is, else an array of floats."""
+    def _rows(self, X: Any, fitting: bool) -> Table:
+        """X checked: a DataFrame with categories as it is, else an array of floats, with the names of X."""
+        X = self._checked(X, fitting)
+        names = getattr(self, "feature_names_in_", None)
+        return Table(X, None if names is None else list(names))
+
+    def _checked(self, X: Any, fitting: bool) -> Any:
         levels = hasattr(X, "iloc") and any(getattr(kind, "kind", "O") not in "fiub" for kind in X.dtypes)
-        least = {"ensure_min_samples": 2 if fitting else 1, "ensure_min_features": self._least_features}
+        least: dict[str, Any] = {"ensure_min_samples": 2 if fitting else 1, "ensure_min_features": self._least_features}
         if validate_data is not None:
-            how = {"skip_check_array": True} if levels else {"dtype": float, "ensure_all_finite": "allow-nan", **least}
+            how: dict[str, Any] = {"skip_check_array": True} if levels else {"dtype": float, "ensure_all_finite": "allow-nan", **least}
             return validate_data(self, X, reset=fitting, **how)
         if levels:
             self._check_feature_names(X, reset=fitting)
@@ -70,27 +76,27 @@ class MissingScoreImputer(TransformerMixin, _Estimator):
         self.model, self.sample_posterior, self.random_state, self.settings = model, sample_posterior, random_state, settings
 
     def fit(self, X: Any, y: Any = None) -> "MissingScoreImputer":
-        X = self._rows(X, fitting=True)
+        rows = self._rows(X, fitting=True)
         kind = self.model
         if kind == "auto":
-            kind = "gaussian" if isinstance(X, np.ndarray) else "mixture"
-        self.model_ = _commands.fit(X, model=kind, **self._seeded())
+            kind = "mixture" if rows.frame else "gaussian"
+        self.model_ = _commands.fit(rows, model=kind, **self._seeded())
         self.n_iter_ = 1
         return self
 
     def transform(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = self._rows(X, fitting=False)
+        rows = self._rows(X, fitting=False)
         if self.sample_posterior:
-            return self.model_.impute(X, draws=1, **{"seed": self._seeded()["seed"]})[0]
-        return self.model_.impute(X)
+            return self.model_.impute(rows, draws=1, seed=self._seeded()["seed"])[0]
+        return self.model_.impute(rows)
 
-    def sample(self, X: Any, draws: int) -> list[Any]:
+    def sample(self, X: Any, draws: int) -> Any:
         """Several completed copies of X, for multiple imputation."""
         check_is_fitted(self)
-        return self.model_.impute(self._rows(X, fitting=False), draws=draws, **{"seed": self._seeded()["seed"]})
+        return self.model_.impute(self._rows(X, fitting=False), draws=draws, seed=self._seeded()["seed"])
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
         check_is_fitted(self)
         if input_features is not None:
             return np.asarray(input_features, object)
@@ -110,8 +116,7 @@ class ScoreGraphicalModel(_Estimator):
         self.random_state, self.settings = random_state, settings
 
     def fit(self, X: Any, y: Any = None) -> "ScoreGraphicalModel":
-        X = self._rows(X, fitting=True)
-        self.network_ = net = _commands.network(X, **self._seeded())
+        self.network_ = net = _commands.network(self._rows(X, fitting=True), **self._seeded())
         self.precision_, self.location_ = np.array(net.model["precision"]), np.array(net.model["mean"])
         self.partial_correlations_ = net.partial_correlations
         self.intervals_ = net.rows("pairs") if (net.folder / "pairs.csv").exists() else None
@@ -135,12 +140,12 @@ class DensityModel(_Estimator):
         self.model_ = _commands.fit(self._rows(X, fitting=True), model=self.model, **self._seeded())
         return self
 
-    def sample(self, n_samples: int = 1) -> np.ndarray:
+    def sample(self, n_samples: int = 1) -> np.ndarray[Any, Any]:
         check_is_fitted(self)
         rows = self.model_.sample(n_samples, seed=self._seeded()["seed"])
         return np.array([list(row.values()) for row in rows])
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: Any) -> np.ndarray[Any, Any]:
         check_is_fitted(self)
         rows = self.model_.score(self._rows(X, fitting=False))
         return np.array([np.nan if row["log_density"] is None else row["log_density"] for row in rows])

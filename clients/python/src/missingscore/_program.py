@@ -7,6 +7,7 @@ import functools
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,15 +26,25 @@ class MissingScoreError(RuntimeError):
     """The program refused, or failed.
 
     code is "usage", "input", "interrupted" or "failed"; field is the flag, and file, line, column
-    and cell are the place in the table; None where the message is about none.
+    and cell are the place in the file; None where the message is about none. The message counts
+    the rows of the caller's table from 0.
     """
 
     def __init__(self, answer: Mapping[str, Any]):
-        super().__init__(answer["error"])
+        super().__init__(_of_table(answer["error"]))
         self.code = answer.get("code", "failed")
         self.field = answer.get("field")
         self.file, self.line = answer.get("file"), answer.get("line")
         self.column, self.cell = answer.get("column"), answer.get("cell")
+
+
+def _of_table(text: str) -> str:
+    """A message about a file of Table.write as one about the table."""
+    place = re.match(r".*missingscore-[^/\\]+[/\\]table\d*\.csv:(?:(\d+):)? ", text)
+    if place is None:
+        return text
+    line = int(place[1] or 1)
+    return (f"row {line - 2}: " if line > 1 else "the table: ") + text[place.end() :]
 
 
 class UsageError(MissingScoreError, ValueError):
@@ -92,12 +103,14 @@ def run(words: Sequence[Any], progress: Progress = None) -> dict[str, Any]:
         errors="replace",
         start_new_session=True,  # Ctrl-C reaches it once, from here
     )
+    assert child.stdout is not None and child.stderr is not None
+    stdout, stderr = child.stdout, child.stderr
     answers: list[str] = []
-    reader = threading.Thread(target=lambda: answers.append(child.stdout.read()), daemon=True)
+    reader = threading.Thread(target=lambda: answers.append(stdout.read()), daemon=True)
     reader.start()
     said = []
     try:
-        for text in child.stderr:
+        for text in stderr:
             said.append(text.rstrip())
             if progress is not None:
                 progress(said[-1])
@@ -112,10 +125,10 @@ def run(words: Sequence[Any], progress: Progress = None) -> dict[str, Any]:
         raise
     finally:
         if child.poll() is not None:
-            child.stdout.close()
-            child.stderr.close()
+            stdout.close()
+            stderr.close()
     try:
-        answer = json.loads(answers[0])
+        answer: dict[str, Any] = json.loads(answers[0])
     except ValueError:
         raise MissingScoreError({"error": "\n".join(said[-5:]) or f"the program ended with code {child.returncode}"}) from None
     if "error" in answer:
@@ -126,9 +139,9 @@ def run(words: Sequence[Any], progress: Progress = None) -> dict[str, Any]:
 
 
 def tell(answer: Mapping[str, Any]) -> None:
-    """Turn what an answer warns of into warnings, at the line of the caller."""
+    """Turn what an answer warns of into warnings, at the line of the caller, also through scikit-learn."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+    while frame.f_back is not None and str(frame.f_globals.get("__package__")).split(".")[0] in (__package__, "sklearn", "joblib"):
         frame, level = frame.f_back, level + 1
     left_out = [f"{column['name'] or 'the first column'}: {column['left_out']}" for column in answer.get("left_out") or []]
     if left_out:

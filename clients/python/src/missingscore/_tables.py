@@ -13,26 +13,27 @@ import numpy as np
 class Table:
     """A caller's table: a DataFrame, an array (rows × columns) or a mapping of names to columns.
 
-    None, NaN, NaT and pandas.NA are missing cells. Columns of categories, ordered categories and
-    booleans are so for the program, too; columns of an array are numbers.
+    None, NaN, NaT, pandas.NA and empty texts are missing cells. Columns of categories, ordered
+    categories and booleans are so for the program, too; columns of an array are numbers. A column
+    that a number names, as 0, is x0 for the program.
     """
 
     def __init__(self, table: Any, names: Optional[list[str]] = None):
         self.of = table
         self.frame = hasattr(table, "iloc")
         if self.frame:
-            self.names = [str(name) for name in table.columns]
+            self.names = [f"x{name}" if isinstance(name, (int, float, np.number)) else str(name) for name in table.columns]
             self.columns = [table.iloc[:, j] for j in range(table.shape[1])]
         elif isinstance(table, Mapping):
             self.names, self.columns = [str(name) for name in table], [list(column) for column in table.values()]
         else:
             array = np.asarray(table)
             if array.ndim != 2:
-                raise ValueError(f"a table has two dimensions, and the array has {array.ndim}")
+                raise ValueError("a table is a DataFrame, a dict of columns or an array of rows and columns; pandas.read_csv reads a file")
             self.names = names or [f"x{j}" for j in range(array.shape[1])]
             self.columns = list(array.T)
         if len(set(self.names)) < len(self.names):
-            raise ValueError("two columns have the same name")
+            raise ValueError(f"two columns are called {next(name for j, name in enumerate(self.names) if name in self.names[:j])}")
         if len({len(column) for column in self.columns}) > 1:
             raise ValueError("the columns have different numbers of rows")
 
@@ -61,7 +62,7 @@ class Table:
         """The kind that the caller's type fixes ("" for none), its levels, and the cells as texts."""
         from ._program import _line
 
-        dtype = getattr(column, "dtype", None)
+        dtype: Any = getattr(column, "dtype", None)
         missing = gaps(column)
         categories = getattr(dtype, "categories", None)
         if categories is not None:
@@ -91,7 +92,9 @@ class Table:
         filled = []
         for name, column in zip(self.names, self.columns):
             new, missing = cells.get(name), gaps(column)
-            values = None if new is None else [_value(text, column) if gap else None for text, gap in zip(new, missing)]
+            texts = {old for old in column if isinstance(old, str)}
+            left = {""} if "NA" in texts else {"", "NA"}  # gaps, unless NA is a level
+            values = None if new is None else [_value(text, column, bool(texts)) if gap and text not in left else None for text, gap in zip(new, missing)]
             if values is None or not any(value is not None for value in values):
                 filled.append(column)
             elif self.frame:
@@ -109,27 +112,37 @@ class Table:
         return np.column_stack(filled).astype(np.result_type(np.asarray(self.of).dtype, float))
 
 
-def gaps(column: Any) -> np.ndarray:
-    """The mask of missing cells: None, NaN, NaT, pandas.NA."""
-    if hasattr(column, "isna"):
-        return np.asarray(column.isna())
+def as_table(table: Any) -> Table:
+    return table if isinstance(table, Table) else Table(table)
+
+
+def gaps(column: Any) -> np.ndarray[Any, Any]:
+    """The mask of missing cells: None, NaN, NaT, pandas.NA, empty texts."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiub":
         return np.isnan(column)
-    return np.array([value is None or value != value or type(value).__name__ == "NAType" for value in column], bool)
+    if hasattr(column, "isna") and column.dtype.kind != "O":
+        return np.asarray(column.isna())
+
+    def gap(value: Any) -> bool:
+        if isinstance(value, (str, float, np.floating)):
+            return value == "" or value != value
+        return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+    return np.array([gap(value) for value in column], bool)
 
 
 def _text(value: Any) -> str:
     return repr(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 
 
-def _value(text: str, like: Any) -> Any:
-    """A completed cell as a value of its column; None if the program left the gap."""
-    if text in ("", "NA"):
-        return None
+def _value(text: str, like: Any, texts: bool) -> Any:
+    """A completed cell as a value of its column."""
     dtype = getattr(like, "dtype", None)
     categories = getattr(dtype, "categories", None)
     if categories is not None:
         return {str(level): level for level in categories}[text]
+    if texts:
+        return text
     if text in ("True", "False") and not isinstance(like, np.ndarray):
         return text == "True"
     try:
