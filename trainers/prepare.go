@@ -58,19 +58,8 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 			return nil, err
 		}
 	}
-	if s.Objective.New == nil {
-		setting.Default(&s.Objective.Kind, "auto")
-	}
-	if s.Steps.Estimator != nil {
-		e, err := s.Steps.Named()
-		if err != nil {
-			return nil, setting.Errorf("method", s.Steps.Method, "%v", err)
-		}
-		s.Steps.Method = e.Name
-	}
-	setting.Default(&s.Steps.Method, "auto")
-	if s.Model.New == nil {
-		setting.Default(&s.Model.Kind, DefaultModel)
+	if err := s.named(); err != nil {
+		return nil, err
 	}
 	if err := s.check(); err != nil {
 		return nil, err
@@ -129,6 +118,25 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 		return p, nil
 	}
 	return p, p.descentDefaults()
+}
+
+// named fills in the default names of parts.
+func (s *Spec) named() error {
+	if s.Objective.New == nil {
+		setting.Default(&s.Objective.Kind, "auto")
+	}
+	if s.Steps.Estimator != nil {
+		e, err := s.Steps.Named()
+		if err != nil {
+			return setting.Errorf("method", s.Steps.Method, "%v", err)
+		}
+		s.Steps.Method = e.Name
+	}
+	setting.Default(&s.Steps.Method, "auto")
+	if s.Model.New == nil {
+		setting.Default(&s.Model.Kind, DefaultModel)
+	}
+	return nil
 }
 
 // transform makes table, domain and missingness those of the transformed columns.

@@ -20,7 +20,7 @@ import (
 )
 
 // byEM is for normal models and losses that have an expectation step (losses.LossNeeds.Moments):
-// byEM iterations (package em) over all rows, accelerated, until a
+// EM iterations (package em) over all rows, accelerated, until a
 // turn moves nothing by more than Config.Tolerance: no P_jk by as much of √(P_jj P_kk), no μ_j
 // by as much of 1/√P_jj; or until only rounding is left (Stall). Its end is maximum
 // likelihood's.
