@@ -372,7 +372,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 	var set atomicfile.Set
 	defer set.Discard()
 	for i := range f.groups {
-		g, other := &f.groups[i], f.groups[1-i].result.Warnings
+		g := &f.groups[i]
 		dir := filepath.Join(f.out, g.folder)
 		if err := ensureDir(dir); err != nil {
 			return err
@@ -383,18 +383,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 		if err := report.WriteNetwork(&set, dir, report.Source{Table: f.source(g), Made: f.page.Made, NoIntervals: g.prepared.NoIntervals, Style: style}, g.table, g.result, nil); err != nil {
 			return err
 		}
-		for _, w := range g.result.Warnings {
-			text := g.name + ": " + w
-			if slices.Contains(other, w) {
-				text = w // of both groups
-			}
-			if slices.Contains(f.told, w) {
-				f.told = append(f.told, text)
-			}
-			if !slices.Contains(told, text) {
-				told = append(told, text)
-			}
-		}
+		told = f.addWarnings(told, i)
 		f.pictures.tellMinimum(cmd.ErrOrStderr(), filepath.Join(g.folder, "network.svg"), g.result.Network.Network)
 	}
 	f.page.Warnings = append(slices.Clone(f.result.Warnings), told...)
@@ -415,6 +404,23 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 		}
 	}
 	return atomicfile.Remove(filepath.Join(f.out, stateFile))
+}
+
+// addWarnings adds a group's warnings to others, with its name before those of it alone.
+func (f *compareCommand) addWarnings(to []string, group int) []string {
+	for _, w := range f.groups[group].result.Warnings {
+		text := f.groups[group].name + ": " + w
+		if slices.Contains(f.groups[1-group].result.Warnings, w) {
+			text = w // of both groups
+		}
+		if slices.Contains(f.told, w) {
+			f.told = append(f.told, text)
+		}
+		if !slices.Contains(to, text) {
+			to = append(to, text)
+		}
+	}
+	return to
 }
 
 func (f *compareCommand) tell(cmd *cobra.Command, took time.Duration) error {

@@ -366,12 +366,7 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 	}
 	t.LeftOut = s.leftOut
 	if len(refused) > 1 {
-		var names []string
-		for _, c := range refused {
-			names = append(names, c.Name)
-		}
-		why := strings.Join(LeftOutLines(refused, 3), "; ")
-		return s.refuseAll("columns cannot be used: "+strings.ReplaceAll(why, "left out: ", ""), names)
+		return s.refuseMany(refused)
 	}
 	if wrong != nil {
 		return wrong
@@ -381,6 +376,12 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 	}
 	t.Nones = nones(t, kept, found)
 	keep(t, kept)
+	numberKinds(t)
+	return nil
+}
+
+// numberKinds are the kinds of columns of numbers that have none yet.
+func numberKinds(t *Table) {
 	for j, whole := range wholeColumns(t) {
 		if t.Kinds[j] != "" {
 			continue
@@ -393,7 +394,6 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 			t.Kinds[j], t.Levels[j] = Binary, []string{"0", "1"}
 		}
 	}
-	return nil
 }
 
 // nones are Table.Nones of the columns that are kept.
@@ -490,6 +490,16 @@ func (s *source) needsNumbers(declared Kind, found *texts) bool {
 // refuse is the error for a column that cannot be used.
 func (s *source) refuse(name string, why error) error {
 	return s.refuseAll(why.Error(), []string{name})
+}
+
+// refuseMany is the error for several columns that cannot be used, each for its reason.
+func (s *source) refuseMany(columns []Column) error {
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	why := strings.Join(LeftOutLines(columns, 3), "; ")
+	return s.refuseAll("columns cannot be used: "+strings.ReplaceAll(why, "left out: ", ""), names)
 }
 
 // refuseAll is the error for columns that cannot be used.

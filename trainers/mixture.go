@@ -86,10 +86,14 @@ func scoresAsked(p *Prepared) (field string, value any, why string) {
 }
 
 // prepareMixed prepares the fit of a mixture by its likelihood (docs/theory/models.md#eq-mixed). It says
-// false where settings ask for a fit by scores instead, and refuses these if columns, by their names, have
+// false for another model, and where settings ask for a fit by scores, which it refuses if columns have
 // levels.
-func prepareMixed(p *Prepared, levels []int, names []string) (prepared bool, err error) {
+func prepareMixed(p *Prepared) (prepared bool, err error) {
 	s := &p.Spec
+	if s.Network != nil || s.Model.New != nil || s.Model.Kind != MixtureModel {
+		return false, nil
+	}
+	levels, names := levelsOf(p.Table)
 	switch field, value, why := scoresAsked(p); {
 	case field == "":
 	case names == nil:
@@ -242,21 +246,10 @@ func (f feature) moments(values []float64, scale data.Scale, where feature) (mea
 	return mean, variance, float64(len(x))
 }
 
-// unlike says in what drawn rows differ from those of the table. Missing cells of the table are drawn
-// given the observed ones of their row, so that cells missing at random make no difference.
-func unlike(t *data.Table, m *model.Mixed, seed uint64) (off []string) {
-	drawn, err := m.SampleRows(checkedRows, nil, stream.New(seed, stream.Sample, 1))
-	if err != nil {
-		panic(err) // there are no bounds
-	}
-	filled, rng, given := slices.Clone(t.Values), stream.New(seed, stream.Sample, 2), m.ByPattern()
-	for i := range t.N {
-		given(t.Observed[i*t.D:(i+1)*t.D]).Complete(filled[i*t.D:(i+1)*t.D], rng)
-	}
-	scale := data.StandardScale(t)
-	var features []feature
-	conditions := []feature{{level: -1}}
-	pairs := []feature{}
+// compared are the features that drawn rows are compared by, products of pairs of numbers, and the conditions
+// on rows: none, and each level.
+func compared(t *data.Table) (features, pairs, conditions []feature) {
+	conditions = []feature{{level: -1}}
 	for j, name := range t.Names {
 		for c, level := range data.Coded(t, j) {
 			if c > 0 || len(data.Coded(t, j)) > 2 { // the other share of two says the same
@@ -277,6 +270,22 @@ func unlike(t *data.Table, m *model.Mixed, seed uint64) (off []string) {
 			}
 		}
 	}
+	return features, pairs, conditions
+}
+
+// unlike says in what drawn rows differ from those of the table. Missing cells of the table are drawn
+// given the observed ones of their row, so that cells missing at random make no difference.
+func unlike(t *data.Table, m *model.Mixed, seed uint64) (off []string) {
+	drawn, err := m.SampleRows(checkedRows, nil, stream.New(seed, stream.Sample, 1))
+	if err != nil {
+		panic(err) // there are no bounds
+	}
+	filled, rng, given := slices.Clone(t.Values), stream.New(seed, stream.Sample, 2), m.ByPattern()
+	for i := range t.N {
+		given(t.Observed[i*t.D:(i+1)*t.D]).Complete(filled[i*t.D:(i+1)*t.D], rng)
+	}
+	scale := data.StandardScale(t)
+	features, pairs, conditions := compared(t)
 	for at, where := range conditions {
 		of := features
 		if at == 0 {

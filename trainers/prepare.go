@@ -81,10 +81,8 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if err := p.transform(); err != nil {
 		return nil, err
 	}
-	if levels, names := levelsOf(p.Table); s.Network == nil && s.Model.New == nil && s.Model.Kind == MixtureModel {
-		if prepared, err := prepareMixed(p, levels, names); prepared || err != nil {
-			return p, err
-		}
+	if prepared, err := prepareMixed(p); prepared || err != nil {
+		return p, err
 	}
 	if err := checkNominal(s, t); err != nil {
 		return nil, err

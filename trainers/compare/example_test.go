@@ -38,5 +38,6 @@ func ExampleCompare() {
 	}
 	// Output:
 	// M = 0.59, S = 0.44
+	// Ozone — Solar.R: +0.00 in May, +0.32 in August
 	// Solar.R — Temp: +0.39 in May, +0.00 in August
 }

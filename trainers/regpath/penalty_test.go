@@ -181,7 +181,7 @@ func TestAutoTakesTheLeast(t *testing.T) {
 		scores []float64
 		want   string
 	}{
-		{[]float64{100, 100}, "l1"}, {[]float64{100, 99.9}, "adaptive"}, {[]float64{math.Inf(1), 95}, "adaptive"}, {[]float64{math.Inf(1), math.Inf(1)}, "l1"},
+		{[]float64{100, 100}, "l1"}, {[]float64{100, 99.95}, "l1"}, {[]float64{100, 99.8}, "adaptive"}, {[]float64{math.Inf(1), 95}, "adaptive"}, {[]float64{math.Inf(1), math.Inf(1)}, "l1"},
 	} {
 		s := &State{Auto: Auto{Kinds: []string{"l1", "adaptive"}, Scores: c.scores, States: []*State{{}, {}, {}}}}
 		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "auto"}}, s)

@@ -33,8 +33,7 @@ func Example() {
 	}
 	main()
 	// Output:
-	// Ozone – Temp +0.57
-	// Ozone – Wind -0.38
-	// Ozone – Solar.R +0.22
-	// Wind – Temp -0.11
+	// Ozone – Temp +0.61
+	// Ozone – Wind -0.44
+	// Ozone – Solar.R +0.21
 }
