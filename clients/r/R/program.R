@@ -87,6 +87,8 @@ flags <- function(settings, folder) {
     if (is.null(value)) next
     if (name %in% c("groups", "labels") && !is.null(names(value))) {
       file <- file.path(folder, paste0(name, ".csv"))
+      if (is.data.frame(value)) value <- stats::setNames(value[[2]], value[[1]]) # name and group
+      if (is.list(value)) value <- stats::setNames(rep(names(value), lengths(value)), unlist(value)) # columns of each group
       write_table(stats::setNames(data.frame(names(value), as.character(value)), c("name", sub("s$", "", name))), file)
       value <- file
     } else if (length(value) != 1 || !is.null(names(value))) {

@@ -95,6 +95,16 @@ local({ # a folder with a space
   stopifnot(nrow(ms_network(x, out = file.path(tempdir(), "my results"), verbose = FALSE)$edges) == 2)
 })
 
+# Groups as a named vector, a data frame or a list.
+by <- c(a = "one", "b c" = "two", "\u00fc" = "two")
+folder <- tempfile()
+dir.create(folder)
+written <- lapply(list(by, data.frame(name = names(by), group = by), list(one = "a", two = c("b c", "\u00fc"))), function(g) {
+  missingscore:::flags(list(groups = g), folder)
+  readLines(file.path(folder, "groups.csv"), encoding = "UTF-8")
+})
+stopifnot(length(written[[1]]) == 4, identical(written[[1]], written[[2]]), identical(written[[1]], written[[3]]))
+
 # Mistakes name the flag.
 e <- tryCatch(ms_network(x, gamma = -1, verbose = FALSE), missingscore_usage = identity)
 stopifnot(inherits(e, "missingscore_error"), e$field == "gamma", grepl("negative", conditionMessage(e)))

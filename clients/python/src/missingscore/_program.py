@@ -185,6 +185,8 @@ def _mapping(name: str, value: Mapping[str, Any], folder: Path) -> Any:
         return file
     if name in ("groups", "labels"):  # of columns
         file = folder / f"{name}.csv"
+        if all(isinstance(columns, (list, tuple)) for columns in value.values()):  # columns of each group
+            value = {column: group for group, columns in value.items() for column in columns}
         with open(file, "w", newline="", encoding="utf-8") as out:
             csv.writer(out).writerows([("name", name[:-1]), *value.items()])
         return file
