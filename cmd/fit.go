@@ -71,9 +71,10 @@ in place of a table, too (missingscore moments).
             but not shifted meanwhile. It overfits: a penalty (below) brings it nearer to
             the truth; without one, with 1000 rows, 5 to 15 passes of Adam are best, the
             fewer the more columns (--optimiser adam --epochs)
-  mixture   normals with diagonal covariances; --model-options '{"components":10}'. It also
-            takes columns of texts, yes and no and categories: then it is fitted by EM of
-            the likelihood, and held-out rows choose the number of components
+  mixture   normals with full covariances, also for columns of categories: by EM of the
+            likelihood; held-out rows choose the number of components, or --model-options
+            '{"components":3}'. Settings of score matching (--method, --objective, bounds …)
+            lead to diagonal covariances
   energy    a neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²; columns are standardised;
             --model-options '{"hidden":[64,64],"activation":"softplus"}' (or silu, the
             default for denoising, tanh)

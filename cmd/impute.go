@@ -516,7 +516,7 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	summary = f.tellLaw(r) + how
 	if m := r.Law.Mixing; m != nil {
 		f.known["r_hat"], f.known["worst_r_hat"], f.known["worst_column"] = plain(m.RHat), plain(m.Worst), t.Names[m.Row]
-		if r.Converged() {
+		if r.Converged() && len(f.outcome.doubts) == 0 {
 			summary = "Converged. " + summary
 		}
 		summary += fmt.Sprintf("\nR-hat of the chains at most %.3f (%s)", m.Worst, t.Names[m.Row])

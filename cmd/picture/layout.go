@@ -112,7 +112,10 @@ func unit(at []r2.Vec) float64 {
 			least = min(least, r2.Norm(r2.Sub(a, b)))
 		}
 	}
-	return max(min(least/nearest, 1.4*side), 0.4*side, math.SmallestNonzeroFloat64)
+	if side == 0 { // all at one place
+		return 1
+	}
+	return max(min(least/nearest, 1.4*side), 0.4*side)
 }
 
 type block struct {

@@ -169,3 +169,15 @@ func TestPlacesDoNotDependOnTheOrder(t *testing.T) {
 		}
 	}
 }
+
+// Two nodes at one place say nothing of how far apart others should be; these find one all the same.
+func TestPlacesFromOnePlace(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	at := placesFrom(map[string]r2.Vec{"a": {}, "b": {}}, names, []Edge{{From: 0, To: 2, Weight: 0.5}, {From: 2, To: 3, Weight: 0.3}})
+	for i, p := range at {
+		require.False(t, math.IsNaN(p.X) || math.IsNaN(p.Y))
+		if i > 1 {
+			require.Greater(t, r2.Norm(p), 0.1)
+		}
+	}
+}

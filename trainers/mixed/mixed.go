@@ -67,14 +67,14 @@ type Try struct {
 
 const (
 	folds      = 5    // of the choice of a number of components
-	chosenRows = 3000 // at most, that it goes by
+	chosenRows = 1500 // at most, that it goes by
 
 	leastGain = 3. // log density of all held-out rows that more components have to add
 
 	starts = 4  // of which the best after so many iterations goes on; of the choice two
 	short  = 20 // iterations
 
-	chosenIterations = 60 // of a fit for the choice
+	chosenIterations = 30 // of a fit for the choice
 )
 
 // The prior keeps the likelihood bounded. With numbers standardised, p_l the shares of the observed cells
