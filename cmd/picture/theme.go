@@ -12,6 +12,7 @@
 package picture
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"strconv"
@@ -92,6 +93,20 @@ func (t Theme) colour(c color.Color) color.Color {
 		return color.NRGBA{other.R, other.G, other.B, n.A}
 	}
 	return c
+}
+
+// Hex is a colour of pictures as the theme has it, as CSS writes it.
+func (t Theme) Hex(c color.Color) string {
+	n := color.NRGBAModel.Convert(t.colour(c)).(color.NRGBA)
+	return fmt.Sprintf("#%02x%02x%02x", n.R, n.G, n.B)
+}
+
+// Variables are the colours of edges as CSS variables; "" for the theme of the page's own.
+func (t Theme) Variables() string {
+	if themes[t] == nil {
+		return ""
+	}
+	return fmt.Sprintf("--positive: %s; --negative: %s; --unsigned: %s; --halo: %s", t.Hex(blue), t.Hex(red), t.Hex(slate), t.Hex(halo))
 }
 
 func rgb(hex uint32) color.NRGBA {

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"maps"
 	"math"
 	"slices"
@@ -20,6 +21,8 @@ import (
 // explorer is the picture that one can work with, and all that its program is told (page/data.js).
 // Pairs are told by columns of equal lengths.
 type explorer struct {
+	Theme template.CSS `json:"-"` // colours of edges; "" for the page's own
+
 	Compare bool            `json:"compare"`
 	Nodes   []string        `json:"nodes"`
 	Labels  []string        `json:"labels"` // cut
@@ -68,7 +71,7 @@ const mostPairs = 5000
 
 // newExplorer has the nodes of a scene, and no pairs yet.
 func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
-	x := &explorer{Nodes: printable.Texts(names), Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: printable.Texts(panels), Lambdas: column{}, at: map[[2]int]int{}, names: map[string]int{}}
+	x := &explorer{Nodes: printable.Texts(names), Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: printable.Texts(panels), Lambdas: column{}, Theme: template.CSS(s.Theme.Variables()), at: map[[2]int]int{}, names: map[string]int{}}
 	for _, label := range s.Labels {
 		x.Labels, x.Lines = append(x.Labels, cut(label, 24)), append(x.Lines, picture.Wrap(label))
 	}
@@ -98,7 +101,7 @@ func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
 		}
 	}
 	for _, g := range s.Groups {
-		x.Groups = append(x.Groups, explorerGroup{g.Name, fmt.Sprintf("#%02x%02x%02x", g.Colour.R, g.Colour.G, g.Colour.B)})
+		x.Groups = append(x.Groups, explorerGroup{g.Name, s.Theme.Hex(g.Colour)})
 	}
 	for range panels {
 		x.Values = append(x.Values, column{})
