@@ -106,7 +106,11 @@ func (t Theme) Variables() string {
 	if themes[t] == nil {
 		return ""
 	}
-	return fmt.Sprintf("--positive: %s; --negative: %s; --unsigned: %s; --halo: %s", t.Hex(blue), t.Hex(red), t.Hex(slate), t.Hex(halo))
+	var css strings.Builder
+	for k, name := range []string{"positive", "negative", "unsigned", "halo"} {
+		fmt.Fprintf(&css, "--%s: %s; ", name, t.Hex([]color.Color{blue, red, slate, halo}[k]))
+	}
+	return css.String()
 }
 
 func rgb(hex uint32) color.NRGBA {
