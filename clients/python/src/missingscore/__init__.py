@@ -23,24 +23,9 @@ if TYPE_CHECKING:
     from ._estimators import DensityModel, MissingScoreImputer, ScoreGraphicalModel
 
 __all__ = [
-    "Comparison",
-    "DensityModel",
-    "MissingScoreError",
-    "MissingScoreImputer",
-    "MissingScoreWarning",
-    "Model",
-    "Network",
-    "NotReliableWarning",
-    "Result",
-    "ScoreGraphicalModel",
-    "UsageError",
-    "compare",
-    "describe",
-    "fit",
-    "impute",
-    "network",
-    "power",
-    "program",
+    "Comparison", "DensityModel", "MissingScoreError", "MissingScoreImputer", "MissingScoreWarning", "Model",
+    "Network", "NotReliableWarning", "Result", "ScoreGraphicalModel", "UsageError", "compare", "describe",
+    "fit", "impute", "network", "power", "program",
 ]
 __version__ = "0.9.0"
 
@@ -49,5 +34,4 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module missingscore has no attribute {name}")
     from . import _estimators  # scikit-learn takes a second to load
-
     return getattr(_estimators, name)

@@ -56,7 +56,6 @@ class Result:
     def frame(self, name: str) -> Any:
         """A CSV file of the folder as a pandas.DataFrame."""
         import pandas
-
         return pandas.read_csv(self.folder / f"{name}.csv", float_precision="round_trip")
 
 
@@ -95,7 +94,6 @@ class Network(Result):
     def to_networkx(self) -> Any:
         """A networkx.Graph; edges have the columns of edges.csv, weight being the size."""
         import networkx
-
         graph = networkx.Graph()
         graph.add_nodes_from(self.nodes)
         for edge in self.edges:

@@ -12,7 +12,6 @@ from ._tables import Table
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
-
     try:
         from sklearn.utils.validation import validate_data
     except ImportError:  # before 1.6

@@ -61,7 +61,6 @@ class Table:
     def _kind(self, column: Any) -> tuple[str, str, list[str]]:
         """The kind that the caller's type fixes ("" for none), its levels, and the cells as texts."""
         from ._program import _line
-
         dtype: Any = getattr(column, "dtype", None)
         missing = gaps(column)
         categories = getattr(dtype, "categories", None)
@@ -103,7 +102,6 @@ class Table:
                 filled.append([old if value is None else value for old, value in zip(column, values)])
         if self.frame:
             import pandas
-
             frame = pandas.concat(filled, axis=1) if filled else self.of.copy()
             frame.columns = self.of.columns
             return frame
@@ -155,7 +153,6 @@ def _value(text: str, like: Any, texts: bool) -> Any:
 def _series(column: Any, values: list[Any]) -> Any:
     """The column with the values that are not None in their places."""
     import pandas
-
     out = column.copy()
     if any(isinstance(value, float) for value in values) and getattr(out.dtype, "kind", "") in "iu":
         out = out.astype("Float64")
