@@ -12,7 +12,6 @@ import (
 
 var (
 	citation = regexp.MustCompile(`docs/[\w/-]+\.md(?:#[\w-]+)?`)
-	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	anchor   = regexp.MustCompile(`<a id="([\w-]+)">`)
 	heading  = regexp.MustCompile(`(?m)^#+ (.+)$`)
 	notWord  = regexp.MustCompile(`[^\p{L}\p{N}\- _]`)
@@ -58,23 +57,4 @@ func TestCitationsResolve(t *testing.T) {
 		}
 	})
 	require.Greater(t, cited, 15)
-}
-
-// Every relative link of a page leads somewhere.
-func TestLinksResolve(t *testing.T) {
-	each(t, ".md", func(path string) {
-		text, err := os.ReadFile(filepath.Join(root, path))
-		require.NoError(t, err)
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			target := m[1]
-			if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
-				continue
-			}
-			if strings.HasPrefix(target, "#") {
-				resolves(t, path, filepath.Join(root, path)+target)
-				continue
-			}
-			resolves(t, path, filepath.Join(root, filepath.Dir(path), target))
-		}
-	})
 }
