@@ -14,6 +14,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -82,23 +83,6 @@ func ExampleEstimate_domain() {
 	// Output:
 	// truncated em-exact-mc
 	// line 6: column "Temp": 56 is below the lower bound 60
-}
-
-// A model of one's own that is not registered.
-func ExampleModelSpec() {
-	spec := trainers.Spec{
-		Model: trainers.ModelSpec{New: func(d int, _ *rand.Rand) (model.Model, error) { return model.NewGaussian(d, model.FreeSymmetric), nil }},
-	}
-	result, err := trainers.Estimate(context.Background(), airQuality(), spec, trainers.Run{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("means %.0f\n", result.Model.Model.(model.Normal).Mean())
-	_, err = result.Encode()
-	fmt.Println(err)
-	// Output:
-	// means [42 185 10 78]
-	// the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind
 }
 
 // What a Spec comes to, before anything is fitted.
@@ -203,6 +187,52 @@ func ExampleResult_Encode() {
 	// gaussian [Ozone Solar.R Wind Temp] exact 3060
 }
 
+// heavy is the multivariate t density with 4 degrees of freedom,
+// log q = −(4+d)/2 log(1 + ‖Wᵀ(x−μ)‖²/4).
+func heavy(d int, _ *rand.Rand) (model.Model, error) {
+	minus, w := graph.NewParam("minus mu", 1, d), graph.NewParam("w", d, d)
+	for j := range d {
+		w.Value[j*d+j] = 1
+	}
+	return model.FromLogDensity(d, []*graph.Param{minus, w}, func(b *graph.Builder, x graph.Node) graph.Node {
+		z := b.MatMul(false, false, b.AddRow(x, b.Param(minus)), b.Param(w))
+		ratio := b.Complement(b.Scale(-0.25, b.RowDot(z, z))) // 1 + ‖z‖²/4
+		return b.Scale(-0.5*float64(4+d), b.Map(graph.Log, ratio))
+	}), nil
+}
+
+// A model of one's own is a log density; its score and the rest are derived.
+func ExampleModelSpec() {
+	table := airQuality()
+	spec := trainers.Spec{
+		Model: trainers.ModelSpec{New: heavy},
+		Steps: engine.Config{Method: "em-full", Seed: 1},
+	}
+	result, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	use, err := result.Model.Fitted()
+	if err != nil {
+		log.Fatal(err)
+	}
+	scores, err := fitted.Score(context.Background(), use, table, fitted.ImputeConfig{Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	least := 0
+	for i, logDensity := range scores.LogDensity { // NaN for days with gaps
+		if logDensity < scores.LogDensity[least] {
+			least = i
+		}
+	}
+	fmt.Println("converged:", result.Converged)
+	fmt.Println("least likely of the complete days:", table.Values[least*table.D:(least+1)*table.D])
+	// Output:
+	// converged: true
+	// least likely of the complete days: [168 238 3.4 81]
+}
+
 func airQuality() *data.Table {
 	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	if err != nil {
@@ -229,7 +259,7 @@ func TestTutorialIsInExamples(t *testing.T) {
 	code := strings.ReplaceAll("\n"+string(text), "\n\t", "\n")
 	code = strings.ReplaceAll(code, `"../examples/`, `"examples/`)
 	blocks := strings.Split(string(page), "```go\n")[1:]
-	require.Len(t, blocks, 7)
+	require.Len(t, blocks, 9)
 	for _, b := range blocks {
 		block, _, closed := strings.Cut(b, "```")
 		require.True(t, closed)
