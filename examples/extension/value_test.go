@@ -21,7 +21,7 @@ import (
 	"missingscore/trainers/source"
 )
 
-// byValue is a fit all parts of which are given by value.
+// byValue is a fit with all parts given by value.
 func byValue(seed uint64) trainers.Spec {
 	return trainers.Spec{
 		Model: trainers.ModelSpec{New: func(d int, rng *rand.Rand) (model.Model, error) { return extension.NewTwoLayers(d, 6, rng), nil }},
