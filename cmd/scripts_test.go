@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -65,30 +66,27 @@ func TestScripts(t *testing.T) {
 }
 
 // The tutorials' commands, run one after the other, print what the pages say they print: each
-// block of output has, in order, lines that the commands since the last block printed, or where
-// there are none lines of data.csv. A table that is not in the repository ends a page.
+// block of output has, in order, lines that the commands since the last block printed. Tables of
+// R's packages need Rscript with the package.
 func TestTutorials(t *testing.T) {
 	t.Parallel()
 	if runtime.GOARCH != "amd64" || simd.Instructions() == "no vectors" {
 		t.Skip("the tutorials' last digits are those of AVX2 and FMA")
 	}
-	for page, blocks := range map[string]int{"questionnaire": 5, "concentrations": 5} {
+	for page, blocks := range map[string]int{"questionnaire": 3, "concentrations": 4, "clinical": 3} {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			if page == "concentrations" {
-				slowtest.Skip(t, "8 s")
-			}
+			slowtest.Skip(t, "8 to 30 s")
 			text, err := os.ReadFile("../docs/tutorials/" + page + ".md")
 			require.NoError(t, err)
-			whole, _, _ := strings.Cut(string(text), "(a table that is not in the repository")
-			require.Equal(t, blocks, follow(t, whole), "blocks of output")
+			require.Equal(t, blocks, follow(t, string(text)), "blocks of output")
 		})
 	}
 }
 
 var (
-	fence = regexp.MustCompile("(?ms)^```(json)?\n(.*?)^```\n")
-	named = regexp.MustCompile("`([a-z]+\\.json)`:")
+	fence = regexp.MustCompile("(?ms)^```(json|csv)?\n(.*?)^```\n")
+	named = regexp.MustCompile("`([a-z]+\\.(?:json|csv))`:")
 )
 
 // follow does what a page says, and returns how many blocks of output it compared.
@@ -96,7 +94,7 @@ func follow(t *testing.T, page string) (blocks int) {
 	dir := t.TempDir()
 	at := 0
 	for _, m := range fence.FindAllStringSubmatchIndex(page, -1) {
-		above, json, block := page[at:m[0]], m[2] >= 0, page[m[4]:m[5]]
+		above, file, block := page[at:m[0]], m[2] >= 0, page[m[4]:m[5]]
 		at = m[1]
 		var printed strings.Builder
 		for line := range strings.Lines(above) {
@@ -104,21 +102,19 @@ func follow(t *testing.T, page string) (blocks int) {
 				o := goldenRun(t, dir, strings.TrimSpace(command))
 				require.Equal(t, exitDone, o.code, "%s: %s", command, o.stderr)
 				fmt.Fprintf(&printed, "%s\n%s\n", o.stderr, o.stdout)
+			} else if command, ok := strings.CutPrefix(line, "    Rscript "); ok {
+				r := exec.Command("sh", "-c", "Rscript "+command)
+				r.Dir = dir
+				if out, err := r.CombinedOutput(); err != nil {
+					t.Skipf("needs R with the package: %s", out)
+				}
 			}
 		}
-		if json {
+		if file {
 			name := named.FindAllStringSubmatch(above, -1)
 			require.NotEmpty(t, name, "a file without a name")
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name[len(name)-1][1]), []byte(block), 0o600))
 			continue
-		}
-		if printed.Len() == 0 {
-			tables, err := filepath.Glob(filepath.Join(dir, "*", "data.csv"))
-			require.NoError(t, err)
-			require.Len(t, tables, 1)
-			table, err := os.ReadFile(tables[0])
-			require.NoError(t, err)
-			printed.Write(table)
 		}
 		left := printed.String()
 		for line := range strings.Lines(block) {
