@@ -25,7 +25,7 @@ type cellSampler struct {
 	chains    func(*Model) bool                                          // whether it draws by Markov chains, whose R-hat tells something; nil: never
 }
 
-// cellSamplers are all there are. A new one is a line here.
+// A new one is a line here.
 var cellSamplers = []cellSampler{
 	{
 		name: "exact", refuses: refusesExactCells, chains: func(f *Model) bool { return f.gaps().Bounded() },
@@ -38,14 +38,24 @@ var cellSamplers = []cellSampler{
 	},
 	{name: "mcmc", refuses: refusesCellChains, completer: byChains, chains: func(*Model) bool { return true }},
 	{
-		name: "imputer", refuses: refusesImputer,
+		name: "imputer", refuses: func(f *Model) error {
+			if f.Imputer == nil {
+				return errors.New("the model has no imputer (fits by var, variw, em-var and em-variw train one): use auto")
+			}
+			return nil
+		},
 		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 			return bySource(f, z, c.Draws, newLeastNoise(f))
 		},
 	},
 	{name: "diffusion", refuses: refusesCellNoise, completer: byLangevin},
 	{
-		name: "latent", refuses: refusesLatent,
+		name: "latent", refuses: func(f *Model) error {
+			if !f.ordinal() {
+				return errNotLatent
+			}
+			return nil
+		},
 		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) { return byLatent(f, z, c.Draws) },
 	},
 }
@@ -122,13 +132,6 @@ func refusesCellChains(f *Model) error {
 	return nil
 }
 
-func refusesImputer(f *Model) error {
-	if f.Imputer == nil {
-		return errors.New("the model has no imputer (fits by var, variw, em-var and em-variw train one): use auto")
-	}
-	return nil
-}
-
 func refusesCellNoise(f *Model) error {
 	scoreOnly, err := f.scoreOnly()
 	switch {
@@ -142,13 +145,6 @@ func refusesCellNoise(f *Model) error {
 		return errors.New("the model was not fitted along levels of noise: use mcmc")
 	case f.Domain.Bounded():
 		return errors.New("noise takes rows out of the domain: use mcmc")
-	}
-	return nil
-}
-
-func refusesLatent(f *Model) error {
-	if !f.ordinal() {
-		return errNotLatent
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ package fitted
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -136,14 +135,6 @@ func (f *Model) restore(z []float64) {
 
 // MaxRHat is the R-hat above which chains are said not to have converged.
 const MaxRHat = 1.05
-
-// logUnit is Σ_j log Deviation_j, the log density of z less that of x.
-func (f *Model) logUnit() (sum float64) {
-	for _, v := range f.Scale.Deviation {
-		sum += math.Log(v)
-	}
-	return sum
-}
 
 // noiseConditional is the model as one that knows levels of noise, nil if it is none.
 func (f *Model) noiseConditional() model.NoiseConditional {

@@ -15,9 +15,13 @@ import (
 // is filled while a run goes on, and what it holds is not drawn again: a run that is cut and
 // goes on gives what it would have given uncut. It is safe for several workers.
 type Partial struct {
-	lock   sync.Mutex
-	of     string
-	blocks map[int]savedBlock
+	lock  sync.Mutex
+	saved partialFile
+}
+
+type partialFile struct {
+	Of     string // the run
+	Blocks map[int]savedBlock
 }
 
 // savedBlock is a block's gaps, row by row and draw by draw, in the units of z.
@@ -26,14 +30,8 @@ type savedBlock struct {
 	RHat, Size []float64 // of mcmc
 }
 
-// partialFile is the body of what Save writes.
-type partialFile struct {
-	Of     string
-	Blocks map[int]savedBlock
-}
-
 // NewPartial holds nothing. of names the run: model, table and settings.
-func NewPartial(of string) *Partial { return &Partial{of: of, blocks: map[int]savedBlock{}} }
+func NewPartial(of string) *Partial { return &Partial{saved: partialFile{of, map[int]savedBlock{}}} }
 
 // ErrOtherImputation says that saved draws are of another run.
 var ErrOtherImputation = errors.New("the saved draws belong to another model, table or other settings: use the same, or start again without resuming")
@@ -48,7 +46,7 @@ const loadFactor = 4
 func (p *Partial) Save(path string) error {
 	var body bytes.Buffer
 	p.lock.Lock()
-	err := gob.NewEncoder(&body).Encode(partialFile{p.of, p.blocks})
+	err := gob.NewEncoder(&body).Encode(p.saved)
 	p.lock.Unlock()
 	if err != nil {
 		return err
@@ -68,16 +66,12 @@ func LoadPartial(path, of string) (*Partial, error) {
 	case err != nil:
 		return nil, err
 	}
-	var f partialFile
-	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&f); err != nil {
+	p := NewPartial("")
+	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&p.saved); err != nil {
 		return nil, damaged
 	}
-	if f.Of != of {
+	if p.saved.Of != of {
 		return nil, ErrOtherImputation
-	}
-	p := NewPartial(of)
-	for k, b := range f.Blocks {
-		p.blocks[k] = b
 	}
 	return p, nil
 }
@@ -86,7 +80,7 @@ func LoadPartial(path, of string) (*Partial, error) {
 func (p *Partial) Blocks() int {
 	p.lock.Lock()
 	defer p.lock.Unlock()
-	return len(p.blocks)
+	return len(p.saved.Blocks)
 }
 
 // put keeps block k; nothing if p is nil.
@@ -98,7 +92,7 @@ func (p *Partial) put(k int, b block, d int) {
 	s := savedBlock{RHat: b.rhat, Size: b.size}
 	eachGap(b.mask, d, draws, func(at int) { s.Gaps = append(s.Gaps, b.x[at]) })
 	p.lock.Lock()
-	p.blocks[k] = s
+	p.saved.Blocks[k] = s
 	p.lock.Unlock()
 }
 
@@ -109,7 +103,7 @@ func (p *Partial) get(k int, z *data.Table, rows []int, draws int, chained bool)
 		return b, false, nil
 	}
 	p.lock.Lock()
-	s, ok := p.blocks[k]
+	s, ok := p.saved.Blocks[k]
 	p.lock.Unlock()
 	if !ok {
 		return b, false, nil

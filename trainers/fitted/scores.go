@@ -100,7 +100,10 @@ func (f *Model) scoreComplete(ctx context.Context, r *Scores, t *data.Table) err
 	}
 	const size = 500
 	z := f.standardised(t)
-	unit := f.logUnit()
+	unit := 0. // the log density of z less that of x
+	for _, v := range f.Scale.Deviation {
+		unit += math.Log(v)
+	}
 	for part := range slices.Chunk(rows, size) {
 		if err := ctx.Err(); err != nil {
 			return err
