@@ -68,7 +68,6 @@ type Result struct {
 // ErrUnits says that a fit of standardised columns has no parameters for the table's own.
 var ErrUnits = errors.New("the fitted parameters cannot be given in the table's units")
 
-// errNotDefinite says that a latent normal has no precision.
 var errNotDefinite = errors.New("the covariances of the latent numbers have no inverse: leave out columns that repeat others (--exclude)")
 
 // Diverged reports whether an estimate failed because a number was no longer finite or a
@@ -112,7 +111,6 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error)
 	return r, err
 }
 
-// estimate looks for findings, fits and judges. A damaged state may make it panic.
 func estimate(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	found, err := p.Findings()
 	if err != nil {
@@ -186,7 +184,6 @@ func (r Run) ended(ctx context.Context, e *engine.Engine, err error) error {
 	return ctx.Err()
 }
 
-// fitParameters estimates parameters by the optimiser of Spec.Descent.
 func fitParameters(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
 	s := p.Spec
 	if s.Descent.Penalty.Asked() {
@@ -353,7 +350,6 @@ func numberedLevels(p *Prepared) [][]string {
 	return levels
 }
 
-// settings are what a model file records of a Spec beside the model itself.
 type settings struct {
 	Steps   any             `json:"steps"`
 	Weight  any             `json:"weight"`

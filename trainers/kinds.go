@@ -212,7 +212,6 @@ func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, bl
 	return nil
 }
 
-// columnsOf are the columns of blocks.
 func columnsOf(blocks []data.Block) (columns []int) {
 	for _, b := range blocks {
 		for k := range b.Width {
@@ -242,7 +241,6 @@ func savedLevels(p *Prepared) (levels [][]string) {
 	return levels
 }
 
-// namedLevels is how many columns of a kind LevelsText names.
 const namedLevels = 5
 
 // LevelsText says which columns enter as latent normal variables because of their kinds, and how a method

@@ -51,7 +51,6 @@ type NetworkResult struct {
 	Stability  *bootstrap.Stability // nil without
 }
 
-// fitNetwork estimates a Gaussian network.
 func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
 	s := p.Spec
 	setting.Default(&run.State.Path, &regpath.State{})
@@ -186,7 +185,6 @@ func newNetworkResult(n *regpath.Run, scores []float64, scale data.Scale, whole 
 	return r, err
 }
 
-// testsOf tests a path's pairs, for a selection by tests.
 func testsOf(p *Prepared, n *regpath.Run) func(context.Context) (regpath.Tests, error) {
 	return func(ctx context.Context) (regpath.Tests, error) {
 		c := inference.Config{Kind: testKind(p), Level: p.Spec.Inference.Level}

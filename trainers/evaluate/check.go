@@ -69,7 +69,6 @@ func Gradients(t *data.Table, m model.Model, s *domain.Domain, rows int, seed ui
 	return c.checks, nil
 }
 
-// comparison is what the checks of Gradients share, and what they have found.
 type comparison struct {
 	model     model.Model
 	domain    *domain.Domain
@@ -101,7 +100,6 @@ func newComparison(t *data.Table, m model.Model, s *domain.Domain, rows int, see
 	return c, from.Complete(c.batch, c.x, c.log, new(stream.Stream).At(seed, stream.Impute))
 }
 
-// add notes the result of a check.
 func (c *comparison) add(name string, d gradcheck.Difference) {
 	const tolerance = 1e-5
 	c.checks = append(c.checks, Check{name, d.Compared, d.Error, d.Where, tolerance, d.Error < tolerance})
@@ -169,7 +167,6 @@ func (c *comparison) learnable(density bool) []learnable {
 	return list
 }
 
-// parameters checks the gradient of a loss by the model's parameters.
 func (c *comparison) parameters(l learnable, rng *rand.Rand) error {
 	p, err := losses.New(graph.Float64, l.loss, l.weighting, c.model, c.objective, c.rows, l.draws)
 	if err != nil {
@@ -190,7 +187,6 @@ func (c *comparison) parameters(l learnable, rng *rand.Rand) error {
 	return nil
 }
 
-// imputer checks the gradient of an imputer's loss by the parameters of a new imputer.
 func (c *comparison) imputer(kind losses.ImputerLoss, seed uint64) error {
 	imp := nets.NewNormalImputer(c.d, nets.NormalOptions{Hidden: 10}, stream.New(seed, stream.Initial, 1))
 	p, err := losses.NewImputer(graph.Float64, kind, imp, c.model, c.objective, c.domain, c.rows)
@@ -210,7 +206,6 @@ func (c *comparison) imputer(kind losses.ImputerLoss, seed uint64) error {
 	return nil
 }
 
-// reported runs a program and gives its reported loss.
 func reported(p *graph.Program) func() (float64, error) {
 	return func() (float64, error) { err := p.Run(); return p.Output(losses.OutputReported)[0], err }
 }

@@ -17,7 +17,6 @@ import (
 	"missingscore/trainers/source"
 )
 
-// cellSampler is a way to draw missing cells given the observed ones of their rows.
 type cellSampler struct {
 	name      string
 	refuses   func(*Model) error                                         // why it cannot draw from a model; nil where it can
@@ -69,7 +68,6 @@ var Samplers = func() (names []string) {
 	return names
 }()
 
-// cellSamplerByName is one of cellSamplers.
 func cellSamplerByName(name string) (cellSampler, error) {
 	i := slices.IndexFunc(cellSamplers, func(s cellSampler) bool { return s.name == name })
 	if i < 0 {
@@ -100,10 +98,8 @@ func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
 	return s, s.refuses(f)
 }
 
-// errScoreAlone is of a model that no sampler here can use.
 var errScoreAlone = errors.New("the model is a score without a log density, not fitted along levels of noise, and cannot be drawn from: fit it with --objective denoising of kind exploding or preserving")
 
-// regressed says that cells are missing not at random, by a known logistic regression.
 func (f *Model) regressed() bool { return f.Missingness != nil && f.Missingness.Logistic != nil }
 
 func refusesExactCells(f *Model) error {
@@ -189,7 +185,6 @@ func columns(z *data.Table) (mean, sd []float64) {
 	return mean, sd
 }
 
-// byLangevin draws by Langevin steps along the levels of noise.
 func byLangevin(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	s, err := diffusion.New(f.noiseConditional(), *f.Noise, blockRows*c.Draws)
 	if err != nil {

@@ -105,7 +105,6 @@ func (s *Saved) Standardised() (model.Model, error) {
 	return back, back.Rescale(mean, deviation)
 }
 
-// again makes another model like s.Model.
 func (s *Saved) again() (model.Model, error) {
 	if s.New == nil {
 		options, err := model.Options(s.Model)
@@ -121,7 +120,6 @@ func (s *Saved) again() (model.Model, error) {
 	return m, err
 }
 
-// file is what every model file holds.
 type file struct {
 	Version    int                 `json:"version"`
 	Model      string              `json:"model"`
@@ -284,7 +282,6 @@ func Load(path string) (*Saved, error) {
 	return s, nil
 }
 
-// decodeModel is Load for a text.
 func decodeModel(text []byte) (*Saved, error) {
 	f, err := decodeFile(text)
 	if err != nil {
@@ -343,7 +340,6 @@ func decodeModel(text []byte) (*Saved, error) {
 	return s, nil
 }
 
-// decodeFile reads the fields of a file, and checks its version and names.
 func decodeFile(text []byte) (*file, error) {
 	var head struct {
 		Version int `json:"version"`
@@ -375,7 +371,6 @@ func decodeFile(text []byte) (*file, error) {
 	return &f, nil
 }
 
-// model is the file's model with its parameters, or its quantities in text.
 func (f *file) model(text []byte) (model.Model, error) {
 	d := len(f.Names)
 	for _, width := range f.Columns {
@@ -434,7 +429,6 @@ func (s *Saved) Kinds() map[string]data.Column {
 	return kinds
 }
 
-// imputer is the file's imputer with its parameters.
 func (f *file) imputer() (nets.Imputer, error) {
 	imputer, err := nets.NewImputer(f.Imputer.Kind, len(f.Names), f.Imputer.Options, stream.New(0))
 	if err != nil {
@@ -449,7 +443,6 @@ func (f *file) imputer() (nets.Imputer, error) {
 	return imputer, nil
 }
 
-// readQuantities restores a model from the fields of a file.
 func readQuantities(text []byte, m model.Parametric) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -494,14 +487,12 @@ func readQuantities(text []byte, m model.Parametric) error {
 // are mostly zeros, it has the diagonal and the pairs that are not.
 const denseColumns = 300
 
-// symmetricFile is a symmetric matrix of many columns.
 type symmetricFile struct {
 	Columns  int          `json:"columns"`
 	Diagonal []float64    `json:"diagonal"`
 	Pairs    [][3]float64 `json:"pairs"` // j < k from 0, and the number there
 }
 
-// quantities are a model's as the file has them, by name.
 func quantities(m model.Parametric) map[string]any {
 	out := map[string]any{}
 	if g, ok := m.(*model.Gaussian); ok && g.Dim() > denseColumns && g.Parameterisation() == model.FreeSymmetric { // without a matrix of its zeros
@@ -535,7 +526,6 @@ func symmetricOf(d int, element func(j, k int) float64) symmetricFile {
 	return f
 }
 
-// readSymmetric reads a symmetricFile.
 func readSymmetric(raw json.RawMessage, q model.Quantity) (model.Quantity, error) {
 	var f symmetricFile
 	if err := strictjson.Decode(raw, &f, `{"columns": d, "diagonal": […], "pairs": [[j, k, number], …]}`); err != nil {

@@ -100,7 +100,6 @@ func Grids(t *data.Table) []float64 {
 	return steps
 }
 
-// decimals is how many places a number has after its point.
 func decimals(v float64) int {
 	_, places, _ := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), ".")
 	return len(places)

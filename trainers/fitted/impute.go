@@ -144,7 +144,6 @@ func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
 	return c, err
 }
 
-// block are rows with gaps, completed.
 type block struct {
 	rows []int
 	mask []float64 // (rows, d)

@@ -29,7 +29,6 @@ var (
 	errLatentScore = errors.New("the model has ordered categories: a row of intervals has no score; fit another model without --ordinal, whose scores are of the codes taken for numbers")
 )
 
-// ordinal says whether the model has columns of ordered categories.
 func (f *Model) ordinal() bool { return f.Transform.Ordinal() != nil }
 
 // byLatent draws the latent numbers of rows, each given the others of its row, observed ones
@@ -89,7 +88,6 @@ func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 	}, nil
 }
 
-// between are the thresholds that z lies between.
 func between(cuts []float64, z float64) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	k := sort.SearchFloat64s(cuts, z)

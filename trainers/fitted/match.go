@@ -32,7 +32,6 @@ type MatchConfig struct {
 	Observe func(done, total int) // called when a draw of the table is done, if set
 }
 
-// errNoMatch says why observed values cannot stand for missing ones.
 var errNoMatch = errors.New("the model knows that cells are missing because of what they hold, so observed values cannot stand for them: leave predictive-mean matching out")
 
 // Match replaces the missing cells of completed rows, as Impute gives them, by observed
@@ -81,7 +80,6 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	return int(kept.Load()), err
 }
 
-// matchDraw matches draw k of the table, column by column.
 func matchDraw(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor, k int) (kept int, err error) {
 	x := &data.Table{Names: t.Names, N: t.N, D: t.D, Observed: slices.Repeat([]bool{true}, len(t.Values))}
 	for i := range t.N {
@@ -104,7 +102,6 @@ func matchDraw(ctx context.Context, f *Model, t *data.Table, r *Imputed, c Match
 	return kept, nil
 }
 
-// row is draw k of row i.
 func (r *Imputed) row(i, k, d int) []float64 {
 	at := (i*r.Draws + k) * d
 	return r.Values[at : at+d]
@@ -179,7 +176,6 @@ func nearest(donors []donor, predicted float64, k int, mayBe func(row int) bool)
 // predictor gives E[z_j | z_−j] for complete rows z (n, d), inside the domain.
 type predictor func(z []float64, j int) ([]float64, error)
 
-// predictor is one worker's for n rows.
 func (f *Model) predictor(n int) (predictor, error) {
 	if m, ok := model.AsNormal(f.Model); ok {
 		mean, precision, support := m.Mean(), m.Precision(), f.support()

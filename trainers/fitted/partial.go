@@ -36,10 +36,8 @@ func NewPartial(of string) *Partial { return &Partial{saved: partialFile{of, map
 // ErrOtherImputation says that saved draws are of another run.
 var ErrOtherImputation = errors.New("the saved draws belong to another model, table or other settings: use the same, or start again without resuming")
 
-// partialMark begins a file of draws (checkedfile).
 const partialMark = "missingscore draws 1\n"
 
-// loadFactor is how many times its file draws take while it is read.
 const loadFactor = 4
 
 // Save writes the file whole or not at all.

@@ -88,7 +88,6 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 	return c, rowSamplers[i].refuses(f)
 }
 
-// rowSampler is a way to draw complete rows.
 type rowSampler struct {
 	name    string
 	refuses func(*Model) error // why it cannot draw from a model; nil where it can
@@ -123,7 +122,6 @@ var RowSamplers = func() (names []string) {
 	return names
 }()
 
-// autoRows resolves auto.
 func (f *Model) autoRows(scoreOnly bool) string {
 	noisy := f.noiseConditional() != nil
 	switch {
@@ -180,7 +178,6 @@ func refusesLevels(f *Model) error {
 // mostChains run at once; of more rows each chain gives several.
 const mostChains = 1000
 
-// rowsByChains draws by Markov chains from the density.
 func rowsByChains(ctx context.Context, f *Model, c SampleConfig, o mcmc.Options) (*Rows, error) {
 	chains := min(max(c.N, 4), mostChains)
 	o.Keep = (c.N + chains - 1) / chains

@@ -63,7 +63,6 @@ func (e *emStep) add(g *model.Given, rows []int, r func(i int) []float64) {
 	}
 }
 
-// negligible is a probability that adds nothing to a sum over rows.
 const negligible = 1e-14
 
 // solve is the mixture of greatest posterior density given the sums, by the prior at the mixture before (docs/theory/models.md#eq-mixed-em).
@@ -112,8 +111,6 @@ func (p *problem) prior(m *model.Mixed) (covariance []float64, rows float64) {
 	return covariance, priorRows + float64(p.numbers)
 }
 
-// logPrior is the log density of the prior at m, up to a constant, with Ψ and ν of an iteration from
-// another mixture.
 func (p *problem) logPrior(m, from *model.Mixed) (log float64) {
 	prior, size := p.prior(from)
 	for k, w := range m.Weights {
@@ -162,7 +159,6 @@ func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at turn) {
 	return e.solve(m), turn{sum / n, (sum + p.logPrior(m, m)) / n}
 }
 
-// grouped are rows by their pattern of observed cells.
 func (p *problem) grouped(rows []int) (groups [][]int) {
 	of := map[int]int{}
 	for _, i := range rows {

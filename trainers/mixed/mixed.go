@@ -35,7 +35,6 @@ type Config struct {
 // than all before.
 var candidates = []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 30, 40}
 
-// Defaults of Config.
 const (
 	Iterations = 2000
 	Tolerance  = 1e-7
@@ -53,7 +52,6 @@ type Fitted struct {
 	Unseen []float64
 }
 
-// turn is an iteration of EM.
 type turn struct {
 	Likelihood float64 // mean log density of a row's observed cells
 	Posterior  float64 // with the log prior, over the number of rows
@@ -187,7 +185,6 @@ func unseen(p *problem, m *model.Mixed, rows []int) []float64 {
 	return share
 }
 
-// meanLogDensity is the mean log density of the observed cells of some rows.
 func meanLogDensity(m *model.Mixed, t *data.Table, rows []int) float64 {
 	joint, given, sum, weight := make([]float64, len(m.Weights)), m.ByPattern(), 0.0, 0.0
 	for _, i := range rows {

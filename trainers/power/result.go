@@ -50,7 +50,6 @@ func (r *Result) Converged() bool {
 	return true
 }
 
-// summarise sums up what was found at each of the sizes.
 func summarise(bySize [][]Found, c Config) (*Result, error) {
 	r := &Result{Config: c}
 	var sensitivities [][]float64

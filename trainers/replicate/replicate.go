@@ -118,10 +118,8 @@ type doneFile[T any] struct {
 	Made map[int]T
 }
 
-// doneMark begins a file of replicates (checkedfile).
 const doneMark = "missingscore replicates 1\n"
 
-// loadFactor is how many times its file replicates take while it is read.
 const loadFactor = 4
 
 // ErrOtherRun says that saved replicates are of another run.

@@ -108,7 +108,6 @@ func (b *bounces) rhat(s *domain.Section, x, mask []float64, start func() error,
 	return worst, nil
 }
 
-// room is x with length n, its memory kept where that suffices.
 func room(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)
@@ -237,7 +236,6 @@ func (g *gibbs) normal(coordinates []int, mean []float64, u blas64.Triangular) {
 	blas64.Trmm(blas.Left, blas.Trans, 1, u, p)
 }
 
-// sweep renews x, which must lie in the section.
 func (g *gibbs) sweep(s *domain.Section, x []float64, rng *rand.Rand) {
 	m := len(g.coordinates)
 	for a, j := range g.coordinates {

@@ -194,7 +194,6 @@ func (c *Conditional) Given(row []float64) {
 	}
 }
 
-// solve replaces v by P_mm⁻¹v.
 func (c *Conditional) solve(v []float64) {
 	x := blas64.Vector{N: len(v), Inc: 1, Data: v}
 	blas64.Trsv(blas.Trans, c.upper, x)
@@ -247,8 +246,6 @@ func (c *Conditional) Draw(row []float64, rng *Stream) (log float64, err error) 
 // expected is the unrestricted conditional mean of gap b.
 func (c *Conditional) expected(b int) float64 { return c.Mean[c.gaps[b]] + c.shift[b] }
 
-// unrestricted draws the first gaps given the others, whose y is known, from the last
-// to the first. The log density has the factor of all gaps, det U.
 func (c *Conditional) unrestricted(row []float64, first int, rng *Stream) (log float64) {
 	rng.Normals(c.y[:first])
 	log = c.logDet - float64(first)*halfLog2Pi - 0.5*floats.Dot(c.y[:first], c.y[:first])

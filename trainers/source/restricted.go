@@ -50,7 +50,6 @@ const (
 	toIntersection
 )
 
-// bound is that of a missing cell.
 type bound struct {
 	gap, j      int // the cell is gap number gap of the row, and column j
 	low, high   float64
@@ -116,7 +115,6 @@ func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 	return nil
 }
 
-// rhat is that of the chains of the row last prepared for; 0 where draws need none.
 func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
 	if s.kind != toIntersection {
 		return 0, nil
@@ -127,7 +125,6 @@ func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
 	return s.chain.rhat(&s.section, x, s.mask, func() error { copy(x, s.inner); return nil }, rng)
 }
 
-// normals is room for so many.
 func (s *restricted) normals(n int) []float64 {
 	if len(s.z) < n {
 		s.z = make([]float64, n)
@@ -177,7 +174,6 @@ func (s *restricted) prepareChain() (err error) {
 	return nil
 }
 
-// runChain draws by a chain of its own, from a point well inside.
 func (s *restricted) runChain(x []float64, rng *Stream) {
 	copy(x, s.inner)
 	for range paths {
@@ -187,7 +183,6 @@ func (s *restricted) runChain(x []float64, rng *Stream) {
 
 var errNoRoom = errors.New("its missing cells have no room inside the domain")
 
-// box moves the normals z into the box.
 func (s *restricted) box(z []float64) {
 	for _, b := range s.bounds {
 		z[b.gap] = truncnorm.Transport(z[b.gap], b.alpha, b.beta)
@@ -201,7 +196,6 @@ func (s *restricted) half(z []float64) {
 	simd.Axpy(z, []float64{truncnorm.Transport(along, math.Inf(-1), s.beta) - along}, s.along)
 }
 
-// place writes the row with the draw z, and gives its log density.
 func (s *restricted) place(x, z []float64) (log float64) {
 	copy(x, s.x)
 	for k, j := range s.gaps.At() {

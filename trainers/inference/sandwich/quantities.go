@@ -125,7 +125,6 @@ func (s *quantities) slopesOfAll(free []int) (theta, units *mat.Dense, err error
 	return theta, units, nil
 }
 
-// member is one number that is told of.
 type member struct {
 	place  int // among all numbers
 	name   string

@@ -10,7 +10,6 @@ import (
 	"missingscore/trainers/engine"
 )
 
-// root is where the equation is solved.
 type root struct {
 	factor *mat.LU   // of A there
 	se     []float64 // of the free parameters
@@ -151,18 +150,15 @@ func (q *equation) linear() (r *root, why string, err error) {
 	return r, "", nil
 }
 
-// report tells how far differences are.
 func (q *equation) report(done int) {
 	q.engine.Report(engine.Progress{Stage: "standard errors", Unit: "derivative", Iteration: done, Total: len(q.free), Loss: math.NaN(), EffectiveSize: math.NaN()})
 }
 
-// Why a Jacobian is none of a root that can be told of.
 const (
 	singular = "the equation's Jacobian is singular there: the rows do not determine every parameter. Take a smaller model (fewer components, fewer columns)"
 	unstable = "the root of the equation near the fit is none that a fit ends at: there are directions in which it moves away. Allow the fit more passes, or take a smaller model (fewer components, fewer columns)"
 )
 
-// Of the Jacobian with ones in its diagonal:
 const (
 	leastEigenvalue  = 1e-8 // beside the largest: below it is singular
 	dampedEigenvalue = 0.1  // real part after damping

@@ -201,7 +201,6 @@ func values(m model.Model) (all []float64) {
 	return all
 }
 
-// set puts a model to such values.
 func set(m model.Model, all []float64) {
 	for _, q := range m.Params() {
 		all = all[copy(q.Value, all):]
@@ -286,7 +285,6 @@ func (f Fit) method(refuse func(string) error) error {
 	return nil
 }
 
-// rests says what the numbers rest on.
 func (p Problem) rests(e *equation) string {
 	text := "errors by the rows (sandwich)"
 	if e.held.filled {
@@ -314,7 +312,6 @@ const (
 	narrow     = 1e-2 // deviation of a component, in those of the column
 )
 
-// warnings say where the numbers are not to be trusted.
 func (p Problem) warnings(e *equation, r *Result) (out []string) {
 	if r.Away > far {
 		out = append(out, fmt.Sprintf("the model's parameters are up to %.1f standard errors from the root of the method's equation, which estimates and intervals are of: the fit ended elsewhere, by held-out rows (--validation), after its passes (--epochs, --rate), or by its fewer --draws", r.Away))
