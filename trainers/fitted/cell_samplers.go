@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/nets"
@@ -168,21 +166,6 @@ func bySource(f *Model, z *data.Table, draws int, from func(source.Setting) (sou
 		}
 		return done, nil
 	}, err
-}
-
-// columns are mean and deviation of the observed cells; 0 and 1 where these do not say.
-func columns(z *data.Table) (mean, sd []float64) {
-	for j := range z.D {
-		m, v := 0., 1.
-		if x := z.Column(j); len(x) > 0 {
-			m, v = stat.PopMeanVariance(x, nil)
-		}
-		if v == 0 {
-			v = 1
-		}
-		mean, sd = append(mean, m), append(sd, math.Sqrt(v))
-	}
-	return mean, sd
 }
 
 func byLangevin(f *Model, z *data.Table, c ImputeConfig) (completer, error) {

@@ -25,7 +25,7 @@ const (
 // they are, without the others and twice as long, up to chainAttempts times; what came before
 // is warm-up. A number of iterations that the caller asks for is kept to.
 func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
-	mean, sd := columns(z)
+	mean, sd := source.Marginals(z)
 	from := newLeastNoise(f)
 	if f.Imputer == nil {
 		from = func(s source.Setting) (source.Source, error) { return source.NewNormals(mean, sd, s), nil }

@@ -103,7 +103,8 @@ func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 		}
 		return nil
 	}
-	rng.Normals(s.normals(len(log) * m))
+	s.z = room(s.z, len(log)*m)
+	rng.Normals(s.z)
 	for k := range log {
 		z := s.z[k*m:]
 		s.box(z)
@@ -125,19 +126,12 @@ func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
 	return s.chain.rhat(&s.section, x, s.mask, func() error { copy(x, s.inner); return nil }, rng)
 }
 
-func (s *restricted) normals(n int) []float64 {
-	if len(s.z) < n {
-		s.z = make([]float64, n)
-	}
-	return s.z[:n]
-}
-
 // intersection draws from the box until it is inside, else by a chain.
 func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err error) {
-	z := s.normals(len(s.gaps.At()))
+	s.z = room(s.z, len(s.gaps.At()))
 	if !s.narrow {
 		for range tries {
-			rng.Normals(z)
+			rng.Normals(s.z)
 			s.box(s.z)
 			if log = s.place(x, s.z); s.section.Contains(x, s.mask) {
 				return log, nil
@@ -147,7 +141,10 @@ func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err er
 			return 0, err
 		}
 	}
-	s.runChain(x, rng)
+	copy(x, s.inner)
+	for range paths {
+		s.chain.move(&s.section, x, s.mask, rng)
+	}
 	log = s.log
 	for _, j := range s.gaps.At() {
 		z := (x[j] - s.mean[j]) / s.deviations.sd[j]
@@ -172,13 +169,6 @@ func (s *restricted) prepareChain() (err error) {
 	}
 	s.chain.in(&s.section, gaps, s.means, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: m, Stride: m, Data: s.root})
 	return nil
-}
-
-func (s *restricted) runChain(x []float64, rng *Stream) {
-	copy(x, s.inner)
-	for range paths {
-		s.chain.move(&s.section, x, s.mask, rng)
-	}
 }
 
 var errNoRoom = errors.New("its missing cells have no room inside the domain")

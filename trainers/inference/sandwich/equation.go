@@ -272,18 +272,12 @@ func hold(e *engine.Engine) (*held, error) {
 	}
 	n, d := e.Table.N, e.Table.D
 	h.x, h.log = make([]float64, n*h.r*d), make([]float64, n*h.r)
-	return h, h.draw(e)
-}
-
-// draw fills in the rows.
-func (h *held) draw(e *engine.Engine) error {
-	n, d := e.Table.N, e.Table.D
 	size := together(n, h.r)
 	from, err := e.Estimator.Source.New(source.Setting{
 		Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: size, Draws: h.r, ProposalSD: e.Config.ProposalSD, Domain: e.Domain,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b := data.NewBatch(size, d)
 	x, log := make([]float64, size*h.r*d), make([]float64, size*h.r)
@@ -293,13 +287,13 @@ func (h *held) draw(e *engine.Engine) error {
 		b.Fill(e.Table, first, 1)
 		rng.At(e.Config.Seed, stream.Hold, uint64(first[0]))
 		if err := panics.Caught(func() error { return from.Complete(b, x, log, &rng) }); err != nil {
-			return err
+			return nil, err
 		}
 		at := first[0] * h.r
 		copy(h.x[at*d:], x[:len(first)*h.r*d])
 		copy(h.log[at:], log[:len(first)*h.r])
 	}
-	return nil
+	return h, nil
 }
 
 // inUnits are the same rows with their columns divided by units.
@@ -348,7 +342,7 @@ func (p Problem) newScaleEffect(e *equation) (*scaleEffect, error) {
 		s.mean = append(s.mean, square/sum)
 	}
 	s.slope = mat.NewDense(len(e.free), t.D, nil)
-	unit := ones(t.D)
+	unit := slices.Repeat([]float64{1}, t.D)
 	for j := range unit {
 		u, err := slope(&unit[j], difference, func() ([]float64, error) { return p.moved(e, unit) })
 		if err != nil {

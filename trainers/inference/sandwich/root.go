@@ -180,7 +180,7 @@ func stabilise(a *mat.Dense) (why string, ok bool) {
 		}
 	}
 	var e mat.Eigen
-	if !finite(scaled) || !e.Factorize(scaled, mat.EigenNone) {
+	if !engine.Finite(scaled.RawMatrix().Data...) || !e.Factorize(scaled, mat.EigenNone) {
 		return singular, false
 	}
 	least, most := math.Inf(1), 0.
@@ -197,17 +197,4 @@ func stabilise(a *mat.Dense) (why string, ok bool) {
 		return singular, true
 	}
 	return unstable, true
-}
-
-// finite tells whether no element is NaN or infinite.
-func finite(m mat.Matrix) bool {
-	r, c := m.Dims()
-	for i := range r {
-		for j := range c {
-			if v := m.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
-				return false
-			}
-		}
-	}
-	return true
 }
