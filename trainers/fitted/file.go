@@ -215,13 +215,8 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 			f.Columns = append(f.Columns, b.Width)
 		}
 	}
-	for j, names := range s.Levels {
-		if names != nil {
-			if f.Levels == nil {
-				f.Version, f.Levels = modelVersion, map[string][]string{}
-			}
-			f.Levels[s.Names[j]] = names
-		}
+	if f.Levels = byName(s.Names, s.Levels); len(f.Levels) > 0 {
+		f.Version = modelVersion
 	}
 	if s.Imputer != nil {
 		f.Imputer = &imputerFile{Kind: s.ImputerKind}
@@ -269,6 +264,16 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	return []byte(printable.Text(string(whole)) + "\n"), err
 }
 
+func byName(names []string, levels [][]string) map[string][]string {
+	out := map[string][]string{}
+	for j, of := range levels {
+		if of != nil {
+			out[names[j]] = of
+		}
+	}
+	return out
+}
+
 // Load reads what Encode gave. Errors name the file and what is wrong.
 func Load(path string) (*Saved, error) {
 	text, err := memory.ReadFile(path, 20) // JSON takes many times its text
@@ -301,16 +306,14 @@ func decodeModel(text []byte) (*Saved, error) {
 	if err := f.Inference.check(); err != nil {
 		return nil, err
 	}
-	if f.Scale != nil {
-		if d := len(f.Names); len(f.Scale.Mean) != d || len(f.Scale.Deviation) != d {
-			return nil, fmt.Errorf("standardised_by has %d means and %d deviations for %d columns", len(f.Scale.Mean), len(f.Scale.Deviation), d)
+	if scale, d := f.Scale, len(f.Names); scale != nil {
+		if len(scale.Mean) != d || len(scale.Deviation) != d {
+			return nil, fmt.Errorf("standardised_by has %d means and %d deviations for %d columns", len(scale.Mean), len(scale.Deviation), d)
 		}
-		for _, v := range f.Scale.Deviation {
-			if !(v > 0) {
-				return nil, fmt.Errorf("standardised_by has the deviation %v", v)
-			}
+		if least := slices.Min(scale.Deviation); !(least > 0) {
+			return nil, fmt.Errorf("standardised_by has the deviation %v", least)
 		}
-		s.Scale = data.Scale(*f.Scale)
+		s.Scale = data.Scale(*scale)
 	}
 	if f.Imputer != nil {
 		if s.Imputer, err = f.imputer(); err != nil {

@@ -186,21 +186,9 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	err = panics.Each(ctx, c.Workers, len(blocks), func() (func(context.Context, int) error, error) {
 		draw, err := sampler.completer(f, z, c)
 		return func(ctx context.Context, k int) error {
-			var b block
-			s, held := SavedBlock{}, false
-			if c.Partial != nil {
-				s, held = c.Partial.Get(k)
-			}
-			if held {
-				b, err = s.block(z, blocks[k], c.Draws, chained)
-			} else {
-				b, err = draw(ctx, blocks[k], new(source.Stream).At(c.Seed, stream.Sample, uint64(k)))
-			}
+			b, err := c.block(ctx, draw, z, blocks[k], k, chained)
 			if err != nil {
 				return err
-			}
-			if !held && c.Partial != nil {
-				c.Partial.Put(k, savedBlock(b, z.D))
 			}
 			if chained {
 				copy(rhat[k*blockRows:], b.rhat)
@@ -224,4 +212,18 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 		return nil, nil
 	}
 	return &Mixing{*pooled, size}, nil
+}
+
+// block is block k, as c.Partial holds it or else drawn.
+func (c ImputeConfig) block(ctx context.Context, draw completer, z *data.Table, rows []int, k int, chained bool) (block, error) {
+	if c.Partial != nil {
+		if s, held := c.Partial.Get(k); held {
+			return s.block(z, rows, c.Draws, chained)
+		}
+	}
+	b, err := draw(ctx, rows, new(source.Stream).At(c.Seed, stream.Sample, uint64(k)))
+	if err == nil && c.Partial != nil {
+		c.Partial.Put(k, savedBlock(b, z.D))
+	}
+	return b, err
 }

@@ -47,34 +47,6 @@ func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 		}
 		return -p.At(j, k) / p.At(j, j)
 	}, coefficients)
-	drawn := func(to []float64, row int, rng *source.Stream) []float64 {
-		x, seen := slices.Clone(z.Values[row*z.D:(row+1)*z.D]), z.Observed[row*z.D:(row+1)*z.D]
-		for j := range x {
-			if !seen[j] {
-				x[j] = mean[j]
-			}
-		}
-		floats.Sub(x, mean)
-		for sweep := range latentWarmUp + 1 + latentSpacing*(draws-1) {
-			for j := range x {
-				if seen[j] && !z.Ordinal(j) {
-					continue
-				}
-				centre, sd := floats.Dot(coefficients.RawRowView(j), x), 1/math.Sqrt(p.At(j, j))
-				low, high := math.Inf(-1), math.Inf(1)
-				if seen[j] {
-					low, high = between(z.Cuts[j], z.Values[row*z.D+j])
-				}
-				low, high = (low-mean[j]-centre)/sd, (high-mean[j]-centre)/sd
-				x[j] = centre + sd*truncnorm.Transport(rng.NormFloat64(), low, high)
-			}
-			if sweep >= latentWarmUp && (sweep-latentWarmUp)%latentSpacing == 0 {
-				to = append(to, x...)
-				floats.Add(to[len(to)-z.D:], mean)
-			}
-		}
-		return to
-	}
 	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
 		b := block{rows: rows}
 		for _, row := range rows {
@@ -82,10 +54,40 @@ func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 				return b, ctx.Err()
 			}
 			b.mask = append(b.mask, marks(z, row)...)
-			b.x = drawn(b.x, row, rng)
+			x := slices.Clone(z.Values[row*z.D : (row+1)*z.D])
+			for j, seen := range z.Observed[row*z.D : (row+1)*z.D] {
+				if !seen {
+					x[j] = mean[j]
+				}
+			}
+			floats.Sub(x, mean)
+			for s := range latentWarmUp + 1 + latentSpacing*(draws-1) {
+				sweep(z, row, x, mean, p, coefficients, rng)
+				if s >= latentWarmUp && (s-latentWarmUp)%latentSpacing == 0 {
+					b.x = append(b.x, x...)
+					floats.Add(b.x[len(b.x)-z.D:], mean)
+				}
+			}
 		}
 		return b, nil
 	}, nil
+}
+
+// sweep renews the latent numbers x of a row, less their means.
+func sweep(z *data.Table, row int, x, mean []float64, p *mat.SymDense, coefficients *mat.Dense, rng *source.Stream) {
+	for j := range x {
+		seen := z.Observed[row*z.D+j]
+		if seen && !z.Ordinal(j) {
+			continue
+		}
+		centre, sd := floats.Dot(coefficients.RawRowView(j), x), 1/math.Sqrt(p.At(j, j))
+		low, high := math.Inf(-1), math.Inf(1)
+		if seen {
+			low, high = between(z.Cuts[j], z.Values[row*z.D+j])
+		}
+		low, high = (low-mean[j]-centre)/sd, (high-mean[j]-centre)/sd
+		x[j] = centre + sd*truncnorm.Transport(rng.NormFloat64(), low, high)
+	}
 }
 
 func between(cuts []float64, z float64) (low, high float64) {

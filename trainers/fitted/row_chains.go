@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/trainers/mcmc"
 	"missingscore/trainers/source"
@@ -34,7 +37,7 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	if err != nil {
 		return nil, err
 	}
-	density, support, first, tries, d := f.joint(), f.gaps(), c.Chains, chainAttempts, z.D
+	first, tries := c.Chains, chainAttempts
 	first.Group, first.Scale, first.Centre, first.Keep = rowChains, sd, mean, (c.Draws+rowChains-1)/rowChains
 	if first.Leapfrog == 0 {
 		first.Travel = math.Pi / 2 // a quarter of a normal's period
@@ -52,35 +55,44 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 		if err != nil {
 			return b, err
 		}
-		o, x, open := first, b.x, make([]int, len(rows)) // rows whose chains have not met
-		b.x, b.rhat, b.size = make([]float64, len(rows)*c.Draws*d), make([]float64, len(rows)), make([]float64, len(rows))
-		for i := range open {
-			open[i] = i
-		}
-		for try := 1; len(open) > 0 && try <= tries; try++ {
-			o.Observed = nil
-			for _, i := range open {
-				o.Observed = append(o.Observed, slices.Repeat(b.mask[i*d:(i+1)*d], rowChains)...)
-			}
-			r, err := mcmc.HMC(ctx, density, support, x, o, rng.Rand)
-			if err != nil {
-				return b, fmt.Errorf("rows %d to %d of the table: %w", rows[0]+1, rows[len(rows)-1]+1, err)
-			}
-			var apart []int
-			x = nil
-			for a, i := range open {
-				b.rhat[i], b.size[i] = r.GroupRHat[a], r.GroupSize[a]
-				for k := range c.Draws { // of the states kept the last ones first
-					at := (a*rowChains+k%rowChains)*o.Keep + o.Keep - 1 - k/rowChains
-					copy(b.x[(i*c.Draws+k)*d:], r.Kept[at*d:(at+1)*d])
-				}
-				if !(b.rhat[i] <= MaxRHat && b.size[i] >= float64(max(leastSize, c.Draws))) {
-					apart = append(apart, i)
-					x = append(x, r.Last[a*rowChains*d:(a+1)*rowChains*d]...)
-				}
-			}
-			open, o.WarmUp, o.Draws = apart, 2*o.WarmUp, 2*o.Draws
+		if err := meet(ctx, &b, f.joint(), f.gaps(), first, c.Draws, tries, rng.Rand); err != nil {
+			return b, fmt.Errorf("rows %d to %d of the table: %w", rows[0]+1, rows[len(rows)-1]+1, err)
 		}
 		return b, nil
 	}, nil
+}
+
+// meet puts draws in the place of b.x, which holds where the chains start; o is of the first attempt.
+func meet(ctx context.Context, b *block, density model.Model, support *domain.Domain, o mcmc.Options, draws, tries int, rng *rand.Rand) error {
+	n, d, x := len(b.rows), density.Dim(), b.x
+	b.x, b.rhat, b.size = make([]float64, n*draws*d), make([]float64, n), make([]float64, n)
+	open := make([]int, n) // rows whose chains have not met
+	for i := range open {
+		open[i] = i
+	}
+	for try := 1; len(open) > 0 && try <= tries; try++ {
+		o.Observed = nil
+		for _, i := range open {
+			o.Observed = append(o.Observed, slices.Repeat(b.mask[i*d:(i+1)*d], rowChains)...)
+		}
+		r, err := mcmc.HMC(ctx, density, support, x, o, rng)
+		if err != nil {
+			return err
+		}
+		var apart []int
+		x = nil
+		for a, i := range open {
+			b.rhat[i], b.size[i] = r.GroupRHat[a], r.GroupSize[a]
+			for k := range draws { // of the states kept the last ones first
+				at := (a*rowChains+k%rowChains)*o.Keep + o.Keep - 1 - k/rowChains
+				copy(b.x[(i*draws+k)*d:], r.Kept[at*d:(at+1)*d])
+			}
+			if !(b.rhat[i] <= MaxRHat && b.size[i] >= float64(max(leastSize, draws))) {
+				apart = append(apart, i)
+				x = append(x, r.Last[a*rowChains*d:(a+1)*rowChains*d]...)
+			}
+		}
+		open, o.WarmUp, o.Draws = apart, 2*o.WarmUp, 2*o.Draws
+	}
+	return nil
 }
