@@ -60,16 +60,7 @@ func checkEstimator(p *Prepared, e estimator.Estimator) error {
 	if err := e.Check(p.Model, p.objective, p.Support); err != nil {
 		return err
 	}
-	if err := checkKindOfTable(p, e); err != nil {
-		return err
-	}
-	if err := checkByMoments(p, e); err != nil {
-		return err
-	}
-	if err := checkStreamed(p, e); err != nil {
-		return err
-	}
-	return e.CheckTable(p.Table)
+	return cmp.Or(checkKindOfTable(p, e), checkByMoments(p, e), checkStreamed(p, e), e.CheckTable(p.Table))
 }
 
 // Allows reports whether an estimator can make this estimate.
@@ -102,17 +93,11 @@ func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
 // with these weights. It fills in the defaults of Spec.Inference.
 func checkSettings(p *Prepared) error {
 	s := &p.Spec
-	if err := s.Steps.Check(); err != nil {
-		return err
-	}
-	if err := setting.NotNegative(setting.Field{Name: "g_cap", Value: s.Weight.Cap}); err != nil {
+	if err := cmp.Or(s.Steps.Check(), setting.NotNegative(setting.Field{Name: "g_cap", Value: s.Weight.Cap})); err != nil {
 		return err
 	}
 	if s.Network == nil {
-		if err := s.Descent.Check(); err != nil {
-			return err
-		}
-		if err := checkParameters(p); err != nil {
+		if err := cmp.Or(s.Descent.Check(), checkParameters(p)); err != nil {
 			return err
 		}
 		return checkMemory(p)
@@ -120,10 +105,7 @@ func checkSettings(p *Prepared) error {
 	if err := s.Network.Check(p.Estimator); err != nil {
 		return err
 	}
-	if err := checkInference(p); err != nil {
-		return err
-	}
-	if err := checkWeights(p); err != nil {
+	if err := cmp.Or(checkInference(p), checkWeights(p)); err != nil {
 		return err
 	}
 	if err := checkMemory(p); err != nil {

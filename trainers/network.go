@@ -94,10 +94,15 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 	if err != nil {
 		return nil, err
 	}
-	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(thresholds(p, n)), Domain: p.Domain, Scale: scale, Missingness: p.missingness,
-		Levels: savedLevels(p)}
+	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(thresholds(p, n)), Domain: p.Domain, Scale: scale, Missingness: p.missingness}
 	if p.wide {
 		r.Model.Blocks = p.blocks
+	}
+	if p.latent {
+		for _, b := range p.blocks {
+			r.Model.Levels = append(r.Model.Levels, b.Levels)
+		}
+		r.Model.Levels = namedLevels(r.Model.Levels)
 	}
 	return r, nil
 }
@@ -170,7 +175,13 @@ func newNetworkResult(n *regpath.Run, scores []float64, scale data.Scale, whole 
 	}
 	switch {
 	case n.Blocks() != nil:
-		r.Precision, r.Whole, r.Blocks = nodePrecision(n, scale), sparse.BlockOf(whole, columnsOf(n.Blocks())), n.Blocks()
+		var columns []int
+		for _, b := range n.Blocks() {
+			for k := range b.Width {
+				columns = append(columns, b.First+k)
+			}
+		}
+		r.Precision, r.Whole, r.Blocks = nodePrecision(n, scale), sparse.BlockOf(whole, columns), n.Blocks()
 	case r.Covariates != nil:
 		r.Precision = sparse.BlockOf(whole, n.Nodes())
 	}

@@ -94,13 +94,12 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 		return nil, err
 	}
 	var err error
-	if s.Steps.Method, err = p.method(); err != nil {
+	if p.Spec.Steps.Method, err = p.method(); err != nil {
 		return nil, err
 	}
-	p.Spec.Steps.Method = s.Steps.Method
-	named, err := s.Steps.Named()
+	named, err := p.Spec.Steps.Named()
 	if err != nil {
-		return nil, &setting.Error{Field: "method", Value: s.Steps.Method, Allowed: err.Error()}
+		return nil, setting.Errorf("method", p.Spec.Steps.Method, "%v", err)
 	}
 	p.Estimator = named.For(p.Model, p.objective, p.Support)
 	if err := checkEstimator(p, p.Estimator); err != nil {
