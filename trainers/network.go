@@ -347,13 +347,9 @@ func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
 // WritePath writes path.csv: a line for each λ, with the rates against a truth if there
 // are any. Numbers that there are none of are empty.
 func (r *NetworkResult) WritePath(w io.Writer, rates []network.Rate) error {
-	c := csv.NewWriter(w)
-	header := []string{"lambda", "edges", "loss", "score", "change", "effective_sample_size", "pd_projections", "iterations", "finished"}
+	lines := [][]string{{"lambda", "edges", "loss", "score", "change", "effective_sample_size", "pd_projections", "iterations", "finished"}}
 	if rates != nil {
-		header = append(header, "tpr", "fpr")
-	}
-	if err := c.Write(header); err != nil {
-		return err
+		lines[0] = append(lines[0], "tpr", "fpr")
 	}
 	for i, p := range r.Points {
 		score := math.NaN()
@@ -364,10 +360,7 @@ func (r *NetworkResult) WritePath(w io.Writer, rates []network.Rate) error {
 		if rates != nil {
 			record = append(record, data.FormatNumber(rates[i].TPR), data.FormatNumber(rates[i].FPR))
 		}
-		if err := c.Write(record); err != nil {
-			return err
-		}
+		lines = append(lines, record)
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }

@@ -37,7 +37,7 @@ func (e *emStep) add(g *model.Given, rows []int, r func(i int) []float64) {
 	for _, i := range rows {
 		row := p.Values[i*p.D : (i+1)*p.D]
 		for k, v := range r(i) {
-			if v *= weightOf(p.Table, i); v < negligible {
+			if v *= p.Weight(i); v < negligible {
 				continue
 			}
 			mass[k] += v
@@ -139,19 +139,13 @@ func (p *problem) logPrior(m, from *model.Mixed) (log float64) {
 
 // turn is one iteration from m.
 func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at turn) {
-	clear(e.rows)
-	for k := range e.k {
-		clear(e.count[k])
-		clear(e.first[k])
-		clear(e.second[k])
-		clear(e.levels[k])
-	}
+	*e = *newStep(e.p, e.k)
 	p, r, sum := e.p, make([]float64, e.k), 0.0
 	for _, group := range p.grouped(rows) {
 		first := group[0]
 		g := m.Given(p.Observed[first*p.D : (first+1)*p.D])
 		e.add(g, group, func(i int) []float64 {
-			sum += weightOf(p.Table, i) * g.Posterior(p.Values[i*p.D:(i+1)*p.D], r)
+			sum += p.Weight(i) * g.Posterior(p.Values[i*p.D:(i+1)*p.D], r)
 			return r
 		})
 	}

@@ -6,6 +6,7 @@
 package mixed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -188,18 +189,11 @@ func unseen(p *problem, m *model.Mixed, rows []int) []float64 {
 func meanLogDensity(m *model.Mixed, t *data.Table, rows []int) float64 {
 	joint, given, sum, weight := make([]float64, len(m.Weights)), m.ByPattern(), 0.0, 0.0
 	for _, i := range rows {
-		w := weightOf(t, i)
+		w := t.Weight(i)
 		sum += w * given(t.Observed[i*t.D:(i+1)*t.D]).Joint(t.Values[i*t.D:(i+1)*t.D], joint)
 		weight += w
 	}
 	return sum / weight
-}
-
-func weightOf(t *data.Table, i int) float64 {
-	if t.Weights != nil {
-		return t.Weights[i]
-	}
-	return 1
 }
 
 // choose sets c.Components to the number with the greatest held-out log density.
@@ -279,7 +273,7 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 		}
 		for i := range p.N {
 			if p.Observed[i*p.D+j] {
-				share[int(p.Values[i*p.D+j])] += weightOf(t, i)
+				share[int(p.Values[i*p.D+j])] += t.Weight(i)
 			}
 		}
 		floats.Scale(1/floats.Sum(share), share)
@@ -395,15 +389,7 @@ func sortByWeight(m *model.Mixed) {
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case m.Weights[a] > m.Weights[b]:
-			return -1
-		case m.Weights[a] < m.Weights[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Weights[b], m.Weights[a]) })
 	sorted := *m
 	sorted.Weights, sorted.Means, sorted.Covariances, sorted.Shares = nil, nil, nil, nil
 	for _, k := range order {
