@@ -865,7 +865,7 @@ func (k *resumableDraws) begin(cmd *cobra.Command, f *imputeCommand) error {
 
 // save saves the draws at the run's pace, once there are any.
 func (k *resumableDraws) save(ctx context.Context, p *fitted.Partial) error {
-	if p.Blocks() == 0 {
+	if p.Count() == 0 {
 		return nil
 	}
 	return k.pace.save(ctx, func() error {
@@ -876,7 +876,7 @@ func (k *resumableDraws) save(ctx context.Context, p *fitted.Partial) error {
 
 // explain says what is left of a run that gave no result.
 func (k *resumableDraws) explain(err error, path string) error {
-	if !errors.Is(err, context.Canceled) || k.partial == nil || k.partial.Blocks() == 0 {
+	if !errors.Is(err, context.Canceled) || k.partial == nil || k.partial.Count() == 0 {
 		return refused(err, path)
 	}
 	if k.problem != nil {

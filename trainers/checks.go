@@ -56,21 +56,11 @@ func (s Spec) check() error {
 	return nil
 }
 
-// checkEstimator refuses an estimator that cannot make this estimate.
 func checkEstimator(p *Prepared, e estimator.Estimator) error {
 	if err := e.Check(p.Model, p.objective, p.Support); err != nil {
 		return err
 	}
-	if err := checkKindOfTable(p, e); err != nil {
-		return err
-	}
-	if err := checkByMoments(p, e); err != nil {
-		return err
-	}
-	if err := checkStreamed(p, e); err != nil {
-		return err
-	}
-	return e.CheckTable(p.Table)
+	return cmp.Or(checkKindOfTable(p, e), checkByMoments(p, e), checkStreamed(p, e), e.CheckTable(p.Table))
 }
 
 // Allows reports whether an estimator can make this estimate.
@@ -103,17 +93,11 @@ func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
 // with these weights. It fills in the defaults of Spec.Inference.
 func checkSettings(p *Prepared) error {
 	s := &p.Spec
-	if err := s.Steps.Check(); err != nil {
-		return err
-	}
-	if err := setting.NotNegative(setting.Field{Name: "g_cap", Value: s.Weight.Cap}); err != nil {
+	if err := cmp.Or(s.Steps.Check(), setting.NotNegative(setting.Field{Name: "g_cap", Value: s.Weight.Cap})); err != nil {
 		return err
 	}
 	if s.Network == nil {
-		if err := s.Descent.Check(); err != nil {
-			return err
-		}
-		if err := checkParameters(p); err != nil {
+		if err := cmp.Or(s.Descent.Check(), checkParameters(p)); err != nil {
 			return err
 		}
 		return checkMemory(p)
@@ -121,10 +105,7 @@ func checkSettings(p *Prepared) error {
 	if err := s.Network.Check(p.Estimator); err != nil {
 		return err
 	}
-	if err := checkInference(p); err != nil {
-		return err
-	}
-	if err := checkWeights(p); err != nil {
+	if err := cmp.Or(checkInference(p), checkWeights(p)); err != nil {
 		return err
 	}
 	if err := checkMemory(p); err != nil {
@@ -137,7 +118,6 @@ func checkSettings(p *Prepared) error {
 	return nil
 }
 
-// checkOrdinal refuses what does not go with ordered categories in these columns.
 func checkOrdinal(s Spec, t *data.Table, columns []int) error {
 	if columns == nil {
 		return nil
@@ -170,7 +150,6 @@ func checkOrdinal(s Spec, t *data.Table, columns []int) error {
 // A table of counted rows holds the moments of rows (data/moments), not the rows.
 const takeTable = "take the table itself in place of its moments"
 
-// checkCounted refuses settings that need rows, of a table that has only their moments.
 func checkCounted(t *data.Table, s Spec) error {
 	if t.Counted == nil {
 		return nil
@@ -224,7 +203,6 @@ func byMoments(e estimator.Estimator, c *data.Counted) bool {
 	}
 }
 
-// checkByMoments refuses an estimator that needs more of the rows than their moments.
 func checkByMoments(p *Prepared, e estimator.Estimator) error {
 	c := p.original.Counted
 	if byMoments(e, c) {
@@ -245,7 +223,6 @@ func checkByMoments(p *Prepared, e estimator.Estimator) error {
 	return setting.Errorf("method", e.Name, "it goes by more of the rows than their moments: take %s, or %s", strings.Join(names, ", "), takeTable)
 }
 
-// checkStreamed refuses what needs all rows at once, of a file whose rows are not held.
 func checkStreamed(p *Prepared, e estimator.Estimator) error {
 	s := p.Spec
 	switch {
@@ -266,7 +243,6 @@ func checkStreamed(p *Prepared, e estimator.Estimator) error {
 	return nil
 }
 
-// notStreamed says why rows cannot be those of a file that are not held.
 func notStreamed(why string) error { return &setting.Error{Field: "stream", Allowed: why} }
 
 // checkWeights refuses networks of weighted rows (docs/theory/weights.md) that need rows to count
@@ -393,7 +369,6 @@ const (
 	filedNumbers     = 4  // a pair, where the matrix came as a file of moments
 )
 
-// rowNumbers are the numbers that the rows take.
 func rowNumbers(p *Prepared) float64 {
 	n, d := float64(p.Table.N), float64(p.Table.D)
 	switch {
@@ -406,7 +381,6 @@ func rowNumbers(p *Prepared) float64 {
 	return (cellNumbers*few + laterCellNumbers*(n-few)) * d
 }
 
-// checkMemory refuses an estimate that needs more memory than there is.
 func checkMemory(p *Prepared) error {
 	t, s := p.Table, p.Spec
 	n, d, workers, lambdas := t.N, float64(t.D), max(1, s.Steps.Workers), 0.

@@ -68,7 +68,6 @@ type Result struct {
 // ErrUnits says that a fit of standardised columns has no parameters for the table's own.
 var ErrUnits = errors.New("the fitted parameters cannot be given in the table's units")
 
-// errNotDefinite says that a latent normal has no precision.
 var errNotDefinite = errors.New("the covariances of the latent numbers have no inverse: leave out columns that repeat others (--exclude)")
 
 // Diverged reports whether an estimate failed because a number was no longer finite or a
@@ -92,38 +91,30 @@ func Estimate(ctx context.Context, t *data.Table, s Spec, run Run) (*Result, err
 
 // Estimate is the function Estimate after Prepare.
 func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error) {
-	if run.State == nil {
-		run.State = &State{}
-	}
+	setting.Default(&run.State, &State{})
 	if run.Save == nil {
 		run.Save = func(*State) error { return nil }
 	}
-	if run.State.Version == 0 {
-		return estimate(ctx, p, run)
-	}
-	err = panics.Caught(func() (err error) {
-		r, err = estimate(ctx, p, run)
+	estimate := func() error {
+		found, err := p.Findings()
+		if err != nil {
+			return err
+		}
+		if r, err = fit(ctx, p, run); err == nil {
+			judge(p, found, r)
+		}
 		return err
-	})
+	}
+	if run.State.Version == 0 {
+		err = estimate()
+		return r, err
+	}
+	err = panics.Caught(estimate) // a damaged state may make it panic
 	var broken *panics.Error
 	if errors.As(err, &broken) {
 		return nil, &StateError{broken}
 	}
 	return r, err
-}
-
-// estimate looks for findings, fits and judges. A damaged state may make it panic.
-func estimate(ctx context.Context, p *Prepared, run Run) (*Result, error) {
-	found, err := p.Findings()
-	if err != nil {
-		return nil, err
-	}
-	r, err := fit(ctx, p, run)
-	if err != nil {
-		return nil, err
-	}
-	judge(p, found, r)
-	return r, nil
 }
 
 // fit standardises the columns and makes the estimate of them, without a judgement of it.
@@ -186,7 +177,6 @@ func (r Run) ended(ctx context.Context, e *engine.Engine, err error) error {
 	return ctx.Err()
 }
 
-// fitParameters estimates parameters by the optimiser of Spec.Descent.
 func fitParameters(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
 	s := p.Spec
 	if s.Descent.Penalty.Asked() {
@@ -325,7 +315,13 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 	}
 	s := &fitted.Saved{
 		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain,
-		Levels: numberedLevels(p), Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
+		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
+	}
+	if t := p.original; t.D == p.Table.D { // nominal columns do not stand as several
+		for j := range t.D {
+			s.Levels = append(s.Levels, data.Coded(t, j))
+		}
+		s.Levels = namedLevels(s.Levels)
 	}
 	if p.Spec.Model.New != nil {
 		s.New = p.newModel
@@ -337,23 +333,19 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 	return s, nil
 }
 
-// numberedLevels are the names of levels that a model of numbers has numbered from 0, by column; nil if
-// there are none, or if nominal columns stand as several.
-func numberedLevels(p *Prepared) [][]string {
-	t := p.original
-	levels, any := make([][]string, t.D), false
-	for j := range t.D {
-		if names := data.Coded(t, j); names != nil && !slices.Equal(names, []string{"0", "1"}) {
-			levels[j], any = names, true
+// namedLevels drops the names 0 and 1 of levels by column, and is nil if there are no other names.
+func namedLevels(levels [][]string) [][]string {
+	for j, names := range levels {
+		if slices.Equal(names, []string{"0", "1"}) {
+			levels[j] = nil
 		}
 	}
-	if !any || t.D != p.Table.D {
+	if !slices.ContainsFunc(levels, func(names []string) bool { return names != nil }) {
 		return nil
 	}
 	return levels
 }
 
-// settings are what a model file records of a Spec beside the model itself.
 type settings struct {
 	Steps   any             `json:"steps"`
 	Weight  any             `json:"weight"`

@@ -153,7 +153,6 @@ func contradicted(p *Prepared, columns []mcar.Column) []string {
 	return []string{fmt.Sprintf("WARNING: cells are not missing completely at random: %s. Method %s takes them for that, so means, signs and sizes in the result can be wrong; %s", strings.Join(found, "; "), p.Estimator.Name, advice)}
 }
 
-// errorsNeedMCAR warns of standard errors where cells are not missing completely at random.
 func errorsNeedMCAR(p *Prepared) []string {
 	if p.Assumption() != losses.MCAR || !slices.ContainsFunc(p.gapTests(), mcar.Column.Depends) {
 		return nil
@@ -212,7 +211,6 @@ func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string
 // observed are range, mean and deviation of a column's observed values.
 type observed struct{ low, high, mean, sd float64 }
 
-// observedColumns are those of every column.
 func observedColumns(t *data.Table, workers int) []observed {
 	columns := make([]observed, t.D)
 	if c := t.Counted; c != nil {
@@ -270,7 +268,6 @@ const (
 	fewPairs    = 20
 )
 
-// deviations are those of a normal model's columns, nil where it has none.
 func deviations(g model.Normal) (sd []float64) {
 	var factor mat.Cholesky
 	var covariance mat.SymDense

@@ -212,38 +212,8 @@ func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, bl
 	return nil
 }
 
-// columnsOf are the columns of blocks.
-func columnsOf(blocks []data.Block) (columns []int) {
-	for _, b := range blocks {
-		for k := range b.Width {
-			columns = append(columns, b.First+k)
-		}
-	}
-	return columns
-}
-
-// savedLevels are by column the names of the levels that a network's model numbers from 0, nil of numbers
-// 0 and 1; nil where there are none.
-func savedLevels(p *Prepared) (levels [][]string) {
-	if !p.latent {
-		return nil
-	}
-	any := false
-	for _, b := range p.blocks {
-		names := b.Levels
-		if slices.Equal(names, []string{"0", "1"}) {
-			names = nil
-		}
-		levels, any = append(levels, names), any || names != nil
-	}
-	if !any {
-		return nil
-	}
-	return levels
-}
-
-// namedLevels is how many columns of a kind LevelsText names.
-const namedLevels = 5
+// levelColumns is how many columns of a kind LevelsText names.
+const levelColumns = 5
 
 // LevelsText says which columns enter as latent normal variables because of their kinds, and how a method
 // of numbers would treat them; "" for none.
@@ -263,8 +233,8 @@ func (p *Prepared) LevelsText() string {
 				names = append(names, name)
 			}
 		}
-		if more := len(names) - namedLevels; more > 1 {
-			names = append(names[:namedLevels], fmt.Sprintf("%d more", more))
+		if more := len(names) - levelColumns; more > 1 {
+			names = append(names[:levelColumns], fmt.Sprintf("%d more", more))
 		}
 		if names == nil {
 			continue

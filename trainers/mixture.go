@@ -37,7 +37,6 @@ func levelsOf(t *data.Table) (levels []int, names []string) {
 	return levels, names
 }
 
-// checkNominal refuses a fit of numbers to nominal columns: the order of their codes means nothing.
 func checkNominal(s Spec, t *data.Table) error {
 	var names []string
 	for j, name := range t.Names {
@@ -182,7 +181,6 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 // mostUnseen is the share of rows like which none is observed in a column that is worth a warning.
 const mostUnseen = 0.05
 
-// unseen are the columns never observed among more than mostUnseen of the rows, and the largest share.
 func unseen(t *data.Table, shares []float64) (columns []string, most float64) {
 	for j, share := range shares {
 		if share > mostUnseen {

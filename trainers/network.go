@@ -51,7 +51,6 @@ type NetworkResult struct {
 	Stability  *bootstrap.Stability // nil without
 }
 
-// fitNetwork estimates a Gaussian network.
 func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
 	s := p.Spec
 	setting.Default(&run.State.Path, &regpath.State{})
@@ -95,10 +94,15 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 	if err != nil {
 		return nil, err
 	}
-	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(thresholds(p, n)), Domain: p.Domain, Scale: scale, Missingness: p.missingness,
-		Levels: savedLevels(p)}
+	r.Model = &fitted.Saved{Kind: DefaultModel, Model: m, Names: p.Table.Names, Transform: p.Transform.At(thresholds(p, n)), Domain: p.Domain, Scale: scale, Missingness: p.missingness}
 	if p.wide {
 		r.Model.Blocks = p.blocks
+	}
+	if p.latent {
+		for _, b := range p.blocks {
+			r.Model.Levels = append(r.Model.Levels, b.Levels)
+		}
+		r.Model.Levels = namedLevels(r.Model.Levels)
 	}
 	return r, nil
 }
@@ -171,7 +175,13 @@ func newNetworkResult(n *regpath.Run, scores []float64, scale data.Scale, whole 
 	}
 	switch {
 	case n.Blocks() != nil:
-		r.Precision, r.Whole, r.Blocks = nodePrecision(n, scale), sparse.BlockOf(whole, columnsOf(n.Blocks())), n.Blocks()
+		var columns []int
+		for _, b := range n.Blocks() {
+			for k := range b.Width {
+				columns = append(columns, b.First+k)
+			}
+		}
+		r.Precision, r.Whole, r.Blocks = nodePrecision(n, scale), sparse.BlockOf(whole, columns), n.Blocks()
 	case r.Covariates != nil:
 		r.Precision = sparse.BlockOf(whole, n.Nodes())
 	}
@@ -186,7 +196,6 @@ func newNetworkResult(n *regpath.Run, scores []float64, scale data.Scale, whole 
 	return r, err
 }
 
-// testsOf tests a path's pairs, for a selection by tests.
 func testsOf(p *Prepared, n *regpath.Run) func(context.Context) (regpath.Tests, error) {
 	return func(ctx context.Context) (regpath.Tests, error) {
 		c := inference.Config{Kind: testKind(p), Level: p.Spec.Inference.Level}
@@ -338,13 +347,9 @@ func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
 // WritePath writes path.csv: a line for each λ, with the rates against a truth if there
 // are any. Numbers that there are none of are empty.
 func (r *NetworkResult) WritePath(w io.Writer, rates []network.Rate) error {
-	c := csv.NewWriter(w)
-	header := []string{"lambda", "edges", "loss", "score", "change", "effective_sample_size", "pd_projections", "iterations", "finished"}
+	lines := [][]string{{"lambda", "edges", "loss", "score", "change", "effective_sample_size", "pd_projections", "iterations", "finished"}}
 	if rates != nil {
-		header = append(header, "tpr", "fpr")
-	}
-	if err := c.Write(header); err != nil {
-		return err
+		lines[0] = append(lines[0], "tpr", "fpr")
 	}
 	for i, p := range r.Points {
 		score := math.NaN()
@@ -355,10 +360,7 @@ func (r *NetworkResult) WritePath(w io.Writer, rates []network.Rate) error {
 		if rates != nil {
 			record = append(record, data.FormatNumber(rates[i].TPR), data.FormatNumber(rates[i].FPR))
 		}
-		if err := c.Write(record); err != nil {
-			return err
-		}
+		lines = append(lines, record)
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }

@@ -94,13 +94,12 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 		return nil, err
 	}
 	var err error
-	if s.Steps.Method, err = p.method(); err != nil {
+	if p.Spec.Steps.Method, err = p.method(); err != nil {
 		return nil, err
 	}
-	p.Spec.Steps.Method = s.Steps.Method
-	named, err := s.Steps.Named()
+	named, err := p.Spec.Steps.Named()
 	if err != nil {
-		return nil, &setting.Error{Field: "method", Value: s.Steps.Method, Allowed: err.Error()}
+		return nil, setting.Errorf("method", p.Spec.Steps.Method, "%v", err)
 	}
 	p.Estimator = named.For(p.Model, p.objective, p.Support)
 	if err := checkEstimator(p, p.Estimator); err != nil {
@@ -118,7 +117,6 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	return p, p.descentDefaults()
 }
 
-// named fills in the default names of parts.
 func (s *Spec) named() error {
 	if s.Objective.New == nil {
 		setting.Default(&s.Objective.Kind, "auto")
@@ -166,7 +164,6 @@ func (p *Prepared) transform() (err error) {
 	return err
 }
 
-// parts makes model, support and objective.
 func (p *Prepared) parts() (err error) {
 	s := &p.Spec
 	if p.Model, err = s.Model.make(p.Table.D, s.Steps.Seed); err != nil {
@@ -189,7 +186,6 @@ func (p *Prepared) parts() (err error) {
 	return err
 }
 
-// objectiveOn makes the objective on a domain, in the units of that domain.
 func (p *Prepared) objectiveOn(s *domain.Domain) (losses.Objective, error) {
 	return p.Spec.Objective.make(losses.ObjectiveSetting{Dim: p.Table.D, Names: p.Table.Names, Domain: s, Weight: p.Spec.Weight})
 }
@@ -207,7 +203,6 @@ func (p *Prepared) newModel() (model.Model, error) {
 	return s.Model.make(p.Table.D, s.Steps.Seed)
 }
 
-// descentDefaults fills in the defaults of a fit of parameters, and chooses its optimiser.
 func (p *Prepared) descentDefaults() (err error) {
 	c := &p.Spec.Steps
 	setting.Default(&c.Batch, engine.DefaultBatch)

@@ -40,7 +40,6 @@ type State struct {
 
 const stateVersion = 4
 
-// stateMark begins a state's file (checkedfile).
 const stateMark = "missingscore state\n"
 
 // Save writes the state whole or not at all.
@@ -52,7 +51,6 @@ func (s *State) Save(path string) error {
 	return checkedfile.Write(path, stateMark, text.Bytes())
 }
 
-// stateFactor is how many times its file a state takes while it is read.
 const stateFactor = 4
 
 // LoadState reads what Save wrote. It refuses other files, other versions by name, and

@@ -70,7 +70,6 @@ func sumColumns(ctx context.Context, p *Prepared) (err error) {
 	return nil
 }
 
-// rowsOf are the rows of the file in this scale, nil without a file.
 func rowsOf(ctx context.Context, p *Prepared, e *engine.Engine, scale data.Scale) (*rows.File, error) {
 	if p.file == nil {
 		return nil, nil

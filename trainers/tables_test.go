@@ -198,14 +198,6 @@ func TestRefusalsOfOrderedCategories(t *testing.T) {
 	}
 }
 
-// Of em-latent, too: every pair has an error, an interval and an inclusion.
-func TestBootstrapOfLatent(t *testing.T) {
-	s := trainers.Spec{Transform: ordinal, Network: &regpath.Config{Lambdas: 8}, Inference: inference.Config{Kind: "bootstrap", Resamples: 4}}
-	for _, p := range estimate(t, items(t, 200), s).Network.Inference.Pairs {
-		require.False(t, math.IsNaN(p.SE) || math.IsNaN(p.Low) || math.IsNaN(p.Inclusion))
-	}
-}
-
 // near compares numbers relative to the largest of them.
 func near(t *testing.T, want, got []float64, tolerance float64, what string) {
 	t.Helper()

@@ -7,145 +7,49 @@
 package calibration
 
 import (
-	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/losses"
+	"missingscore/trainers"
+	"missingscore/trainers/fitted"
 	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/mcmc"
+	"missingscore/trainers/source"
 )
 
-// Draws is L: how many draws a true value is ranked among.
-const Draws = 19
+const (
+	draws = 19   // L: how many a true value is ranked among
+	most  = 1000 // ranks
+	steps = 60   // of a fit in which chains move
+)
 
-// Case is a way to draw, from a model whose independent draws are known.
-type Case struct {
-	Command string // impute or sample; source: what a fit completes rows from; or table: cells and law from a table alone
-	Model   string
-	Sampler string // of the command, or the name of the source
-	Size    string // what the error of draws goes by, in words; empty for none
-
-	// Cost is how many times as long as elsewhere a rank takes: there are so many times fewer.
-	// 0 is 1.
-	Cost int
-
-	ranks func(ctx context.Context, n int, seed uint64) ([]int, error)
+// way is a way to draw, from a model whose independent draws are known.
+type way struct {
+	name  string
+	ranks func(t *testing.T, n int, seed uint64) []int // of n true values, each from 0 to draws
+	cost  int                                          // how many times fewer ranks there are; 0: 1
 }
 
-// Name is the case in words.
-func (c Case) Name() string { return c.Command + ", " + c.Model + ", " + c.Way() }
-
-// Way is the sampler with its size.
-func (c Case) Way() string {
-	if c.Size == "" {
-		return c.Sampler
-	}
-	return c.Sampler + ", " + c.Size
+func (w way) costing(cost int) way {
+	w.cost = cost
+	return w
 }
 
-// Ranks are those of n true values, fewer by the case's cost and at least one, each from 0 to Draws.
-func (c Case) Ranks(ctx context.Context, n int, seed uint64) ([]int, error) {
-	return c.ranks(ctx, max(1, n/max(c.Cost, 1)), seed)
-}
-
-// costing is c at so many times the cost.
-func (c Case) costing(cost int) Case {
-	c.Cost = cost
-	return c
-}
-
-// Counts are how often each rank came.
-func Counts(ranks []int) []int {
-	counts := make([]int, Draws+1)
-	for _, r := range ranks {
-		counts[r]++
-	}
-	return counts
-}
-
-// Uniform is the p value of Pearson's χ² test that all ranks are as likely,
-//
-//	χ² = Σ_r (count_r − e)²/e,   e = n/(L+1),   with L degrees of freedom
-func Uniform(counts []int) float64 {
-	n := 0
-	for _, c := range counts {
-		n += c
-	}
-	expected, sum := float64(n)/float64(len(counts)), 0.0
-	for _, c := range counts {
-		gap := float64(c) - expected
-		sum += gap * gap / expected
-	}
-	return distuv.ChiSquared{K: float64(len(counts) - 1)}.Survival(sum)
-}
-
-const most = 1000 // ranks
-
-// Ranks are uniform: at 1e-3 in all cases together (Bonferroni), with fixed seeds.
-func TestRanksAreUniform(t *testing.T) {
-	n := most
-	if !slowtest.Set() {
-		n /= 2
-	}
-	for _, c := range Cases {
-		require.Greater(t, p(t, c, n), 1e-3/float64(len(Cases)), c.Name())
-	}
-}
-
-// p is the p value of n ranks of a case.
-func p(t *testing.T, c Case, n int) float64 {
-	ranks, err := c.Ranks(t.Context(), n, 11)
-	require.NoError(t, err, c.Name())
-	p := Uniform(Counts(ranks))
-	t.Logf("%s: p %.3g, %v", c.Name(), p, Counts(ranks))
-	return p
-}
-
-// The test sees the error of each approximate sampler at a coarse setting and not at a fine one.
-func TestErrorsGoBySize(t *testing.T) {
-	for _, a := range Approximations {
-		require.Less(t, p(t, a.Coarse, most), 1e-4, a.Coarse.Name())
-		require.Greater(t, p(t, a.Fine, most), 1e-3/float64(len(Approximations)), a.Fine.Name())
-	}
-}
-
-// What is known to be wrong is seen to be, with few rows.
-func TestHeldParametersAreNoticed(t *testing.T) {
-	require.Less(t, p(t, Wrong, most), 1e-4)
-}
-
-// The test itself: uniform ranks pass, those of draws 1.3 times too narrow or wide, or with a
-// mean that is off by a fifth of a deviation, do not.
-func TestUniformNotices(t *testing.T) {
-	rng := stream.New(1)
-	p := func(sd, mean float64) float64 {
-		var ranks []int
-		for range 1000 {
-			truth, rank := rng.NormFloat64(), 0
-			for range Draws {
-				if mean+sd*rng.NormFloat64() < truth {
-					rank++
-				}
-			}
-			ranks = append(ranks, rank)
-		}
-		return Uniform(Counts(ranks))
-	}
-	require.Greater(t, p(1, 0), 0.01)
-	require.Less(t, p(1/1.3, 0), 1e-4)
-	require.Less(t, p(1.3, 0), 1e-4)
-	require.Less(t, p(1, 0.2), 1e-4)
-	counts := []int{30, 50, 40} // χ² = 5 with 2 degrees of freedom
-	require.InDelta(t, distuv.ChiSquared{K: 2}.Survival(5), Uniform(counts), 1e-12)
-	require.InDelta(t, 0.0820850, Uniform(counts), 1e-7) // exp(−5/2)
-}
-
-// Cases are samplers that claim to draw from the law itself. A new one is a line here. The
-// imputer's weights are those of the exact conditional here.
-var Cases = []Case{
+// exact are samplers that claim to draw from the law itself. The imputer's weights are those of the
+// exact conditional here.
+var exact = []way{
 	impute("gaussian", "exact"),
 	impute("gaussian in a box", "exact"),
 	impute("gaussian in a half-space", "exact"),
@@ -165,34 +69,303 @@ var Cases = []Case{
 	sample("gaussian on a simplex", "hmc").costing(4),
 	sample("gaussian", "mala"),
 	sample("mixture", "hmc"),
-	source("gaussian", "exact"),
-	source("gaussian in a box", "exact"),
-	source("gaussian on a simplex", "exact"),
-	source("gaussian", "chains"),
-	source("gaussian in a box", "chains"),
-	source("gaussian in a half-space", "chains"),
-	source("mixture", "chains"),
+	sourced("gaussian", "exact"),
+	sourced("gaussian in a box", "exact"),
+	sourced("gaussian on a simplex", "exact"),
+	sourced("gaussian", "chains"),
+	sourced("gaussian in a box", "chains"),
+	sourced("gaussian in a half-space", "chains"),
+	sourced("mixture", "chains"),
 }
 
-// Approximation is a way to draw with an error that a size makes as small as one likes.
-type Approximation struct {
-	Error        string // its order
-	Coarse, Fine Case
+const alongLevels = "gaussian along noise"
+
+// approximations are ways to draw with an error that a size makes as small as one likes: coarse and fine.
+var approximations = [][2]way{
+	{resampled("gaussian", "proposal", 10), resampled("gaussian", "proposal", 100)},                           // 1/r
+	{resampled("gaussian, poor imputer", "imputer", 10), resampled("gaussian, poor imputer", "imputer", 100)}, // 1/r
+	{sample(alongLevels, "ode", diffusion.Options{Steps: 5}), sample(alongLevels, "ode", diffusion.Options{Steps: 20})},
+	{sample(alongLevels, "sde", diffusion.Options{Steps: 5}), sample(alongLevels, "sde", diffusion.Options{Steps: 100})},
+	{sample(alongLevels, "langevin", diffusion.Options{Steps: 10, Corrections: 10}), sample(alongLevels, "langevin", diffusion.Options{Steps: 30, Corrections: 30}).costing(4)},
+	{impute(alongLevels, "diffusion", diffusion.Options{Steps: 10, Corrections: 10}), impute(alongLevels, "diffusion", diffusion.Options{Steps: 30, Corrections: 30}).costing(4)},
+	{held(20, false), held(50, false)}, // parameters held at their estimate: 1/rows
 }
 
-// Approximations are such ways. A new one is a line here.
-var Approximations = []Approximation{
-	{"1/r", resampled("gaussian", proposer{"proposal", 4}, 10), resampled("gaussian", proposer{"proposal", 4}, 100)},
-	{"1/r", resampled("gaussian, poor imputer", proposer{kind: "imputer"}, 10), resampled("gaussian, poor imputer", proposer{kind: "imputer"}, 100)},
-	{"square of Heun's step", sampleAlong("ode", "5 steps", diffusion.Options{Steps: 5}), sampleAlong("ode", "20 steps", diffusion.Options{Steps: 20})},
-	{"Euler's step", sampleAlong("sde", "5 steps", diffusion.Options{Steps: 5}), sampleAlong("sde", "100 steps", diffusion.Options{Steps: 100})},
-	{"1/(levels × steps at each)", sampleAlong("langevin", "10 × 10 steps", diffusion.Options{Steps: 10, Corrections: 10}),
-		sampleAlong("langevin", "30 × 30 steps", diffusion.Options{Steps: 30, Corrections: 30}).costing(4)},
-	{"1/(levels × steps at each)", imputeAlong("10 × 10 steps", diffusion.Options{Steps: 10, Corrections: 10}),
-		imputeAlong("30 × 30 steps", diffusion.Options{Steps: 30, Corrections: 30}).costing(4)},
-	{"1/rows: parameters held at their estimate", held(20, false), held(50, false)},
+// p is the p value of Pearson's χ² test that the ranks of a way are uniform, with L degrees of freedom.
+func (w way) p(t *testing.T, n int) float64 {
+	counts := make([]int, draws+1)
+	for _, r := range w.ranks(t, max(1, n/max(w.cost, 1)), 11) {
+		counts[r]++
+	}
+	p := uniform(counts)
+	t.Logf("%s: p %.3g, %v", w.name, p, counts)
+	return p
 }
 
-// Wrong is known to be from another law: the mean of many cells has less spread than it should
-// have if the law is held at its estimate, whose own error they share (Rubin 1987).
-var Wrong = held(20, true)
+func uniform(counts []int) float64 {
+	n, sum := 0, 0.0
+	for _, c := range counts {
+		n += c
+	}
+	expected := float64(n) / float64(len(counts))
+	for _, c := range counts {
+		sum += (float64(c) - expected) * (float64(c) - expected) / expected
+	}
+	return distuv.ChiSquared{K: float64(len(counts) - 1)}.Survival(sum)
+}
+
+// Ranks are uniform: at 1e-3 in all cases together (Bonferroni), with fixed seeds.
+func TestRanksAreUniform(t *testing.T) {
+	n := most
+	if !slowtest.Set() {
+		n /= 2
+	}
+	for _, w := range exact {
+		require.Greater(t, w.p(t, n), 1e-3/float64(len(exact)), w.name)
+	}
+}
+
+// The test sees the error of each approximate sampler at a coarse setting and not at a fine one.
+func TestErrorsGoBySize(t *testing.T) {
+	for _, a := range approximations {
+		require.Less(t, a[0].p(t, most), 1e-4, a[0].name)
+		require.Greater(t, a[1].p(t, most), 1e-3/float64(len(approximations)), a[1].name)
+	}
+}
+
+// The mean of many cells has less spread than it should have if the law is held at its estimate, whose
+// own error they share (Rubin 1987): that is seen with few rows.
+func TestHeldParametersAreNoticed(t *testing.T) {
+	require.Less(t, held(20, true).p(t, most), 1e-4)
+}
+
+// The test itself: uniform ranks pass, those of draws 1.3 times too narrow or wide, or with a
+// mean that is off by a fifth of a deviation, do not.
+func TestUniformNotices(t *testing.T) {
+	rng := stream.New(1)
+	p := func(sd, mean float64) float64 {
+		return way{ranks: func(_ *testing.T, n int, _ uint64) (ranks []int) {
+			for range n {
+				truth, rank := rng.NormFloat64(), 0
+				for range draws {
+					if mean+sd*rng.NormFloat64() < truth {
+						rank++
+					}
+				}
+				ranks = append(ranks, rank)
+			}
+			return ranks
+		}}.p(t, most)
+	}
+	require.Greater(t, p(1, 0), 0.01)
+	require.Less(t, p(1/1.3, 0), 1e-4)
+	require.Less(t, p(1.3, 0), 1e-4)
+	require.Less(t, p(1, 0.2), 1e-4)
+	require.InDelta(t, 0.0820850, uniform([]int{30, 50, 40}), 1e-7) // χ² = 5 with 2 degrees of freedom: exp(−5/2)
+}
+
+// truths are independent rows of the model: of a censored one those whose cells are missing.
+func truths(t *testing.T, f *fitted.Model, n int, rng *rand.Rand) *data.Table {
+	s := f.Domain
+	if s.Censored() {
+		low, high := s.GapBounds()
+		s = &domain.Domain{Lower: low, Upper: high, Half: s.Half}
+	}
+	values, err := model.SampleRows(f.Model, n, s, rng)
+	require.NoError(t, err)
+	table, err := data.NewTable(f.Names, values, slices.Repeat([]bool{true}, len(values)))
+	require.NoError(t, err)
+	return table
+}
+
+// filling draws the gaps of a table, draws times a row, (n·draws, d).
+type filling func(t *testing.T, f *fitted.Model, gaps *data.Table, seed uint64) []float64
+
+// ofCells ranks one hidden cell of each row among draws of it, so that ranks are independent.
+func ofCells(name, subject string, fill filling) way {
+	return way{name: name + ", " + subject, ranks: func(t *testing.T, n int, seed uint64) []int {
+		of := subjects[subject]
+		f := of.make(t)
+		whole := truths(t, f, n, stream.New(seed, stream.Simulate))
+		gaps, rng, cells := *whole, stream.New(seed, stream.Hide), make([]int, n)
+		gaps.Observed = slices.Clone(whole.Observed)
+		for i := range n {
+			cells[i] = i*columns + columns - 1
+			if !of.last {
+				cells[i] = i*columns + rng.IntN(columns)
+				if other := i*columns + rng.IntN(columns); rng.IntN(2) == 0 {
+					gaps.Observed[other] = false
+				}
+			}
+			gaps.Observed[cells[i]] = false
+		}
+		drawn, ranks := fill(t, f, &gaps, seed), make([]int, n)
+		for i, cell := range cells {
+			for k := range draws {
+				if drawn[(i*draws+k)*columns+cell%columns] < whole.Values[cell] {
+					ranks[i]++
+				}
+			}
+		}
+		return ranks
+	}}
+}
+
+// impute is by the command's sampler.
+func impute(subject, sampler string, o ...diffusion.Options) way {
+	return ofCells(fmt.Sprint("impute by ", sampler, o), subject, func(t *testing.T, f *fitted.Model, gaps *data.Table, seed uint64) []float64 {
+		c := fitted.ImputeConfig{Sampler: sampler, Draws: draws, Seed: seed, Chains: mcmc.Options{WarmUp: 150, Draws: 600}}
+		if o != nil {
+			c.Diffusion = o[0]
+		}
+		r, err := fitted.Impute(t.Context(), f, seen(f, gaps), c)
+		require.NoError(t, err)
+		return r.Values
+	})
+}
+
+// seen is a table as the model's user has it: with categories for latent numbers.
+func seen(f *fitted.Model, t *data.Table) *data.Table {
+	if f.Transform == nil {
+		return t
+	}
+	s := *t
+	s.Values = slices.Clone(t.Values)
+	for i := 0; i < len(s.Values); i += columns {
+		for j, cuts := range thresholds {
+			category, _ := slices.BinarySearch(cuts, t.Values[i+j])
+			s.Values[i+j] = float64(category)
+		}
+	}
+	return &s
+}
+
+// sourced is by what a fit completes rows from: by chains, after so many steps of a fit whose
+// model stays as it is.
+func sourced(subject, kind string) way {
+	return ofCells("source "+kind, subject, func(t *testing.T, f *fitted.Model, gaps *data.Table, seed uint64) []float64 {
+		x, _ := completed(t, f, gaps, kind, draws, seed)
+		return x
+	})
+}
+
+// completed are rows with draws of a source in their gaps, (n·r, d), and the log densities of these.
+func completed(t *testing.T, f *fitted.Model, gaps *data.Table, kind string, r int, seed uint64) (x, log []float64) {
+	k := source.Kinds[kind]
+	draw, err := k.New(source.Setting{Model: f.Model, Table: gaps, Imputer: f.Imputer, Batch: gaps.N, Draws: r, ProposalSD: 4, Domain: f.Domain})
+	require.NoError(t, err)
+	b := data.NewBatch(gaps.N, gaps.D)
+	b.Fill(gaps, gaps.AllRows(), 1)
+	x, log = make([]float64, gaps.N*r*gaps.D), make([]float64, gaps.N*r)
+	moves := 1
+	if k.Memory != nil {
+		moves = steps
+	}
+	for i := range moves {
+		require.NoError(t, draw.Complete(b, x, log, new(source.Stream).At(seed, stream.Impute, uint64(i))))
+	}
+	return x, log
+}
+
+// sample ranks a number of each true row among those of rows drawn by the command's sampler: a random
+// column's, or the sum of products of columns, that knows of dependences.
+func sample(subject, sampler string, o ...diffusion.Options) way {
+	return way{name: fmt.Sprint("sample by ", sampler, o, ", ", subject), ranks: func(t *testing.T, n int, seed uint64) []int {
+		f := subjects[subject].make(t)
+		whole := truths(t, f, n, stream.New(seed, stream.Simulate))
+		c := fitted.SampleConfig{Sampler: sampler, N: n * draws, Seed: seed}
+		if o != nil {
+			c.Diffusion = o[0]
+		}
+		drawn, err := fitted.Sample(t.Context(), f, c)
+		require.NoError(t, err)
+		rng, ranks := stream.New(seed, stream.Permute), make([]int, n)
+		order := rng.Perm(n * draws) // draws of one chain are not neighbours
+		for i := range n {
+			column := rng.IntN(columns + 1)
+			number := func(values []float64, i int) (sum float64) {
+				row := values[i*columns : (i+1)*columns]
+				if column < columns {
+					return row[column]
+				}
+				for j, x := range row {
+					sum += x * row[(j+1)%columns]
+				}
+				return sum
+			}
+			for _, k := range order[i*draws : (i+1)*draws] {
+				if number(drawn.Values, k) < number(whole.Values, i) {
+					ranks[i]++
+				}
+			}
+		}
+		return ranks
+	}}
+}
+
+// resampled ranks a hidden cell among draws each of which is one of r, picked by the weights of a fit:
+// what r weighted draws say of the law.
+func resampled(subject, kind string, r int) way {
+	return ofCells(fmt.Sprintf("source %s by weights, r = %d", kind, r), subject, func(t *testing.T, f *fitted.Model, gaps *data.Table, seed uint64) (x []float64) {
+		drawn, logs := completed(t, f, gaps, kind, r*draws, seed)
+		p, err := graph.Build(func(b *graph.Builder) {
+			rows := losses.Rows{R: r, X: b.Input("x", len(logs), columns), LogProposal: b.Input("log proposal", len(logs), 1)}
+			b.Output("weights", losses.SelfNormalised{}.Weights(b, rows, f.Model.Evaluate(b, rows.X)))
+		})
+		require.NoError(t, err)
+		copy(p.Input("x"), drawn)
+		copy(p.Input("log proposal"), logs)
+		require.NoError(t, p.Run())
+		w, rng := p.Output("weights"), stream.New(seed, stream.Permute)
+		for k := 0; k < len(w); k += r {
+			one, u := k+r-1, rng.Float64()
+			for i, v := range w[k : k+r] {
+				if u -= v; u < 0 {
+					one = k + i
+					break
+				}
+			}
+			x = append(x, drawn[one*columns:(one+1)*columns]...)
+		}
+		return x
+	})
+}
+
+// held draws given the parameters of a fit, as impute does from a model: it ranks a hidden cell of
+// each of many tables of one Gaussian law, or the mean of the hidden cells of its column, which
+// depends more on the parameters.
+func held(rows int, mean bool) way {
+	return way{name: fmt.Sprintf("exact of a fit to %d rows, mean of gaps: %t", rows, mean), cost: 4, ranks: func(t *testing.T, n int, seed uint64) []int {
+		ranks := make([]int, n)
+		for i := range n {
+			rng := stream.New(seed, stream.Simulate, uint64(i))
+			whole := truths(t, gaussian(t, nil), rows, rng)
+			gaps, err := data.HideMCAR(whole, 0.3, rng)
+			require.NoError(t, err)
+			r, err := trainers.Estimate(t.Context(), gaps, trainers.Spec{}, trainers.Run{})
+			require.NoError(t, err)
+			f, err := r.Model.Fitted()
+			require.NoError(t, err)
+			imputed, err := fitted.Impute(t.Context(), f, gaps, fitted.ImputeConfig{Sampler: "exact", Draws: draws, Seed: rng.Uint64()})
+			require.NoError(t, err)
+			var cells []int
+			for at, seen := range gaps.Observed {
+				if !seen {
+					cells = append(cells, at)
+				}
+			}
+			one := cells[rng.IntN(len(cells))]
+			cells = slices.DeleteFunc(cells, func(at int) bool { return at != one && (!mean || at%columns != one%columns) })
+			for k := range draws {
+				gap := 0.0
+				for _, at := range cells {
+					gap += imputed.Values[(at/columns*draws+k)*columns+at%columns] - whole.Values[at]
+				}
+				if gap < 0 {
+					ranks[i]++
+				}
+			}
+		}
+		return ranks
+	}}
+}

@@ -3,7 +3,9 @@ package calibration
 import (
 	"fmt"
 	"math"
+	"testing"
 
+	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/domain"
@@ -20,23 +22,27 @@ const columns = 3
 
 // subject is a model with independent draws of its own.
 type subject struct {
-	make func() (*fitted.Model, error)
+	make func(*testing.T) *fitted.Model
 	last bool // the last cell of each row is hidden, in place of one or two anywhere
 }
 
-// subjects are those that rows are drawn from, by name. A new one is a line here.
+func on(s func() *domain.Domain) func(*testing.T) *fitted.Model {
+	return func(t *testing.T) *fitted.Model { return gaussian(t, s()) }
+}
+
+// subjects are those that rows are drawn from, by name.
 var subjects = map[string]subject{
-	"gaussian":                 {make: func() (*fitted.Model, error) { return gaussian(nil) }},
-	"gaussian in a box":        {make: func() (*fitted.Model, error) { return gaussian(box()) }},
-	"gaussian in a half-space": {make: func() (*fitted.Model, error) { return gaussian(half()) }},
-	"gaussian on a simplex":    {make: func() (*fitted.Model, error) { return gaussian(simplex(-0.6, 0.9)) }},
-	"gaussian in a corner":     {make: func() (*fitted.Model, error) { return gaussian(simplex(0.6, 2.7)) }},
-	"gaussian, censored":       {make: func() (*fitted.Model, error) { return gaussian(censored()) }, last: true},
+	"gaussian":                 {make: func(t *testing.T) *fitted.Model { return gaussian(t, nil) }},
+	"gaussian in a box":        {make: on(box)},
+	"gaussian in a half-space": {make: on(half)},
+	"gaussian on a simplex":    {make: on(func() *domain.Domain { return simplex(-0.6, 0.9) })},
+	"gaussian in a corner":     {make: on(func() *domain.Domain { return simplex(0.6, 2.7) })},
+	"gaussian, censored":       {make: on(censored), last: true},
 	"gaussian with categories": {make: categories, last: true},
-	"gaussian with an imputer": {make: func() (*fitted.Model, error) { return imputed(right) }, last: true},
-	"gaussian, poor imputer":   {make: func() (*fitted.Model, error) { return imputed(poor) }, last: true},
+	"gaussian with an imputer": {make: func(t *testing.T) *fitted.Model { return imputed(t, 1, 1) }, last: true},
+	"gaussian, poor imputer":   {make: func(t *testing.T) *fitted.Model { return imputed(t, 0, 0.72) }, last: true},
 	"mixture":                  {make: mixture},
-	"gaussian along noise":     {make: alongNoise},
+	alongLevels:                {make: alongNoise},
 }
 
 func box() *domain.Domain {
@@ -80,10 +86,11 @@ func named(m model.Model, s *domain.Domain) *fitted.Model {
 	return f
 }
 
-func gaussian(s *domain.Domain) (*fitted.Model, error) {
+func gaussian(t *testing.T, s *domain.Domain) *fitted.Model {
 	m := model.NewGaussian(columns, model.CholeskyFactor)
 	m.SetMean(centre)
-	return named(m, s), m.SetPrecision(precision())
+	require.NoError(t, m.SetPrecision(precision()))
+	return named(m, s)
 }
 
 var centre = []float64{0.3, -0.2, 0.1}
@@ -93,11 +100,9 @@ func precision() *mat.SymDense {
 }
 
 // mixture has two modes that chains cross.
-func mixture() (*fitted.Model, error) {
+func mixture(t *testing.T) *fitted.Model {
 	m, err := model.New("mixture", columns, []byte(`{"components":2}`), stream.New(1))
-	if err != nil {
-		return nil, err
-	}
+	require.NoError(t, err)
 	p := m.(model.Parametric)
 	q := p.Quantities()
 	for i, v := range q {
@@ -108,46 +113,28 @@ func mixture() (*fitted.Model, error) {
 			copy(q[i].Value, []float64{0.7, 1, 0.8, 0.9, 0.6, 1.1})
 		}
 	}
-	return named(m, nil), p.SetQuantities(q)
+	require.NoError(t, p.SetQuantities(q))
+	return named(m, nil)
 }
 
-// lastGiven is a conditional normal of the gaussian's last column given the others,
+// imputed is a gaussian with an imputer of its last column, exact if share and wider are 1, else as poor
+// as one that training has hardly begun:
 //
 //	E[x_d | others] = μ_d − share Σ_j P_dj (x_j − μ_j)/P_dd,   deviation wider/√P_dd
-type lastGiven struct{ share, wider float64 }
-
-var (
-	right = lastGiven{share: 1, wider: 1}    // the exact one
-	poor  = lastGiven{share: 0, wider: 0.72} // of an imputer that training has hardly begun
-)
-
-// line is that mean as constant + Σ_j slopes_j x_j, and the deviation.
-func (l lastGiven) line() (constant float64, slopes []float64, sd float64) {
-	p, last := precision(), columns-1
-	constant = centre[last]
-	for j := range last {
-		slopes = append(slopes, -l.share*p.At(last, j)/p.At(last, last))
-		constant -= slopes[j] * centre[j]
-	}
-	return constant, slopes, l.wider / math.Sqrt(p.At(last, last))
-}
-
-// imputed is a gaussian whose imputer's network is that conditional: with a rectified unit for
-// each other column, one for its negative, and these once more.
-func imputed(l lastGiven) (*fitted.Model, error) {
-	f, err := gaussian(nil)
-	if err != nil {
-		return nil, err
-	}
+//
+// by a network with a rectified unit for each other column, one for its negative, and these once more.
+func imputed(t *testing.T, share, wider float64) *fitted.Model {
+	f, p := gaussian(t, nil), precision()
 	const last, units = columns - 1, 2 * (columns - 1)
 	m := nets.NewNormalImputer(columns, nets.NormalOptions{Hidden: units}, stream.New(1))
 	for _, q := range m.Params() {
 		clear(q.Value)
 	}
 	first, second, third, constant := m.Params()[0], m.Params()[2], m.Params()[4], m.Params()[5]
-	at, slopes, sd := l.line()
-	constant.Value[last] = at
-	for j, slope := range slopes {
+	constant.Value[last] = centre[last]
+	for j := range last {
+		slope := -share * p.At(last, j) / p.At(last, last)
+		constant.Value[last] -= slope * centre[j]
 		for side, sign := range []float64{1, -1} {
 			unit := 2*j + side
 			first.Value[j*units+unit] = sign
@@ -155,26 +142,21 @@ func imputed(l lastGiven) (*fitted.Model, error) {
 			third.Value[unit*columns+last] = sign * slope
 		}
 	}
-	m.LogSD.Value[0] = math.Log(sd)
+	m.LogSD.Value[0] = math.Log(wider / math.Sqrt(p.At(last, last)))
 	f.Imputer = m
-	return f, nil
+	return f
 }
 
 // thresholds of the columns that categories knows by intervals.
 var thresholds = [][]float64{{-0.6, 0.4}, {0.1}}
 
 // categories is a gaussian whose columns but the last are known by ordered categories.
-func categories() (*fitted.Model, error) {
-	f, err := gaussian(nil)
-	if err == nil {
-		f.Transform, err = transform.Read([]byte(`{"x1": {"kind": "ordinal", "categories": [0, 1, 2], "thresholds": [-0.6, 0.4]}, "x2": {"kind": "ordinal", "categories": [0, 1], "thresholds": [0.1]}}`), f.Names)
-	}
-	return f, err
-}
-
-// correlations are those of a Gaussian of standardised columns.
-func correlations() *mat.SymDense {
-	return mat.NewSymDense(columns, []float64{1, 0.8, 0.5, 0.8, 1, 0.3, 0.5, 0.3, 1})
+func categories(t *testing.T) *fitted.Model {
+	f := gaussian(t, nil)
+	var err error
+	f.Transform, err = transform.Read([]byte(`{"x1": {"kind": "ordinal", "categories": [0, 1, 2], "thresholds": [-0.6, 0.4]}, "x2": {"kind": "ordinal", "categories": [0, 1], "thresholds": [0.1]}}`), f.Names)
+	require.NoError(t, err)
+	return f
 }
 
 // noisy is a Gaussian N(0, Σ) that knows the score of its rows with noise, with Σ = QΛQᵀ
@@ -182,32 +164,24 @@ func correlations() *mat.SymDense {
 //	∇ log N(x; 0, a²Σ + σ²I) = −Q (a²Λ + σ²)⁻¹ Qᵀ x
 type noisy struct {
 	*model.Gaussian
-	vectors []float64 // Q (d, d)
-	values  []float64 // Λ (d)
+	e mat.EigenSym // of Σ
 
 	signal, sigma graph.Node // of AtNoise
 }
 
 // alongNoise is that model as a fit by denoising with the default schedule, whose error is none.
-func alongNoise() (*fitted.Model, error) {
-	g := model.NewGaussian(columns, model.CholeskyFactor)
+func alongNoise(t *testing.T) *fitted.Model {
+	m, correlations := &noisy{Gaussian: model.NewGaussian(columns, model.CholeskyFactor)}, mat.NewSymDense(columns, []float64{1, 0.8, 0.5, 0.8, 1, 0.3, 0.5, 0.3, 1})
 	var c mat.Cholesky
-	c.Factorize(correlations())
 	var inverse mat.SymDense
-	if err := c.InverseTo(&inverse); err != nil {
-		return nil, err
-	}
-	if err := g.SetPrecision(&inverse); err != nil {
-		return nil, err
-	}
-	var e mat.EigenSym
-	e.Factorize(correlations(), true)
-	var vectors mat.Dense
-	e.VectorsTo(&vectors)
+	require.True(t, c.Factorize(correlations) && m.e.Factorize(correlations, true))
+	require.NoError(t, c.InverseTo(&inverse))
+	require.NoError(t, m.SetPrecision(&inverse))
 	schedule, err := noise.Schedule{}.WithDefaults()
-	f := named(&noisy{Gaussian: g, vectors: vectors.RawMatrix().Data, values: e.Values(nil)}, nil)
+	require.NoError(t, err)
+	f := named(m, nil)
 	f.Noise = &schedule
-	return f, err
+	return f
 }
 
 // AtNoise implements model.NoiseConditional.
@@ -223,26 +197,19 @@ func (m *noisy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 		return m.Gaussian.Evaluate(b, x)
 	}
 	n, d := graph.Shape(x)
+	var q mat.Dense
+	m.e.VectorsTo(&q)
+	values := m.e.Values(nil)
 	return model.Evaluation{Score: b.Apply(graph.Op{Name: "score with noise", Rows: n, Cols: d, Kernel: func(out []float64, in [][]float64) error {
+		along, score := mat.NewVecDense(d, nil), mat.NewVecDense(d, nil)
 		for i := range n {
-			m.score(out[i*d:(i+1)*d], in[0][i*d:(i+1)*d], in[1][i], in[2][i])
+			along.MulVec(q.T(), mat.NewVecDense(d, in[0][i*d:(i+1)*d]))
+			for k, value := range values {
+				along.SetVec(k, -along.AtVec(k)/(in[1][i]*in[1][i]*value+in[2][i]*in[2][i]))
+			}
+			score.MulVec(&q, along)
+			copy(out[i*d:], score.RawVector().Data)
 		}
 		return nil
 	}}, x, m.signal, m.sigma)}
-}
-
-// score is that at one row.
-func (m *noisy) score(s, x []float64, a, sigma float64) {
-	clear(s)
-	d := len(x)
-	for k, value := range m.values {
-		along := 0.0
-		for j, v := range x {
-			along -= m.vectors[j*d+k] * v
-		}
-		along /= a*a*value + sigma*sigma
-		for j := range s {
-			s[j] += m.vectors[j*d+k] * along
-		}
-	}
 }

@@ -37,13 +37,11 @@ func (byAdam) Resolve(c Config, p Problem) (Config, error) {
 	return c.resolveValidation(training, p)
 }
 
-// sums are those of an epoch's steps.
 type sums struct {
 	Loss, Size float64
 	Count      int
 }
 
-// adam is a fit by Adam.
 type adam struct {
 	*Fit
 	rows     rows.Rows // that it learns from
@@ -83,7 +81,6 @@ func (byAdam) Run(ctx context.Context, f *Fit) error {
 	return nil
 }
 
-// epoch makes what is left of one pass over the rows and records it.
 func (a *adam) epoch(ctx context.Context, epoch int) error {
 	s, made := a.State, epoch*a.perEpoch // steps, before the window
 	for w, err := range a.rows.Pass(ctx, epoch) {
@@ -139,7 +136,6 @@ func (a *adam) window(ctx context.Context, w rows.Window, before int) error {
 	return nil
 }
 
-// report says how far the fit is after a step, of rows that are streamed or held.
 func (a *adam) report(step engine.Step, streamed bool) {
 	done := a.State.Iteration
 	p := engine.Progress{Stage: "fit", Unit: "iteration", Iteration: done, Total: a.Config.Epochs * a.perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize}

@@ -155,7 +155,6 @@ func (f *Fit) Final() Record {
 	return h[len(h)-1]
 }
 
-// record adds to the history, with the errors against the truth.
 func (f *Fit) record(r Record) (err error) {
 	if f.shrink != nil {
 		r.Lambda = f.shrink.lambda
@@ -208,7 +207,6 @@ func Names() (names []string) {
 	return names
 }
 
-// byName looks an optimiser up.
 func byName(name string) (optimiser, error) {
 	for _, o := range optimisers {
 		if o.Name() == name {
@@ -218,7 +216,6 @@ func byName(name string) (optimiser, error) {
 	return nil, setting.Errorf("optimiser", name, "it is one of auto, %s", strings.Join(Names(), ", "))
 }
 
-// choose is the optimiser of that name, or the default for a fit.
 func choose(name string, p Problem) (optimiser, error) {
 	asked := name != "" && name != "auto"
 	switch {
@@ -267,7 +264,6 @@ func (c *Config) wholeTable(p Problem, tolerance, single float64) error {
 	return nil
 }
 
-// foreign refuses settings that an optimiser does not have.
 func foreign(reason string, settings ...setting.Field) error {
 	for _, s := range settings {
 		if s.Value != 0 {

@@ -113,7 +113,6 @@ func (f *Fit) turn(ctx context.Context, t em.Turns) error {
 	return nil
 }
 
-// begin goes back to the start, for guarded turns.
 func (f *Fit) begin(t em.Turns) {
 	count := f.State.EM.Count
 	f.State.Guarded, f.State.Stall = true, Stall{}
@@ -174,7 +173,6 @@ func withdraw(t em.Turns, s *em.State, err error) {
 	}
 }
 
-// correlations are a normal model's.
 func correlations(g *model.Gaussian) *mat.SymDense {
 	d := g.Dim()
 	r := mat.NewSymDense(d, nil)
@@ -190,7 +188,6 @@ func correlations(g *model.Gaussian) *mat.SymDense {
 	return r
 }
 
-// verdict says it for the columns of a table, after so many turns.
 func (d *degenerate) verdict(t *data.Table, turns int) string {
 	if d.Columns == nil {
 		return fmt.Sprintf("NOT converged: the likelihood has no maximum: it grows as columns come to depend on each other exactly, and after %d EM iterations they do, to rounding; look for columns that others determine (missingscore check), or estimate a network, whose penalty keeps it finite", turns)

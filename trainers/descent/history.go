@@ -25,13 +25,11 @@ type Record struct {
 	Errors        []evaluate.Error // against the truth, if one is known
 }
 
-// column is one of history.csv.
 type column struct {
 	name string
 	of   func(Record) string
 }
 
-// columns are those of a history that begins with first.
 func columns(first Record) []column {
 	number := func(name string, of func(Record) float64) column {
 		return column{name, func(r Record) string { return data.FormatNumber(of(r)) }}

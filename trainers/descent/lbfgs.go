@@ -64,7 +64,6 @@ type flattest struct {
 	At             []float64 // all parameters
 }
 
-// minimiser is a fit by LBFGS at one point.
 type minimiser struct {
 	*Fit
 	rows     []int
@@ -125,7 +124,6 @@ func (m *minimiser) end(ctx context.Context) error {
 	return nil
 }
 
-// evaluate computes loss and gradient where the parameters are.
 func (m *minimiser) evaluate(ctx context.Context) error {
 	step, err := m.Step(ctx, m.State.Iteration, m.Whole, m.rows, 1/float64(m.Table.RowCount()))
 	if err != nil {
@@ -180,7 +178,6 @@ func (m *minimiser) iterate(ctx context.Context) error {
 	return m.note()
 }
 
-// theta is a copy of all parameters.
 func (m *minimiser) theta() (all []float64) {
 	for _, p := range m.Model.Params() {
 		all = append(all, p.Value...)
@@ -188,7 +185,6 @@ func (m *minimiser) theta() (all []float64) {
 	return all
 }
 
-// set goes to theta + t·direction.
 func (m *minimiser) set(theta []float64, t float64, direction []float64) {
 	at := append([]float64(nil), theta...)
 	if t != 0 {
@@ -199,12 +195,10 @@ func (m *minimiser) set(theta []float64, t float64, direction []float64) {
 	}
 }
 
-// note records the point.
 func (m *minimiser) note() error {
 	return m.record(Record{Iteration: m.State.Iteration, Loss: m.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: m.relative()})
 }
 
-// scale is the loss's size.
 func (m *minimiser) scale() float64 {
 	start := m.loss
 	if h := m.State.History; len(h) > 0 {
@@ -213,7 +207,6 @@ func (m *minimiser) scale() float64 {
 	return max(math.Abs(m.loss), math.Abs(start))
 }
 
-// relative is the relative gradient.
 func (m *minimiser) relative() float64 {
 	most := 0.0
 	for j, v := range m.theta() {

@@ -30,7 +30,6 @@ type penalisedState struct {
 	Least   float64   // eigenvalue that the matrix of couplings may have
 }
 
-// checkPenalised refuses fits that cannot have a penalty.
 func (c Config) checkPenalised(p Problem) error {
 	refuse := func(why string, args ...any) error {
 		return setting.Errorf("penalty", c.Penalty.Kind, why, args...)
@@ -51,7 +50,6 @@ func (c Config) checkPenalised(p Problem) error {
 	return nil
 }
 
-// penalised makes what is left of a fit with a penalty.
 func (f *Fit) penalised(ctx context.Context, o optimiser) (err error) {
 	setting.Default(&f.State.Penalised, &penalisedState{})
 	s := f.State.Penalised
@@ -162,7 +160,6 @@ func (f *Fit) Penalty() *penalty.Outcome {
 	return r
 }
 
-// fold is the state of a fold of the cross-validation.
 type fold struct {
 	Rows   int       // that are held out
 	Losses []float64 // of these, mean over them, for each λ so far; +Inf where the fit diverged

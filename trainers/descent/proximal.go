@@ -30,7 +30,6 @@ import (
 // the relative gradient of what is smooth there, is under Config.Tolerance.
 type byProximal struct{}
 
-// spectral is its state at one λ.
 type spectral struct {
 	Lambda float64   // 0: it has not begun
 	Recent []float64 // the last F's
@@ -67,7 +66,6 @@ func (byProximal) Resolve(c Config, p Problem) (Config, error) {
 	return c, err
 }
 
-// proximal is a fit by Proximal at one point.
 type proximal struct {
 	minimiser
 	inverse []float64 // M⁻¹
@@ -113,10 +111,8 @@ func newProximal(f *Fit) *proximal {
 	return p
 }
 
-// value is F where the parameters are.
 func (p *proximal) value() float64 { return p.loss + p.shrink.value() }
 
-// step is prox(θ − tM⁻¹∇ℓ).
 func (p *proximal) step(theta []float64, t float64) []float64 {
 	to := make([]float64, len(theta))
 	for i, v := range theta {
@@ -200,7 +196,6 @@ func (p *proximal) accept(from, to, gradient []float64, t, moved float64) {
 	p.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Count, Total: p.Fit.Config.Iterations, Lambda: s.Lambda, Loss: p.loss, EffectiveSize: math.NaN()})
 }
 
-// note records the point.
 func (p *proximal) note() error {
 	return p.record(Record{Iteration: p.State.Iteration, Loss: p.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: p.residual()})
 }

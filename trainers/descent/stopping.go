@@ -28,7 +28,6 @@ const (
 	mostStalled       = 1e-2 // relative movement that rounding may leave
 )
 
-// note counts an iteration.
 func (s *Stall) note(measure, loss float64) {
 	if s.Count == 0 || measure < s.Measure/2 {
 		*s = Stall{Measure: measure, Loss: loss}

@@ -28,7 +28,6 @@ const (
 	mostHeldOut       = 20_000 // of a file's rows, unasked: they stay in memory
 )
 
-// resolveValidation fills in how many rows are held out.
 func (c Config) resolveValidation(t model.Training, p Problem) (Config, error) {
 	rows := p.Rows
 	if c.Validation == nil {
@@ -53,10 +52,8 @@ func (c Config) resolveValidation(t model.Training, p Problem) (Config, error) {
 	return c, nil
 }
 
-// heldOut is how many of n rows a share of them is.
 func heldOut(share float64, n int) int { return int(math.Round(share * float64(n))) }
 
-// divide holds rows out by the seed, if any.
 func (a *adam) divide() (err error) {
 	if a.File != nil {
 		a.rows = a.File
@@ -81,7 +78,6 @@ func (a *adam) divide() (err error) {
 	return err
 }
 
-// validate looks at the held-out rows, if there are any.
 func (a *adam) validate(r *Record) (err error) {
 	if a.heldOut == nil {
 		return nil

@@ -150,7 +150,6 @@ func momentsOf(p Problem, e estimator.Estimator) momentsKind {
 	return noMoments
 }
 
-// instead are the rows to make a step over: those asked for, or what they were condensed to.
 func (e *Engine) instead(rows []int) condensed {
 	if len(rows) >= leastCondensed && e.moments != noMoments {
 		e.Condensed.mu.Lock()
@@ -217,7 +216,6 @@ func roomFor(t *data.Table, number int) *condensed {
 	}
 }
 
-// observedPlaces are the columns that a row has.
 func observedPlaces(t *data.Table, row int) (places []int) {
 	for j, seen := range t.Observed[row*t.D : (row+1)*t.D] {
 		if seen {
@@ -234,7 +232,6 @@ func countOf(counts []float64, i int) float64 {
 	return counts[i]
 }
 
-// add appends a row.
 func (c *condensed) add(observed []bool, values []float64, count float64) {
 	t := c.table
 	t.Observed, t.Values = append(t.Observed, observed...), append(t.Values, values...)

@@ -71,7 +71,6 @@ func condenseWeighted(p Problem, rows []int, counts []float64, workers int) *con
 	return &condensed{weighted: m}
 }
 
-// byMoments is a step by weighted moments, each row counting weight.
 func (e *Engine) byMoments(m *losses.WeightedMoments, weight float64) (Step, error) {
 	p := e.programs[m]
 	if p == nil {
@@ -125,7 +124,6 @@ type weightedBlock struct {
 	z, g, part         []float64 // (n, d): less the centre, and g times how often they count
 }
 
-// add adds a row to first moments, and those before it, once they are many, to second ones.
 func (b *weightedBlock) add(r *weightedRow) {
 	d := len(r.x)
 	z, g := b.z[b.n*d:(b.n+1)*d], b.g[b.n*d:(b.n+1)*d]
@@ -144,7 +142,6 @@ func (b *weightedBlock) add(r *weightedRow) {
 	}
 }
 
-// multiply adds the rows to second moments, upper triangles.
 func (b *weightedBlock) multiply() {
 	d := len(b.m.Centre)
 	for _, j := range b.quadratics {
@@ -165,7 +162,6 @@ func mirror(x []float64, d int) {
 	}
 }
 
-// add adds a row to Σ w and Σ w z.
 func add(m *losses.Moments, w float64, z []float64) {
 	m.Number += w
 	floats.AddScaled(m.First, w, z)

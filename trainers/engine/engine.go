@@ -68,7 +68,6 @@ func NewWindow(t *data.Table, first int) Window {
 	return w
 }
 
-// imputerSteps is what the steps of the imputer need.
 type imputerSteps struct {
 	adam    optim.Adam
 	program *graph.Program // nil if no step is made
@@ -83,7 +82,6 @@ type imputerSteps struct {
 	noise   stream.Singles // from it, in float32
 }
 
-// worker owns what one goroutine needs.
 type worker struct {
 	loss      losses.Loss
 	batch     *data.Batch
@@ -98,7 +96,6 @@ type worker struct {
 	expectation *gaussian.Expectation // made when it is first asked for
 }
 
-// part is the contribution of one batch to a step.
 type part struct {
 	loss, size    float64
 	sized         int
@@ -181,7 +178,6 @@ func New(p Problem, c Config) (*Engine, error) {
 	return e, nil
 }
 
-// counts is how often each row of a table counts, or its sampling weight; nil: once.
 func counts(t *data.Table) []float64 {
 	if t.Counted != nil {
 		return t.Counted.Counts
@@ -239,7 +235,6 @@ func (e *Engine) prepareImputer() (err error) {
 	return nil
 }
 
-// setting is what the source of batches of so many rows may build on.
 func (e *Engine) setting(batch int) source.Setting {
 	c := e.Config
 	return source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.drawn, Memory: e.memory}
@@ -309,7 +304,6 @@ func (e *Engine) trainImputer(iteration int, over Window) error {
 	return nil
 }
 
-// imputerStep makes step l of those before parameter step number iteration.
 func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 	t := &e.imputer
 	t.batch.Fill(t.over, rows, 1/float64(len(rows)))
@@ -413,7 +407,6 @@ func (e *Engine) together(n int, share func(worker int)) error {
 	return pool.Wait()
 }
 
-// share computes the parts of worker k.
 func (e *Engine) share(k, iteration int, of condensed, weight float64) {
 	size := e.Config.Batch
 	for i := k; i*size < len(of.rows); i += len(e.workers) {

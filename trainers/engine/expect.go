@@ -39,7 +39,6 @@ func (e *Engine) Within(rows []int, at gaussian.Network) (Step, error) {
 	})
 }
 
-// expect makes an expectation step, which leaves a number of moments of each part of the rows.
 func (e *Engine) expect(rows []int, moments int, step expectationStep) (s Step, err error) {
 	in, size := e.instead(rows), e.Config.Batch
 	n := (len(in.rows) + size - 1) / size
@@ -101,7 +100,6 @@ func (x *expected) begin(of condensed, n, moments int) {
 	}
 }
 
-// expect makes the step over part number i of d columns.
 func (w *worker) expect(x *expected, i int, of condensed, d int, step expectationStep) (err error) {
 	if w.expectation == nil {
 		if w.expectation, err = (losses.GaussianComplete{}).Expectation(d); err != nil {

@@ -1,10 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
-	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 	"missingscore/trainers/mcmc"
 	"missingscore/trainers/source"
@@ -24,25 +25,17 @@ func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
 	}
 	size := e.Config.Batch
 	rhat := make([]float64, len(e.Whole.Gaps))
-	pool := panics.NewGroup()
-	for k, w := range e.workers {
-		pool.Go(func() error {
-			for i := k; i*size < len(e.Whole.Gaps); i += len(e.workers) {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				rows := e.Whole.Gaps[i*size : min((i+1)*size, len(e.Whole.Gaps))]
-				w.batch.Fill(e.Table, rows, 1)
-				of, err := w.source.(source.Chained).RHat(w.batch, w.stream.At(e.Config.Seed, stream.Sample, uint64(i)))
-				if err != nil {
-					return err
-				}
-				copy(rhat[i*size:], of)
-			}
-			return nil
-		})
-	}
-	if err := pool.Wait(); err != nil {
+	parts := slices.Collect(slices.Chunk(e.Whole.Gaps, size))
+	errs := make([]error, len(e.workers))
+	err := e.together(len(e.workers), func(k int) {
+		for i, w := k, e.workers[k]; i < len(parts) && errs[k] == nil; i += len(e.workers) {
+			w.batch.Fill(e.Table, parts[i], 1)
+			of, err := w.source.(source.Chained).RHat(w.batch, w.stream.At(e.Config.Seed, stream.Sample, uint64(i)))
+			copy(rhat[i*size:], of)
+			errs[k] = cmp.Or(err, ctx.Err())
+		}
+	})
+	if err = cmp.Or(append(errs, err)...); err != nil {
 		return nil, err
 	}
 	return mcmc.Pool(e.Whole.Gaps, rhat), nil

@@ -18,7 +18,6 @@ type State struct {
 	Source      []float64 // what the source keeps, see source.Memory
 }
 
-// nonzero is what is not zero of a parameter of the model: places and values.
 type nonzero struct {
 	At    []int
 	Value []float64

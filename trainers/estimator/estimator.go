@@ -276,7 +276,6 @@ func (e Estimator) CheckTable(t *data.Table) error {
 	return nil
 }
 
-// parts says why the parts do not go together, or nil.
 func (e Estimator) parts() error {
 	if e.Source.New == nil || e.Weighting == nil || e.Loss == nil {
 		return fmt.Errorf("method %s: it needs a source, a weighting and a loss", e.Name)

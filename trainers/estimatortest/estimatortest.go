@@ -67,7 +67,6 @@ func Run(t *testing.T, name string) {
 	}
 }
 
-// schedule compares runs that must not differ from one.
 func schedule(t *testing.T, e estimator.Estimator, c trainers.Spec, support *domain.Domain) {
 	table, c := sample(t, e, support), on(c, support)
 	want := estimate(t, table, c)
@@ -78,7 +77,6 @@ func schedule(t *testing.T, e estimator.Estimator, c trainers.Spec, support *dom
 	t.Run("cut and resumed is never cut", func(t *testing.T) { resumed(t, table, c, want) })
 }
 
-// newSource is the estimator's source for a table of sample.
 func newSource(t *testing.T, e estimator.Estimator, m *model.Gaussian, support *domain.Domain) (source.Source, error) {
 	table := sample(t, e, support)
 	return e.Source.New(source.Setting{Model: m, Table: table, Imputer: nets.NewNormalImputer(4, nets.NormalOptions{}, stream.New(1)), Batch: table.N, Draws: 4, ProposalSD: 1, Domain: support})
@@ -137,7 +135,6 @@ func config(e estimator.Estimator) trainers.Spec {
 	return s
 }
 
-// on is c on a support, with the tolerance for it.
 func on(c trainers.Spec, support *domain.Domain) trainers.Spec {
 	n := *c.Network
 	c.Domain, c.Network = support, &n
@@ -269,7 +266,6 @@ func workers(t *testing.T, table *data.Table, c trainers.Spec, want *trainers.Re
 	same(t, want, estimate(t, &poisoned, c))
 }
 
-// resumed cuts after 2 steps, 4 more, 8 more, …, through a file as the command line does.
 func resumed(t *testing.T, table *data.Table, c trainers.Spec, want *trainers.Result) {
 	file := filepath.Join(t.TempDir(), "state")
 	state := &trainers.State{}

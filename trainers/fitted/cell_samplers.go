@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/nets"
@@ -17,7 +15,6 @@ import (
 	"missingscore/trainers/source"
 )
 
-// cellSampler is a way to draw missing cells given the observed ones of their rows.
 type cellSampler struct {
 	name      string
 	refuses   func(*Model) error                                         // why it cannot draw from a model; nil where it can
@@ -25,7 +22,7 @@ type cellSampler struct {
 	chains    func(*Model) bool                                          // whether it draws by Markov chains, whose R-hat tells something; nil: never
 }
 
-// cellSamplers are all there are. A new one is a line here.
+// A new one is a line here.
 var cellSamplers = []cellSampler{
 	{
 		name: "exact", refuses: refusesExactCells, chains: func(f *Model) bool { return f.gaps().Bounded() },
@@ -38,14 +35,24 @@ var cellSamplers = []cellSampler{
 	},
 	{name: "mcmc", refuses: refusesCellChains, completer: byChains, chains: func(*Model) bool { return true }},
 	{
-		name: "imputer", refuses: refusesImputer,
+		name: "imputer", refuses: func(f *Model) error {
+			if f.Imputer == nil {
+				return errors.New("the model has no imputer (fits by var, variw, em-var and em-variw train one): use auto")
+			}
+			return nil
+		},
 		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 			return bySource(f, z, c.Draws, newLeastNoise(f))
 		},
 	},
 	{name: "diffusion", refuses: refusesCellNoise, completer: byLangevin},
 	{
-		name: "latent", refuses: refusesLatent,
+		name: "latent", refuses: func(f *Model) error {
+			if !f.ordinal() {
+				return errNotLatent
+			}
+			return nil
+		},
 		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) { return byLatent(f, z, c.Draws) },
 	},
 }
@@ -59,7 +66,6 @@ var Samplers = func() (names []string) {
 	return names
 }()
 
-// cellSamplerByName is one of cellSamplers.
 func cellSamplerByName(name string) (cellSampler, error) {
 	i := slices.IndexFunc(cellSamplers, func(s cellSampler) bool { return s.name == name })
 	if i < 0 {
@@ -90,10 +96,8 @@ func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
 	return s, s.refuses(f)
 }
 
-// errScoreAlone is of a model that no sampler here can use.
 var errScoreAlone = errors.New("the model is a score without a log density, not fitted along levels of noise, and cannot be drawn from: fit it with --objective denoising of kind exploding or preserving")
 
-// regressed says that cells are missing not at random, by a known logistic regression.
 func (f *Model) regressed() bool { return f.Missingness != nil && f.Missingness.Logistic != nil }
 
 func refusesExactCells(f *Model) error {
@@ -122,13 +126,6 @@ func refusesCellChains(f *Model) error {
 	return nil
 }
 
-func refusesImputer(f *Model) error {
-	if f.Imputer == nil {
-		return errors.New("the model has no imputer (fits by var, variw, em-var and em-variw train one): use auto")
-	}
-	return nil
-}
-
 func refusesCellNoise(f *Model) error {
 	scoreOnly, err := f.scoreOnly()
 	switch {
@@ -142,13 +139,6 @@ func refusesCellNoise(f *Model) error {
 		return errors.New("the model was not fitted along levels of noise: use mcmc")
 	case f.Domain.Bounded():
 		return errors.New("noise takes rows out of the domain: use mcmc")
-	}
-	return nil
-}
-
-func refusesLatent(f *Model) error {
-	if !f.ordinal() {
-		return errNotLatent
 	}
 	return nil
 }
@@ -178,22 +168,6 @@ func bySource(f *Model, z *data.Table, draws int, from func(source.Setting) (sou
 	}, err
 }
 
-// columns are mean and deviation of the observed cells; 0 and 1 where these do not say.
-func columns(z *data.Table) (mean, sd []float64) {
-	for j := range z.D {
-		m, v := 0., 1.
-		if x := z.Column(j); len(x) > 0 {
-			m, v = stat.PopMeanVariance(x, nil)
-		}
-		if v == 0 {
-			v = 1
-		}
-		mean, sd = append(mean, m), append(sd, math.Sqrt(v))
-	}
-	return mean, sd
-}
-
-// byLangevin draws by Langevin steps along the levels of noise.
 func byLangevin(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	s, err := diffusion.New(f.noiseConditional(), *f.Noise, blockRows*c.Draws)
 	if err != nil {

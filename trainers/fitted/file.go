@@ -62,15 +62,14 @@ type Saved struct {
 
 // Outcome is how a fit ended, for those who use its model.
 type Outcome struct {
-	Converged  bool
-	Verdict    string
-	Assumption losses.Assumption // of why cells are missing; empty where the file does not say
-	Moments    string            // in words: the second moments that a fit knew the table by; empty where it knew rows
-	LeftOut    []string          // in words: columns of the table that the model is without, and why
+	Converged  bool              `json:"converged"`
+	Verdict    string            `json:"verdict,omitempty"`
+	Assumption losses.Assumption `json:"assumption,omitempty"` // of why cells are missing; empty where the file does not say
+	Moments    string            `json:"moments,omitempty"`    // in words: the second moments that a fit knew the table by; empty where it knew rows
+	LeftOut    []string          `json:"left_out,omitempty"`   // in words: columns of the table that the model is without, and why
 }
 
-// Versions of files: with levels, with a transform and without either. A program reads those that it
-// knows.
+// Versions of files: with levels, with a transform, with neither.
 const (
 	modelVersion     = 4
 	transformVersion = 3
@@ -106,7 +105,6 @@ func (s *Saved) Standardised() (model.Model, error) {
 	return back, back.Rescale(mean, deviation)
 }
 
-// again makes another model like s.Model.
 func (s *Saved) again() (model.Model, error) {
 	if s.New == nil {
 		options, err := model.Options(s.Model)
@@ -122,7 +120,6 @@ func (s *Saved) again() (model.Model, error) {
 	return m, err
 }
 
-// file is what every model file holds.
 type file struct {
 	Version    int                 `json:"version"`
 	Model      string              `json:"model"`
@@ -139,12 +136,8 @@ type file struct {
 
 	Missingness json.RawMessage `json:"missingness,omitempty"`
 
-	Converged  *bool             `json:"converged,omitempty"`
-	Verdict    string            `json:"verdict,omitempty"`
-	Assumption losses.Assumption `json:"assumption,omitempty"`
-	Inference  *Uncertainty      `json:"inference,omitempty"`
-	Moments    string            `json:"moments,omitempty"`
-	LeftOut    []string          `json:"left_out,omitempty"`
+	*Outcome
+	Inference *Uncertainty `json:"inference,omitempty"`
 }
 
 type scaleFile struct {
@@ -200,31 +193,15 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 	return nil
 }
 
-// imputerFile is the imputer as the file has it, nil if there is none.
-func (s *Saved) imputerFile() (*imputerFile, error) {
-	if s.Imputer == nil {
-		return nil, nil
-	}
-	options, err := json.Marshal(s.Imputer.Options())
-	if err != nil {
-		return nil, fmt.Errorf("the options of an imputer must be JSON: %w", err)
-	}
-	params, err := packParams(s.Imputer.Params())
-	if err != nil {
-		return nil, fmt.Errorf("imputer %s: %w", s.ImputerKind, err)
-	}
-	return &imputerFile{s.ImputerKind, options, params}, nil
-}
-
 // Encode gives the file's text; extra fields are added as they are.
 func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	options, err := model.Options(s.Model)
 	if err != nil {
 		return nil, err
 	}
-	f := file{Version: plainVersion, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Inference: s.Uncertainty}
+	f := file{Version: plainVersion, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Outcome: s.Outcome, Inference: s.Uncertainty}
 	if s.Scale.Mean != nil {
-		f.Scale = &scaleFile{s.Scale.Mean, s.Scale.Deviation}
+		f.Scale = (*scaleFile)(&s.Scale)
 	}
 	if f.Transform, err = s.Transform.Encode(s.Names); err != nil {
 		return nil, err
@@ -238,16 +215,17 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 			f.Columns = append(f.Columns, b.Width)
 		}
 	}
-	for j, names := range s.Levels {
-		if names != nil {
-			if f.Levels == nil {
-				f.Version, f.Levels = modelVersion, map[string][]string{}
-			}
-			f.Levels[s.Names[j]] = names
-		}
+	if f.Levels = byName(s.Names, s.Levels); len(f.Levels) > 0 {
+		f.Version = modelVersion
 	}
-	if f.Imputer, err = s.imputerFile(); err != nil {
-		return nil, err
+	if s.Imputer != nil {
+		f.Imputer = &imputerFile{Kind: s.ImputerKind}
+		if f.Imputer.Options, err = json.Marshal(s.Imputer.Options()); err != nil {
+			return nil, fmt.Errorf("the options of an imputer must be JSON: %w", err)
+		}
+		if f.Imputer.Parameters, err = packParams(s.Imputer.Params()); err != nil {
+			return nil, fmt.Errorf("imputer %s: %w", s.ImputerKind, err)
+		}
 	}
 	parametric, ok := s.Model.(model.Parametric)
 	if !ok {
@@ -255,11 +233,16 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 			return nil, fmt.Errorf("model %s: %w", s.Kind, err)
 		}
 	}
-	if err := f.setLimits(s); err != nil {
+	var text, law bytes.Buffer
+	if err := s.Domain.Write(&text, s.Names); err != nil {
 		return nil, err
 	}
-	if o := s.Outcome; o != nil {
-		f.Converged, f.Verdict, f.Assumption, f.Moments, f.LeftOut = &o.Converged, o.Verdict, o.Assumption, o.Moments, o.LeftOut
+	f.Domain = text.Bytes()
+	if s.Missingness != nil {
+		if err := s.Missingness.Write(&law, s.Names); err != nil {
+			return nil, err
+		}
+		f.Missingness = law.Bytes()
 	}
 	plain, err := json.Marshal(f)
 	if err != nil {
@@ -273,9 +256,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	for k, v := range own {
 		fields[k] = v
 	}
-	for k, v := range extra {
-		fields[k] = v
-	}
+	maps.Copy(fields, extra)
 	if ok {
 		maps.Copy(fields, quantities(parametric))
 	}
@@ -283,27 +264,14 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	return []byte(printable.Text(string(whole)) + "\n"), err
 }
 
-// setLimits writes the domain and the missingness.
-func (f *file) setLimits(s *Saved) error {
-	var text, law bytes.Buffer
-	if err := s.Domain.Write(&text, s.Names); err != nil {
-		return err
+func byName(names []string, levels [][]string) map[string][]string {
+	out := map[string][]string{}
+	for j, of := range levels {
+		if of != nil {
+			out[names[j]] = of
+		}
 	}
-	f.Domain = json.RawMessage(text.Bytes())
-	if s.Missingness == nil {
-		return nil
-	}
-	err := s.Missingness.Write(&law, s.Names)
-	f.Missingness = json.RawMessage(law.Bytes())
-	return err
-}
-
-func nested(q model.Quantity) [][]float64 {
-	var rows [][]float64
-	for i := range q.Rows {
-		rows = append(rows, q.Value[i*q.Cols:(i+1)*q.Cols])
-	}
-	return rows
+	return out
 }
 
 // Load reads what Encode gave. Errors name the file and what is wrong.
@@ -319,13 +287,12 @@ func Load(path string) (*Saved, error) {
 	return s, nil
 }
 
-// decodeModel is Load for a text.
 func decodeModel(text []byte) (*Saved, error) {
 	f, err := decodeFile(text)
 	if err != nil {
 		return nil, err
 	}
-	s := &Saved{Kind: f.Model, Names: f.Names, Noise: f.Noise}
+	s := &Saved{Kind: f.Model, Names: f.Names, Noise: f.Noise, Outcome: f.Outcome, Uncertainty: f.Inference}
 	first := 0
 	for j, width := range f.Columns {
 		s.Blocks, first = append(s.Blocks, data.Block{Name: f.Names[j], First: first, Width: width, Levels: f.Levels[f.Names[j]]}), first+width
@@ -336,17 +303,17 @@ func decodeModel(text []byte) (*Saved, error) {
 	if s.Levels, err = f.levels(s.Model); err != nil {
 		return nil, err
 	}
-	if f.Converged != nil {
-		s.Outcome = &Outcome{*f.Converged, f.Verdict, f.Assumption, f.Moments, f.LeftOut}
+	if err := f.Inference.check(); err != nil {
+		return nil, err
 	}
-	if s.Uncertainty = f.Inference; s.Uncertainty.check() != nil {
-		return nil, s.Uncertainty.check()
-	}
-	if f.Scale != nil {
-		if err := f.Scale.check(len(f.Names)); err != nil {
-			return nil, err
+	if scale, d := f.Scale, len(f.Names); scale != nil {
+		if len(scale.Mean) != d || len(scale.Deviation) != d {
+			return nil, fmt.Errorf("standardised_by has %d means and %d deviations for %d columns", len(scale.Mean), len(scale.Deviation), d)
 		}
-		s.Scale = data.Scale{Mean: f.Scale.Mean, Deviation: f.Scale.Deviation}
+		if least := slices.Min(scale.Deviation); !(least > 0) {
+			return nil, fmt.Errorf("standardised_by has the deviation %v", least)
+		}
+		s.Scale = data.Scale(*scale)
 	}
 	if f.Imputer != nil {
 		if s.Imputer, err = f.imputer(); err != nil {
@@ -376,7 +343,6 @@ func decodeModel(text []byte) (*Saved, error) {
 	return s, nil
 }
 
-// decodeFile reads the fields of a file, and checks its version and names.
 func decodeFile(text []byte) (*file, error) {
 	var head struct {
 		Version int `json:"version"`
@@ -394,7 +360,7 @@ func decodeFile(text []byte) (*file, error) {
 	if f.Version < 1 || len(f.Names) == 0 {
 		return nil, errors.New("it has no version or no names")
 	}
-	if twice := slices.Clone(f.Names); len(slices.Compact(slices.Sorted(slices.Values(twice)))) < len(f.Names) {
+	if len(slices.Compact(slices.Sorted(slices.Values(f.Names)))) < len(f.Names) {
 		return nil, fmt.Errorf("two of its columns have one name: %s", strings.Join(f.Names, ", "))
 	}
 	if f.Columns != nil && len(f.Columns) != len(f.Names) {
@@ -408,7 +374,6 @@ func decodeFile(text []byte) (*file, error) {
 	return &f, nil
 }
 
-// model is the file's model with its parameters, or its quantities in text.
 func (f *file) model(text []byte) (model.Model, error) {
 	d := len(f.Names)
 	for _, width := range f.Columns {
@@ -467,7 +432,6 @@ func (s *Saved) Kinds() map[string]data.Column {
 	return kinds
 }
 
-// imputer is the file's imputer with its parameters.
 func (f *file) imputer() (nets.Imputer, error) {
 	imputer, err := nets.NewImputer(f.Imputer.Kind, len(f.Names), f.Imputer.Options, stream.New(0))
 	if err != nil {
@@ -482,19 +446,6 @@ func (f *file) imputer() (nets.Imputer, error) {
 	return imputer, nil
 }
 
-func (s *scaleFile) check(d int) error {
-	if len(s.Mean) != d || len(s.Deviation) != d {
-		return fmt.Errorf("standardised_by has %d means and %d deviations for %d columns", len(s.Mean), len(s.Deviation), d)
-	}
-	for _, v := range s.Deviation {
-		if !(v > 0) {
-			return fmt.Errorf("standardised_by has the deviation %v", v)
-		}
-	}
-	return nil
-}
-
-// readQuantities restores a model from the fields of a file.
 func readQuantities(text []byte, m model.Parametric) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(text, &fields); err != nil {
@@ -506,10 +457,11 @@ func readQuantities(text []byte, m model.Parametric) error {
 		if !ok {
 			return fmt.Errorf("%s is missing", q.Name)
 		}
-		switch sparse, ok, err := readSymmetric(raw, q); {
-		case err != nil:
-			return err
-		case ok:
+		if q.Symmetric && bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+			sparse, err := readSymmetric(raw, q)
+			if err != nil {
+				return fmt.Errorf("%s: %w", q.Name, err)
+			}
 			qs = append(qs, sparse)
 			continue
 		}
@@ -538,14 +490,12 @@ func readQuantities(text []byte, m model.Parametric) error {
 // are mostly zeros, it has the diagonal and the pairs that are not.
 const denseColumns = 300
 
-// symmetricFile is a symmetric matrix of many columns.
 type symmetricFile struct {
 	Columns  int          `json:"columns"`
 	Diagonal []float64    `json:"diagonal"`
 	Pairs    [][3]float64 `json:"pairs"` // j < k from 0, and the number there
 }
 
-// quantities are a model's as the file has them, by name.
 func quantities(m model.Parametric) map[string]any {
 	out := map[string]any{}
 	if g, ok := m.(*model.Gaussian); ok && g.Dim() > denseColumns && g.Parameterisation() == model.FreeSymmetric { // without a matrix of its zeros
@@ -553,7 +503,14 @@ func quantities(m model.Parametric) map[string]any {
 		return out
 	}
 	for _, q := range m.Quantities() {
-		out[q.Name] = written(q)
+		switch {
+		case q.Symmetric && q.Cols > denseColumns:
+			out[q.Name] = symmetricOf(q.Cols, func(j, k int) float64 { return q.Value[j*q.Cols+k] })
+		case q.Rows > 1 || q.Cols == 1:
+			out[q.Name] = slices.Collect(slices.Chunk(q.Value, q.Cols))
+		default:
+			out[q.Name] = q.Value
+		}
 	}
 	return out
 }
@@ -572,41 +529,25 @@ func symmetricOf(d int, element func(j, k int) float64) symmetricFile {
 	return f
 }
 
-// written is a quantity as the file has it.
-func written(q model.Quantity) any {
-	switch {
-	case q.Symmetric && q.Cols > denseColumns:
-		return symmetricOf(q.Cols, func(j, k int) float64 { return q.Value[j*q.Cols+k] })
-	case q.Rows > 1 || q.Cols == 1:
-		return nested(q)
-	}
-	return q.Value
-}
-
-// readSymmetric reads what written gave of a matrix of many columns; it is not ok where the
-// text is of another form.
-func readSymmetric(raw json.RawMessage, q model.Quantity) (out model.Quantity, ok bool, err error) {
-	if !q.Symmetric || !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
-		return q, false, nil
-	}
+func readSymmetric(raw json.RawMessage, q model.Quantity) (model.Quantity, error) {
 	var f symmetricFile
 	if err := strictjson.Decode(raw, &f, `{"columns": d, "diagonal": […], "pairs": [[j, k, number], …]}`); err != nil {
-		return q, true, fmt.Errorf("%s: %w", q.Name, err)
+		return q, err
 	}
 	d := q.Cols
 	if f.Columns != d || len(f.Diagonal) != d {
-		return q, true, fmt.Errorf("%s: %d columns with a diagonal of %d, %d are needed", q.Name, f.Columns, len(f.Diagonal), d)
+		return q, fmt.Errorf("%d columns with a diagonal of %d, %d are needed", f.Columns, len(f.Diagonal), d)
 	}
-	out = model.Quantity{Name: q.Name, Rows: d, Cols: d, Value: make([]float64, d*d), Symmetric: true}
+	q.Rows, q.Value = d, make([]float64, d*d)
 	for j, v := range f.Diagonal {
-		out.Value[j*d+j] = v
+		q.Value[j*d+j] = v
 	}
 	for i, p := range f.Pairs {
 		j, k := int(p[0]), int(p[1])
 		if float64(j) != p[0] || float64(k) != p[1] || j < 0 || j >= k || k >= d {
-			return q, true, fmt.Errorf("%s: pair %d is of columns %g and %g; whole numbers j < k from 0 to %d are needed", q.Name, i+1, p[0], p[1], d-1)
+			return q, fmt.Errorf("pair %d is of columns %g and %g; whole numbers j < k from 0 to %d are needed", i+1, p[0], p[1], d-1)
 		}
-		out.Value[j*d+k], out.Value[k*d+j] = p[2], p[2]
+		q.Value[j*d+k], q.Value[k*d+j] = p[2], p[2]
 	}
-	return out, true, nil
+	return q, nil
 }

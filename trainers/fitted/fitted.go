@@ -12,7 +12,6 @@ package fitted
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"missingscore/data"
 	"missingscore/data/domain"
@@ -41,7 +40,6 @@ type Model struct {
 	Missingness *missingness.Model
 }
 
-// errNetworkOfLevels refuses what a network of columns with levels is not for.
 var errNetworkOfLevels = errors.New("it is a network of columns with levels, from which no rows are drawn, filled or scored: fill the gaps of a table by impute TABLE, or fit a model by fit --model mixture")
 
 // Fitted is the model of a file, ready for use. That of a network of columns with levels is refused.
@@ -83,7 +81,6 @@ func (f *Model) joint() model.Model {
 // patterned is the domain of rows with gaps, as thresholds cut it, in the units of x.
 func (f *Model) patterned() *domain.Domain { return f.Missingness.Support(f.Domain) }
 
-// gaps is patterned in the units of z.
 func (f *Model) gaps() *domain.Domain {
 	return f.patterned().Standardised(f.Scale.Mean, f.Scale.Deviation)
 }
@@ -97,7 +94,6 @@ func (f *Model) scoreOnly() (bool, error) {
 	return err == nil && e.ScoreOnly(), err
 }
 
-// support is the domain in the units of z.
 func (f *Model) support() *domain.Domain {
 	return f.Domain.Standardised(f.Scale.Mean, f.Scale.Deviation)
 }
@@ -136,14 +132,6 @@ func (f *Model) restore(z []float64) {
 
 // MaxRHat is the R-hat above which chains are said not to have converged.
 const MaxRHat = 1.05
-
-// logUnit is Σ_j log Deviation_j, the log density of z less that of x.
-func (f *Model) logUnit() (sum float64) {
-	for _, v := range f.Scale.Deviation {
-		sum += math.Log(v)
-	}
-	return sum
-}
 
 // noiseConditional is the model as one that knows levels of noise, nil if it is none.
 func (f *Model) noiseConditional() model.NoiseConditional {

@@ -6,13 +6,13 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/transform"
 )
 
 // Hold says what imputed values of a column (d of them) may be. The zero value leaves
@@ -26,7 +26,7 @@ type Hold struct {
 // them to the nearest multiple that is neither beyond these nor outside the model's domain.
 // Where the domain leaves none a value stays as it was; levels stay. It gives how many it changed.
 func (h Hold) Apply(f *Model, t *data.Table, values []float64, draws int) (changed int) {
-	inside := f.allowed(t)
+	allowed := f.allowed(t)
 	for at := range values {
 		i, j := at/t.D/draws, at%t.D
 		if t.Observed[i*t.D+j] || data.Coded(t, j) != nil {
@@ -35,7 +35,7 @@ func (h Hold) Apply(f *Model, t *data.Table, values []float64, draws int) (chang
 		row, was := values[at-j:at-j+t.D], values[at]
 		for _, v := range h.candidates(j, was) {
 			row[j] = v
-			if inside.contains(i, row) {
+			if allowed(i, row) {
 				break
 			}
 			row[j] = was
@@ -100,15 +100,9 @@ func Grids(t *data.Table) []float64 {
 	return steps
 }
 
-// decimals is how many places a number has after its point.
 func decimals(v float64) int {
-	text := strconv.FormatFloat(v, 'f', -1, 64)
-	for i := range text {
-		if text[i] == '.' {
-			return len(text) - i - 1
-		}
-	}
-	return 0
+	_, places, _ := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), ".")
+	return len(places)
 }
 
 // Ranges are the least and the largest observed value of a table's columns, infinite where
@@ -124,34 +118,24 @@ func Ranges(t *data.Table) (low, high []float64) {
 	return low, high
 }
 
-// allowed tells whether completed rows are where the model says that missing cells are.
-type allowed struct {
-	table     *data.Table
-	transform transform.Columns
-	support   *domain.Domain
-	section   domain.Section
-	mask, x   []float64
-	row       int // that section is of
-}
-
-func (f *Model) allowed(t *data.Table) *allowed {
-	return &allowed{table: t, transform: f.Transform, support: f.patterned(), x: make([]float64, t.D), row: -1}
-}
-
-// contains is about row i of the table, completed.
-func (a *allowed) contains(i int, completed []float64) bool {
-	if !a.transform.Row(a.x, completed) {
-		return false
+// allowed tells whether row i of a table, completed, is where the model says that missing cells are.
+func (f *Model) allowed(t *data.Table) func(i int, completed []float64) bool {
+	var section domain.Section
+	var mask []float64
+	support, x, row := f.patterned(), make([]float64, t.D), -1 // row that section is of
+	return func(i int, completed []float64) bool {
+		if !f.Transform.Row(x, completed) {
+			return false
+		}
+		if !support.Bounded() {
+			return true
+		}
+		if i != row {
+			row, mask = i, marks(t, i)
+			support.Section(&section, x, mask)
+		}
+		return section.Contains(x, mask)
 	}
-	if !a.support.Bounded() {
-		return true
-	}
-	if i != a.row {
-		a.row = i
-		a.mask = marks(a.table, i)
-		a.support.Section(&a.section, a.x, a.mask)
-	}
-	return a.section.Contains(a.x, a.mask)
 }
 
 // A drawn cell is not to be believed where it lies beyond the column's observed ones by more
@@ -258,25 +242,20 @@ func Summarise(t *data.Table, values []float64, draws int) (columns []ColumnSumm
 		c.Outside /= float64(len(imputed))
 		c.Imputed = momentsOf(imputed)
 		if names := data.Coded(t, j); names != nil {
-			c.Levels = levelShares(names, observed, imputed)
+			for _, name := range names {
+				c.Levels = append(c.Levels, LevelShare{Name: name})
+			}
+			for _, v := range observed {
+				c.Levels[int(v)].Observed += 1 / float64(len(observed))
+			}
+			for _, v := range imputed {
+				c.Levels[int(v)].Imputed += 1 / float64(len(imputed))
+			}
+			slices.SortStableFunc(c.Levels, func(a, b LevelShare) int { return cmp.Compare(b.Observed, a.Observed) })
 		}
 		columns = append(columns, c)
 	}
 	return columns
-}
-
-func levelShares(names []string, observed, imputed []float64) (shares []LevelShare) {
-	for _, name := range names {
-		shares = append(shares, LevelShare{Name: name})
-	}
-	for _, v := range observed {
-		shares[int(v)].Observed += 1 / float64(len(observed))
-	}
-	for _, v := range imputed {
-		shares[int(v)].Imputed += 1 / float64(len(imputed))
-	}
-	slices.SortStableFunc(shares, func(a, b LevelShare) int { return cmp.Compare(b.Observed, a.Observed) })
-	return shares
 }
 
 func momentsOf(x []float64) Moments {

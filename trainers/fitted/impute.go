@@ -144,7 +144,6 @@ func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
 	return c, err
 }
 
-// block are rows with gaps, completed.
 type block struct {
 	rows []int
 	mask []float64 // (rows, d)
@@ -217,11 +216,14 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 
 // block is block k, as c.Partial holds it or else drawn.
 func (c ImputeConfig) block(ctx context.Context, draw completer, z *data.Table, rows []int, k int, chained bool) (block, error) {
-	b, held, err := c.Partial.get(k, z, rows, c.Draws, chained)
-	if err == nil && !held {
-		if b, err = draw(ctx, rows, new(source.Stream).At(c.Seed, stream.Sample, uint64(k))); err == nil {
-			c.Partial.put(k, b, z.D)
+	if c.Partial != nil {
+		if s, held := c.Partial.Get(k); held {
+			return s.block(z, rows, c.Draws, chained)
 		}
+	}
+	b, err := draw(ctx, rows, new(source.Stream).At(c.Seed, stream.Sample, uint64(k)))
+	if err == nil && c.Partial != nil {
+		c.Partial.Put(k, savedBlock(b, z.D))
 	}
 	return b, err
 }

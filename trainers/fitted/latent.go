@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
 	"missingscore/data/truncnorm"
@@ -28,7 +29,6 @@ var (
 	errLatentScore = errors.New("the model has ordered categories: a row of intervals has no score; fit another model without --ordinal, whose scores are of the codes taken for numbers")
 )
 
-// ordinal says whether the model has columns of ordered categories.
 func (f *Model) ordinal() bool { return f.Transform.Ordinal() != nil }
 
 // byLatent draws the latent numbers of rows, each given the others of its row, observed ones
@@ -39,19 +39,14 @@ func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 	if !ok {
 		return nil, errLatent
 	}
-	g := &latentRows{table: z, draws: draws, mean: m.Mean()}
-	p := m.Precision()
-	for j := range z.D {
-		own := p.At(j, j)
-		g.deviation = append(g.deviation, 1/math.Sqrt(own))
-		for k := range z.D {
-			v := 0.0
-			if k != j {
-				v = -p.At(j, k) / own
-			}
-			g.coefficients = append(g.coefficients, v)
+	mean, p := m.Mean(), m.Precision()
+	coefficients := mat.NewDense(z.D, z.D, nil) // −P_jk/P_jj
+	coefficients.Apply(func(j, k int, _ float64) float64 {
+		if j == k {
+			return 0
 		}
-	}
+		return -p.At(j, k) / p.At(j, j)
+	}, coefficients)
 	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
 		b := block{rows: rows}
 		for _, row := range rows {
@@ -59,54 +54,42 @@ func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 				return b, ctx.Err()
 			}
 			b.mask = append(b.mask, marks(z, row)...)
-			b.x = g.draw(b.x, row, rng)
+			x := slices.Clone(z.Values[row*z.D : (row+1)*z.D])
+			for j, seen := range z.Observed[row*z.D : (row+1)*z.D] {
+				if !seen {
+					x[j] = mean[j]
+				}
+			}
+			floats.Sub(x, mean)
+			for s := range latentWarmUp + 1 + latentSpacing*(draws-1) {
+				sweep(z, row, x, mean, p, coefficients, rng)
+				if s >= latentWarmUp && (s-latentWarmUp)%latentSpacing == 0 {
+					b.x = append(b.x, x...)
+					floats.Add(b.x[len(b.x)-z.D:], mean)
+				}
+			}
 		}
 		return b, nil
 	}, nil
 }
 
-// latentRows draws latent numbers of a table's rows.
-type latentRows struct {
-	table *data.Table
-	draws int
-
-	mean, deviation []float64 // conditional deviations 1/√P_jj
-	coefficients    []float64 // (d, d) −P_jk/P_jj
+// sweep renews the latent numbers x of a row, less their means.
+func sweep(z *data.Table, row int, x, mean []float64, p *mat.SymDense, coefficients *mat.Dense, rng *source.Stream) {
+	for j := range x {
+		seen := z.Observed[row*z.D+j]
+		if seen && !z.Ordinal(j) {
+			continue
+		}
+		centre, sd := floats.Dot(coefficients.RawRowView(j), x), 1/math.Sqrt(p.At(j, j))
+		low, high := math.Inf(-1), math.Inf(1)
+		if seen {
+			low, high = between(z.Cuts[j], z.Values[row*z.D+j])
+		}
+		low, high = (low-mean[j]-centre)/sd, (high-mean[j]-centre)/sd
+		x[j] = centre + sd*truncnorm.Transport(rng.NormFloat64(), low, high)
+	}
 }
 
-// draw appends the draws of a row.
-func (g *latentRows) draw(to []float64, row int, rng *source.Stream) []float64 {
-	t, d := g.table, g.table.D
-	z := slices.Clone(t.Values[row*d : (row+1)*d])
-	for j := range d {
-		if !t.Observed[row*d+j] {
-			z[j] = g.mean[j]
-		}
-	}
-	floats.Sub(z, g.mean)
-	for sweep := range latentWarmUp + 1 + latentSpacing*(g.draws-1) {
-		for j := range d {
-			seen := t.Observed[row*d+j]
-			if seen && !t.Ordinal(j) {
-				continue
-			}
-			mean, sd := floats.Dot(g.coefficients[j*d:(j+1)*d], z), g.deviation[j]
-			low, high := math.Inf(-1), math.Inf(1)
-			if seen {
-				low, high = between(t.Cuts[j], t.Values[row*d+j])
-			}
-			low, high = (low-g.mean[j]-mean)/sd, (high-g.mean[j]-mean)/sd
-			z[j] = mean + sd*truncnorm.Transport(rng.NormFloat64(), low, high)
-		}
-		if sweep >= latentWarmUp && (sweep-latentWarmUp)%latentSpacing == 0 {
-			to = append(to, z...)
-			floats.Add(to[len(to)-d:], g.mean)
-		}
-	}
-	return to
-}
-
-// between are the thresholds that z lies between.
 func between(cuts []float64, z float64) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	k := sort.SearchFloat64s(cuts, z)

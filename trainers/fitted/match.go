@@ -32,7 +32,6 @@ type MatchConfig struct {
 	Observe func(done, total int) // called when a draw of the table is done, if set
 }
 
-// errNoMatch says why observed values cannot stand for missing ones.
 var errNoMatch = errors.New("the model knows that cells are missing because of what they hold, so observed values cannot stand for them: leave predictive-mean matching out")
 
 // Match replaces the missing cells of completed rows, as Impute gives them, by observed
@@ -81,7 +80,6 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	return int(kept.Load()), err
 }
 
-// matchDraw matches draw k of the table, column by column.
 func matchDraw(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor, k int) (kept int, err error) {
 	x := &data.Table{Names: t.Names, N: t.N, D: t.D, Observed: slices.Repeat([]bool{true}, len(t.Values))}
 	for i := range t.N {
@@ -104,7 +102,6 @@ func matchDraw(ctx context.Context, f *Model, t *data.Table, r *Imputed, c Match
 	return kept, nil
 }
 
-// row is draw k of row i.
 func (r *Imputed) row(i, k, d int) []float64 {
 	at := (i*r.Draws + k) * d
 	return r.Values[at : at+d]
@@ -136,7 +133,7 @@ func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor
 	}
 	rng.Shuffle(len(donors), func(a, b int) { donors[a], donors[b] = donors[b], donors[a] }) // equal predictions in random order
 	slices.SortStableFunc(donors, func(a, b donor) int { return cmp.Compare(a.predicted, b.predicted) })
-	inside := f.allowed(t)
+	allowed := f.allowed(t)
 	for i := range t.N {
 		if t.Observed[i*t.D+j] {
 			continue
@@ -145,7 +142,7 @@ func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor
 		was := row[j]
 		near := nearest(donors, expected[i], c.Donors, func(from int) bool {
 			row[j] = t.Values[from*t.D+j]
-			return inside.contains(i, row)
+			return allowed(i, row)
 		})
 		if row[j] = was; len(near) == 0 {
 			kept++
@@ -179,7 +176,6 @@ func nearest(donors []donor, predicted float64, k int, mayBe func(row int) bool)
 // predictor gives E[z_j | z_−j] for complete rows z (n, d), inside the domain.
 type predictor func(z []float64, j int) ([]float64, error)
 
-// predictor is one worker's for n rows.
 func (f *Model) predictor(n int) (predictor, error) {
 	if m, ok := model.AsNormal(f.Model); ok {
 		mean, precision, support := m.Mean(), m.Precision(), f.support()
@@ -206,7 +202,7 @@ func expectNormal(mean []float64, precision *mat.SymDense, support *domain.Domai
 	if !(own > 0) {
 		return nil, errors.New("the precision of a column is not positive, so that it has no expectation given the others: fit again, by another method")
 	}
-	interval := newInterval(support, j, d)
+	ends := interval(support, j, d)
 	sd := 1 / math.Sqrt(own)
 	var expected []float64
 	for row := range slices.Chunk(z, d) {
@@ -216,7 +212,7 @@ func expectNormal(mean []float64, precision *mat.SymDense, support *domain.Domai
 				m -= precision.At(j, k) / own * (v - mean[k])
 			}
 		}
-		if low, high := interval.of(row); !math.IsInf(low, -1) || !math.IsInf(high, 1) {
+		if low, high := ends(row); !math.IsInf(low, -1) || !math.IsInf(high, 1) {
 			alpha, beta := (low-m)/sd, (high-m)/sd
 			m += sd * (densityAt(alpha, alpha, beta) - densityAt(beta, alpha, beta))
 		}
@@ -233,26 +229,18 @@ func densityAt(x, alpha, beta float64) float64 {
 	return math.Exp(truncnorm.LogDensity(x, alpha, beta))
 }
 
-// interval is where a coordinate may be while the others stay.
-type interval struct {
-	support *domain.Domain
-	section domain.Section
-	mask    []float64
-	j       int
-}
-
-func newInterval(s *domain.Domain, j, d int) *interval {
-	v := &interval{support: s, mask: slices.Repeat([]float64{1}, d), j: j}
-	v.mask[j] = 0
-	return v
-}
-
-func (v *interval) of(row []float64) (low, high float64) {
-	if !v.support.Bounded() {
-		return math.Inf(-1), math.Inf(1)
+// interval is where coordinate j of a row may be while the d − 1 others stay.
+func interval(s *domain.Domain, j, d int) func(row []float64) (low, high float64) {
+	var section domain.Section
+	mask := slices.Repeat([]float64{1}, d)
+	mask[j] = 0
+	return func(row []float64) (low, high float64) {
+		if !s.Bounded() {
+			return math.Inf(-1), math.Inf(1)
+		}
+		s.Section(&section, row, mask)
+		return section.Interval(row, j)
 	}
-	v.support.Section(&v.section, row, v.mask)
-	return v.section.Interval(row, v.j)
 }
 
 const (
@@ -269,7 +257,7 @@ func expectOnGrid(density *model.Evaluator, support *domain.Domain, rows, d int,
 	}
 	least, most := floats.Min(column), floats.Max(column)
 	room := max(1, (most-least)/2)
-	interval := newInterval(support, j, d)
+	ends := interval(support, j, d)
 	points := make([]float64, rows*predictedPoints*d)
 	at, weight := make([]float64, predictedPoints), make([]float64, predictedPoints)
 	quad.Legendre{}.FixedLocations(at, weight, -1, 1)
@@ -277,7 +265,7 @@ func expectOnGrid(density *model.Evaluator, support *domain.Domain, rows, d int,
 	for part := range slices.Chunk(z, rows*d) {
 		for i := 0; i < len(part); i += d {
 			row := part[i : i+d]
-			low, high := interval.of(row)
+			low, high := ends(row)
 			low, high = max(low, least-room), min(high, most+room)
 			for g := range predictedPoints {
 				to := points[(i*predictedPoints + g*d):][:d]

@@ -56,7 +56,6 @@ func (f *Model) byComponents(z *data.Table, draws int) completer {
 	}
 }
 
-// scoreMixed is Score of numbers and levels, in closed form: a marginal score has no error.
 func (f *Model) scoreMixed(t *data.Table) (*Scores, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
@@ -81,7 +80,6 @@ func (f *Model) scoreMixed(t *data.Table) (*Scores, error) {
 	return r, nil
 }
 
-// expectMixed is Point of numbers and levels whose columns have no functions.
 func (f *Model) expectMixed(t *data.Table) (*Points, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)

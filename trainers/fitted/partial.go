@@ -1,11 +1,7 @@
 package fitted
 
 import (
-	"bytes"
-	"encoding/gob"
 	"errors"
-	"fmt"
-	"sync"
 
 	"missingscore/data"
 	"missingscore/internal/checkedfile"
@@ -13,111 +9,44 @@ import (
 
 // Partial are the draws of a run that was cut, by block of rows. Given to ImputeConfig it
 // is filled while a run goes on, and what it holds is not drawn again: a run that is cut and
-// goes on gives what it would have given uncut. It is safe for several workers.
-type Partial struct {
-	lock   sync.Mutex
-	of     string
-	blocks map[int]savedBlock
-}
+// goes on gives what it would have given uncut.
+type Partial = checkedfile.Parts[SavedBlock]
 
-// savedBlock is a block's gaps, row by row and draw by draw, in the units of z.
-type savedBlock struct {
+// SavedBlock is a block's gaps, row by row and draw by draw, in the units of z.
+type SavedBlock struct {
 	Gaps       []float64
 	RHat, Size []float64 // of mcmc
 }
 
-// partialFile is the body of what Save writes.
-type partialFile struct {
-	Of     string
-	Blocks map[int]savedBlock
-}
+const partialMark = "missingscore draws 2\n"
 
 // NewPartial holds nothing. of names the run: model, table and settings.
-func NewPartial(of string) *Partial { return &Partial{of: of, blocks: map[int]savedBlock{}} }
+func NewPartial(of string) *Partial { return checkedfile.NewParts[SavedBlock](partialMark, of) }
 
 // ErrOtherImputation says that saved draws are of another run.
 var ErrOtherImputation = errors.New("the saved draws belong to another model, table or other settings: use the same, or start again without resuming")
 
-// partialMark begins a file of draws (checkedfile).
-const partialMark = "missingscore draws 1\n"
-
-// loadFactor is how many times its file draws take while it is read.
-const loadFactor = 4
-
-// Save writes the file whole or not at all.
-func (p *Partial) Save(path string) error {
-	var body bytes.Buffer
-	p.lock.Lock()
-	err := gob.NewEncoder(&body).Encode(partialFile{p.of, p.blocks})
-	p.lock.Unlock()
-	if err != nil {
-		return err
-	}
-	return checkedfile.Write(path, partialMark, body.Bytes())
-}
-
-// LoadPartial reads what Save wrote of the run that of names. Another's is
+// LoadPartial reads what Partial.Save wrote of the run that of names. Another's is
 // ErrOtherImputation, a damaged file refused by name, as is one that needs more memory than may
 // be used (MISSINGSCORE_MEMORY).
 func LoadPartial(path, of string) (*Partial, error) {
-	damaged := fmt.Errorf("%s is damaged or holds no draws: delete it and start again", path)
-	body, err := checkedfile.Read(path, partialMark, loadFactor)
-	switch {
-	case checkedfile.Broken(err):
-		return nil, damaged
-	case err != nil:
-		return nil, err
-	}
-	var f partialFile
-	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&f); err != nil {
-		return nil, damaged
-	}
-	if f.Of != of {
-		return nil, ErrOtherImputation
-	}
-	p := NewPartial(of)
-	for k, b := range f.Blocks {
-		p.blocks[k] = b
-	}
-	return p, nil
+	return checkedfile.LoadParts[SavedBlock](path, partialMark, of, "draws", ErrOtherImputation)
 }
 
-// Blocks is how many blocks of rows are held.
-func (p *Partial) Blocks() int {
-	p.lock.Lock()
-	defer p.lock.Unlock()
-	return len(p.blocks)
+// savedBlock is b of a table of d columns.
+func savedBlock(b block, d int) SavedBlock {
+	s := SavedBlock{RHat: b.rhat, Size: b.size}
+	eachGap(b.mask, d, len(b.x)/len(b.mask), func(at int) { s.Gaps = append(s.Gaps, b.x[at]) })
+	return s
 }
 
-// put keeps block k; nothing if p is nil.
-func (p *Partial) put(k int, b block, d int) {
-	if p == nil {
-		return
-	}
-	draws := len(b.x) / len(b.mask)
-	s := savedBlock{RHat: b.rhat, Size: b.size}
-	eachGap(b.mask, d, draws, func(at int) { s.Gaps = append(s.Gaps, b.x[at]) })
-	p.lock.Lock()
-	p.blocks[k] = s
-	p.lock.Unlock()
-}
-
-// get is block k of a table in the units of z, if p, which may be nil, holds it; chained says that it
-// tells of chains. It is ErrOtherImputation if the held block is of other rows or settings.
-func (p *Partial) get(k int, z *data.Table, rows []int, draws int, chained bool) (b block, ok bool, err error) {
-	if p == nil {
-		return b, false, nil
-	}
-	p.lock.Lock()
-	s, ok := p.blocks[k]
-	p.lock.Unlock()
-	if !ok {
-		return b, false, nil
-	}
+// block is s of rows of a table in the units of z; chained says that it tells of chains. It is
+// ErrOtherImputation if s is of other rows or settings.
+func (s SavedBlock) block(z *data.Table, rows []int, draws int, chained bool) (b block, err error) {
 	b = block{rows: rows, rhat: s.RHat, size: s.Size}
 	for _, of := range [][]float64{s.RHat, s.Size} {
 		if len(of) != len(rows) && (chained || len(of) != 0) {
-			return b, false, ErrOtherImputation
+			return b, ErrOtherImputation
 		}
 	}
 	for _, i := range rows {
@@ -129,12 +58,12 @@ func (p *Partial) get(k int, z *data.Table, rows []int, draws int, chained bool)
 	var gaps []int
 	eachGap(b.mask, z.D, draws, func(at int) { gaps = append(gaps, at) })
 	if len(gaps) != len(s.Gaps) {
-		return b, false, ErrOtherImputation
+		return b, ErrOtherImputation
 	}
 	for a, at := range gaps {
 		b.x[at] = s.Gaps[a]
 	}
-	return b, true, nil
+	return b, nil
 }
 
 // eachGap visits the places of missing cells in x (rows·draws, d).

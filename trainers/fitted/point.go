@@ -92,7 +92,6 @@ func (f *Model) normalMeans() (model.Normal, bool) {
 	return model.AsNormal(f.Model)
 }
 
-// expectations is Point by the closed form.
 func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)

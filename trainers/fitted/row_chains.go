@@ -23,71 +23,59 @@ const (
 	leastSize     = 100
 )
 
-// chainRun draws rows by Monte Carlo: draw k of a row is of its chain k mod 4. All rows of
+// byChains draws rows by Monte Carlo: draw k of a row is of its chain k mod 4. All rows of
 // a block run at once, in one program. Rows whose chains have not met go on from where
 // they are, without the others and twice as long, up to chainAttempts times; what came before
 // is warm-up. A number of iterations that the caller asks for is kept to.
-type chainRun struct {
-	density model.Model
-	support *domain.Domain
-	options mcmc.Options // of the first attempt
-	draws   int
-	tries   int
-}
-
-// byChains draws by a chainRun.
 func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
-	mean, sd := columns(z)
+	mean, sd := source.Marginals(z)
 	from := newLeastNoise(f)
 	if f.Imputer == nil {
-		from = func(s source.Setting) (source.Source, error) {
-			return source.NewNormals(mean, sd, s), nil
-		}
+		from = func(s source.Setting) (source.Source, error) { return source.NewNormals(mean, sd, s), nil }
 	}
 	start, err := bySource(f, z, rowChains, from)
 	if err != nil {
 		return nil, err
 	}
-	run := &chainRun{f.joint(), f.gaps(), c.Chains, c.Draws, chainAttempts}
-	o := &run.options
-	o.Group, o.Scale, o.Centre, o.Keep = rowChains, sd, mean, (c.Draws+rowChains-1)/rowChains
-	if o.Leapfrog == 0 {
-		o.Travel = math.Pi / 2 // a quarter of a normal's period
+	first, tries := c.Chains, chainAttempts
+	first.Group, first.Scale, first.Centre, first.Keep = rowChains, sd, mean, (c.Draws+rowChains-1)/rowChains
+	if first.Leapfrog == 0 {
+		first.Travel = math.Pi / 2 // a quarter of a normal's period
 	}
-	if o.Draws != 0 {
-		run.tries = 1
+	if first.Draws != 0 {
+		tries = 1
 	}
-	setting.Default(&o.Draws, max(firstDraws, 10*o.Keep))
-	setting.Default(&o.WarmUp, firstWarmUp)
-	if o.Keep > o.Draws {
-		return nil, fmt.Errorf("%d iterations of %d chains do not give %d draws of a row: ask for more iterations or for fewer draws", o.Draws, rowChains, c.Draws)
+	setting.Default(&first.Draws, max(firstDraws, 10*first.Keep))
+	setting.Default(&first.WarmUp, firstWarmUp)
+	if first.Keep > first.Draws {
+		return nil, fmt.Errorf("%d iterations of %d chains do not give %d draws of a row: ask for more iterations or for fewer draws", first.Draws, rowChains, c.Draws)
 	}
 	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
 		b, err := start(ctx, rows, rng)
 		if err != nil {
 			return b, err
 		}
-		if err := run.complete(ctx, &b, z.D, rng.Rand); err != nil {
+		if err := meet(ctx, &b, f.joint(), f.gaps(), first, c.Draws, tries, rng.Rand); err != nil {
 			return b, fmt.Errorf("rows %d to %d of the table: %w", rows[0]+1, rows[len(rows)-1]+1, err)
 		}
 		return b, nil
 	}, nil
 }
 
-// complete puts draws in the place of b.x, which holds where the chains start.
-func (m *chainRun) complete(ctx context.Context, b *block, d int, rng *rand.Rand) error {
-	n, o, x := len(b.rows), m.options, b.x
-	b.x, b.rhat, b.size = make([]float64, n*m.draws*d), make([]float64, n), make([]float64, n)
+// meet puts draws in the place of b.x, which holds where the chains start; o is of the first attempt.
+func meet(ctx context.Context, b *block, density model.Model, support *domain.Domain, o mcmc.Options, draws, tries int, rng *rand.Rand) error {
+	n, d, x := len(b.rows), density.Dim(), b.x
+	b.x, b.rhat, b.size = make([]float64, n*draws*d), make([]float64, n), make([]float64, n)
 	open := make([]int, n) // rows whose chains have not met
 	for i := range open {
 		open[i] = i
 	}
-	for try := 1; len(open) > 0 && try <= m.tries; try++ {
+	for try := 1; len(open) > 0 && try <= tries; try++ {
 		o.Observed = nil
 		for _, i := range open {
 			o.Observed = append(o.Observed, slices.Repeat(b.mask[i*d:(i+1)*d], rowChains)...)
 		}
-		r, err := mcmc.HMC(ctx, m.density, m.support, x, o, rng)
+		r, err := mcmc.HMC(ctx, density, support, x, o, rng)
 		if err != nil {
 			return err
 		}
@@ -95,8 +83,11 @@ func (m *chainRun) complete(ctx context.Context, b *block, d int, rng *rand.Rand
 		x = nil
 		for a, i := range open {
 			b.rhat[i], b.size[i] = r.GroupRHat[a], r.GroupSize[a]
-			m.take(b.x[i*m.draws*d:(i+1)*m.draws*d], r.Kept[a*rowChains*o.Keep*d:], d)
-			if !(b.rhat[i] <= MaxRHat && b.size[i] >= float64(max(leastSize, m.draws))) {
+			for k := range draws { // of the states kept the last ones first
+				at := (a*rowChains+k%rowChains)*o.Keep + o.Keep - 1 - k/rowChains
+				copy(b.x[(i*draws+k)*d:], r.Kept[at*d:(at+1)*d])
+			}
+			if !(b.rhat[i] <= MaxRHat && b.size[i] >= float64(max(leastSize, draws))) {
 				apart = append(apart, i)
 				x = append(x, r.Last[a*rowChains*d:(a+1)*rowChains*d]...)
 			}
@@ -104,13 +95,4 @@ func (m *chainRun) complete(ctx context.Context, b *block, d int, rng *rand.Rand
 		open, o.WarmUp, o.Draws = apart, 2*o.WarmUp, 2*o.Draws
 	}
 	return nil
-}
-
-// take fills x (draws, d) from the states kept of a row's chains, the last ones first.
-func (m *chainRun) take(x, kept []float64, d int) {
-	keep := m.options.Keep
-	for k := range m.draws {
-		at := (k%rowChains)*keep + keep - 1 - k/rowChains
-		copy(x[k*d:(k+1)*d], kept[at*d:(at+1)*d])
-	}
 }

@@ -55,11 +55,7 @@ func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	sampler, err := rowSamplerByName(c.Sampler)
-	if err != nil {
-		return nil, err
-	}
-	r, err := sampler.draw(ctx, f, c)
+	r, err := rowSamplers[slices.Index(RowSamplers, c.Sampler)-1].draw(ctx, f, c) // For has found it
 	if err != nil {
 		return nil, err
 	}
@@ -85,23 +81,25 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 	if scoreOnly && f.noiseConditional() == nil {
 		return c, errScoreAlone
 	}
-	sampler, err := rowSamplerByName(c.Sampler)
-	if err != nil {
-		return c, err
+	i := slices.Index(RowSamplers, c.Sampler) - 1
+	if i < 0 {
+		return c, fmt.Errorf("rows cannot be drawn by %q; it is one of %s", c.Sampler, strings.Join(RowSamplers, ", "))
 	}
-	return c, sampler.refuses(f)
+	return c, rowSamplers[i].refuses(f)
 }
 
-// rowSampler is a way to draw complete rows.
 type rowSampler struct {
 	name    string
 	refuses func(*Model) error // why it cannot draw from a model; nil where it can
 	draw    func(context.Context, *Model, SampleConfig) (*Rows, error)
 }
 
-// rowSamplers are all there are. A new one is a line here.
+// A new one is a line here.
 var rowSamplers = []rowSampler{
-	{"exact", refusesExactRows, exactRows},
+	{"exact", refusesExactRows, func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
+		values, err := model.SampleRows(f.Model, c.N, f.support(), stream.New(c.Seed, stream.Sample))
+		return &Rows{Values: values}, err
+	}},
 	{"hmc", refusesChains, func(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		return rowsByChains(ctx, f, c, c.Chains)
 	}},
@@ -124,18 +122,6 @@ var RowSamplers = func() (names []string) {
 	return names
 }()
 
-// rowSamplerByName is one of rowSamplers.
-func rowSamplerByName(name string) (rowSampler, error) {
-	i := slices.IndexFunc(rowSamplers, func(s rowSampler) bool { return s.name == name })
-	if i < 0 {
-		return rowSampler{}, fmt.Errorf("rows cannot be drawn by %q; it is one of %s", name, strings.Join(RowSamplers, ", "))
-	}
-	return rowSamplers[i], nil
-}
-
-// autoRows is the sampler of rows that auto is for a model: independent draws where there are
-// any, along the noise of a model that was fitted along many levels or has no density, else
-// Monte Carlo.
 func (f *Model) autoRows(scoreOnly bool) string {
 	noisy := f.noiseConditional() != nil
 	switch {
@@ -189,16 +175,9 @@ func refusesLevels(f *Model) error {
 	return nil
 }
 
-// exactRows are independent draws.
-func exactRows(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
-	values, err := model.SampleRows(f.Model, c.N, f.support(), stream.New(c.Seed, stream.Sample))
-	return &Rows{Values: values}, err
-}
-
 // mostChains run at once; of more rows each chain gives several.
 const mostChains = 1000
 
-// rowsByChains draws by Markov chains from the density.
 func rowsByChains(ctx context.Context, f *Model, c SampleConfig, o mcmc.Options) (*Rows, error) {
 	chains := min(max(c.N, 4), mostChains)
 	o.Keep = (c.N + chains - 1) / chains

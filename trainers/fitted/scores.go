@@ -90,7 +90,6 @@ func finiteOrNaN(v float64) float64 {
 	return v
 }
 
-// scoreComplete fills in the rows without gaps.
 func (f *Model) scoreComplete(ctx context.Context, r *Scores, t *data.Table) error {
 	var rows []int
 	for i := range t.N {
@@ -100,7 +99,10 @@ func (f *Model) scoreComplete(ctx context.Context, r *Scores, t *data.Table) err
 	}
 	const size = 500
 	z := f.standardised(t)
-	unit := f.logUnit()
+	unit := 0. // the log density of z less that of x
+	for _, v := range f.Scale.Deviation {
+		unit += math.Log(v)
+	}
 	for part := range slices.Chunk(rows, size) {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -125,7 +127,6 @@ func (f *Model) scoreComplete(ctx context.Context, r *Scores, t *data.Table) err
 	return nil
 }
 
-// at is the model's log density and score at rows z with these masks.
 func (f *Model) at(z, mask []float64) (log, score []float64, err error) {
 	e, err := model.NewEvaluator(f.joint(), len(z)/len(f.Names), true)
 	if err != nil {
@@ -135,7 +136,6 @@ func (f *Model) at(z, mask []float64) (log, score []float64, err error) {
 	return e.At(z)
 }
 
-// marginal averages the scores of a block's draws.
 func (f *Model) marginal(r *Scores, b block, draws int) error {
 	d := len(f.Names)
 	var masks []float64

@@ -24,7 +24,6 @@ type Parameter struct {
 	Estimate, SE, Low, High float64
 }
 
-// parameterFile is a Parameter in JSON.
 type parameterFile struct {
 	Name     string   `json:"name"`
 	Estimate float64  `json:"estimate"`
@@ -60,7 +59,6 @@ func (p *Parameter) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// check refuses what no fit wrote.
 func (u *Uncertainty) check() error {
 	if u == nil {
 		return nil

@@ -32,7 +32,6 @@ type Kind struct {
 	Infer func(ctx context.Context, p Problem) (*Result, error)
 }
 
-// form is how a kind is asked for.
 func (k Kind) form(name string) string {
 	if k.Resamples {
 		return name + "=N"

@@ -42,15 +42,10 @@ func TestBenjaminiHochbergAgainstR(t *testing.T) {
 func TestParse(t *testing.T) {
 	c, err := Parse("none")
 	require.NoError(t, err)
-	require.False(t, c.Asked())
+	require.False(t, c.Asked() || Config{}.Asked())
+	require.True(t, Config{Kind: "robust"}.Asked())
 	_, err = Parse("nothing")
 	require.ErrorContains(t, err, "it is auto, none")
-}
-
-func TestAsked(t *testing.T) {
-	require.False(t, Config{}.Asked())
-	require.False(t, Config{Kind: None}.Asked())
-	require.True(t, Config{Kind: "robust"}.Asked())
 }
 
 // Ten subsamples are the fewest, and a level lies between 0 and 1.

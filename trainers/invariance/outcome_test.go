@@ -176,6 +176,7 @@ type rewriting struct {
 	rows, columns []int
 	scale, shift  []float64 // by the first table's columns
 	weights       []float64 // of rows; nil: all alike
+	poisoned      bool      // NaN stands under missing cells
 }
 
 // same leaves a table of n rows and d columns as it is.
@@ -201,6 +202,9 @@ func (w rewriting) apply(t *data.Table) (*data.Table, error) {
 		for _, j := range w.columns {
 			out.Values = append(out.Values, w.scale[j]*(t.Values[i*t.D+j]+w.shift[j]))
 			out.Observed = append(out.Observed, t.Observed[i*t.D+j])
+			if w.poisoned && !t.Observed[i*t.D+j] {
+				out.Values[len(out.Values)-1] = math.NaN()
+			}
 		}
 	}
 	if w.weights == nil {

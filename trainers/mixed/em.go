@@ -37,7 +37,7 @@ func (e *emStep) add(g *model.Given, rows []int, r func(i int) []float64) {
 	for _, i := range rows {
 		row := p.Values[i*p.D : (i+1)*p.D]
 		for k, v := range r(i) {
-			if v *= weightOf(p.Table, i); v < negligible {
+			if v *= p.Weight(i); v < negligible {
 				continue
 			}
 			mass[k] += v
@@ -63,7 +63,6 @@ func (e *emStep) add(g *model.Given, rows []int, r func(i int) []float64) {
 	}
 }
 
-// negligible is a probability that adds nothing to a sum over rows.
 const negligible = 1e-14
 
 // solve is the mixture of greatest posterior density given the sums, by the prior at the mixture before (docs/theory/models.md#eq-mixed-em).
@@ -112,8 +111,6 @@ func (p *problem) prior(m *model.Mixed) (covariance []float64, rows float64) {
 	return covariance, priorRows + float64(p.numbers)
 }
 
-// logPrior is the log density of the prior at m, up to a constant, with Ψ and ν of an iteration from
-// another mixture.
 func (p *problem) logPrior(m, from *model.Mixed) (log float64) {
 	prior, size := p.prior(from)
 	for k, w := range m.Weights {
@@ -142,19 +139,13 @@ func (p *problem) logPrior(m, from *model.Mixed) (log float64) {
 
 // turn is one iteration from m.
 func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at turn) {
-	clear(e.rows)
-	for k := range e.k {
-		clear(e.count[k])
-		clear(e.first[k])
-		clear(e.second[k])
-		clear(e.levels[k])
-	}
+	*e = *newStep(e.p, e.k)
 	p, r, sum := e.p, make([]float64, e.k), 0.0
 	for _, group := range p.grouped(rows) {
 		first := group[0]
 		g := m.Given(p.Observed[first*p.D : (first+1)*p.D])
 		e.add(g, group, func(i int) []float64 {
-			sum += weightOf(p.Table, i) * g.Posterior(p.Values[i*p.D:(i+1)*p.D], r)
+			sum += p.Weight(i) * g.Posterior(p.Values[i*p.D:(i+1)*p.D], r)
 			return r
 		})
 	}
@@ -162,7 +153,6 @@ func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at turn) {
 	return e.solve(m), turn{sum / n, (sum + p.logPrior(m, m)) / n}
 }
 
-// grouped are rows by their pattern of observed cells.
 func (p *problem) grouped(rows []int) (groups [][]int) {
 	of := map[int]int{}
 	for _, i := range rows {

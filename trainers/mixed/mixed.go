@@ -6,6 +6,7 @@
 package mixed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -35,7 +36,6 @@ type Config struct {
 // than all before.
 var candidates = []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 30, 40}
 
-// Defaults of Config.
 const (
 	Iterations = 2000
 	Tolerance  = 1e-7
@@ -53,7 +53,6 @@ type Fitted struct {
 	Unseen []float64
 }
 
-// turn is an iteration of EM.
 type turn struct {
 	Likelihood float64 // mean log density of a row's observed cells
 	Posterior  float64 // with the log prior, over the number of rows
@@ -187,22 +186,14 @@ func unseen(p *problem, m *model.Mixed, rows []int) []float64 {
 	return share
 }
 
-// meanLogDensity is the mean log density of the observed cells of some rows.
 func meanLogDensity(m *model.Mixed, t *data.Table, rows []int) float64 {
 	joint, given, sum, weight := make([]float64, len(m.Weights)), m.ByPattern(), 0.0, 0.0
 	for _, i := range rows {
-		w := weightOf(t, i)
+		w := t.Weight(i)
 		sum += w * given(t.Observed[i*t.D:(i+1)*t.D]).Joint(t.Values[i*t.D:(i+1)*t.D], joint)
 		weight += w
 	}
 	return sum / weight
-}
-
-func weightOf(t *data.Table, i int) float64 {
-	if t.Weights != nil {
-		return t.Weights[i]
-	}
-	return 1
 }
 
 // choose sets c.Components to the number with the greatest held-out log density.
@@ -282,7 +273,7 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 		}
 		for i := range p.N {
 			if p.Observed[i*p.D+j] {
-				share[int(p.Values[i*p.D+j])] += weightOf(t, i)
+				share[int(p.Values[i*p.D+j])] += t.Weight(i)
 			}
 		}
 		floats.Scale(1/floats.Sum(share), share)
@@ -398,15 +389,7 @@ func sortByWeight(m *model.Mixed) {
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case m.Weights[a] > m.Weights[b]:
-			return -1
-		case m.Weights[a] < m.Weights[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Weights[b], m.Weights[a]) })
 	sorted := *m
 	sorted.Weights, sorted.Means, sorted.Covariances, sorted.Shares = nil, nil, nil, nil
 	for _, k := range order {

@@ -63,7 +63,6 @@ func (a *Adam) StepSingle(params []*graph.Param, grads [][]float32) {
 	}
 }
 
-// next counts a step.
 func (a *Adam) next() simd.AdamConstants {
 	a.Steps++
 	c2 := math.Sqrt(1 - math.Pow(adamBeta2, float64(a.Steps)))

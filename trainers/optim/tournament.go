@@ -53,7 +53,6 @@ func (t *Tournament) circle() (rounds [][]int) {
 	return rounds
 }
 
-// match is the number of that of two blocks.
 func (t *Tournament) match(a, b int) int { return min(a, b)*t.blocks + max(a, b) }
 
 // of is the number of the match in which a pair is visited.
@@ -91,7 +90,6 @@ func (t *Tournament) Play(workers int, visit func(from, to int) float64) (most f
 	return most
 }
 
-// play is a round. A panic of a worker is one here.
 func (t *Tournament) play(round []int, workers int, visit func(from, to int) float64) (most float64) {
 	if workers <= 1 {
 		for _, m := range round {
@@ -116,7 +114,6 @@ func (t *Tournament) play(round []int, workers int, visit func(from, to int) flo
 	return slices.Max(found)
 }
 
-// meet has the pairs of a match visited.
 func (t *Tournament) meet(match int, visit func(from, to int) float64) float64 {
 	if t.first[match] == t.first[match+1] {
 		return 0

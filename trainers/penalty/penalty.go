@@ -134,7 +134,6 @@ func (c Config) Resolve(rows int) (Config, error) {
 
 const lambdaMust = "it is a positive number, cv or cv=FOLDS"
 
-// text is λ as ParseLambda reads it.
 func (c Config) text() string {
 	switch {
 	case c.Lambda != 0:

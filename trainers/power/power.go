@@ -157,7 +157,7 @@ type Problem struct {
 
 // Config says what is tried. Zero values are the defaults named here.
 type Config struct {
-	Rows        []int   `json:"rows"`        // of tables, increasing; DefaultRows
+	Rows        []int   `json:"rows"`        // of tables, increasing; six sizes, each twice the one before, from 50 or two rows a column on
 	Tables      int     `json:"tables"`      // of each size; 100
 	Sensitivity float64 `json:"sensitivity"` // that is wanted; 0.8
 	Level       float64 `json:"level"`       // of intervals; 0.95
@@ -169,18 +169,12 @@ const (
 	DefaultSensitivity = 0.8
 )
 
-// defaultRows are six sizes, each twice the one before, from 50 or two rows a column on.
-func defaultRows(d int) (rows []int) {
-	for n := max(50, 2*d); len(rows) < 6; n *= 2 {
-		rows = append(rows, n)
-	}
-	return rows
-}
-
 // Resolve fills zero values for d columns and checks the rest.
 func (c Config) Resolve(d int) (Config, error) {
 	if c.Rows == nil {
-		c.Rows = defaultRows(d)
+		for n := max(50, 2*d); len(c.Rows) < 6; n *= 2 {
+			c.Rows = append(c.Rows, n)
+		}
 	}
 	setting.Default(&c.Tables, DefaultTables)
 	setting.Default(&c.Sensitivity, DefaultSensitivity)

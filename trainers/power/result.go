@@ -50,7 +50,6 @@ func (r *Result) Converged() bool {
 	return true
 }
 
-// summarise sums up what was found at each of the sizes.
 func summarise(bySize [][]Found, c Config) (*Result, error) {
 	r := &Result{Config: c}
 	var sensitivities [][]float64
@@ -123,25 +122,18 @@ func meanOf(x []float64, level float64, signed bool) Mean {
 
 // Write writes power.csv: a line for each size. What there is no number of is empty.
 func (r *Result) Write(w io.Writer) error {
-	c := csv.NewWriter(w)
-	header := []string{"rows", "tables", "failed", "unconverged"}
+	lines := [][]string{{"rows", "tables", "failed", "unconverged"}}
 	for _, name := range Names {
-		header = append(header, name, name+"_low", name+"_high")
-	}
-	if err := c.Write(header); err != nil {
-		return err
+		lines[0] = append(lines[0], name, name+"_low", name+"_high")
 	}
 	for _, p := range r.Points {
 		line := []string{strconv.Itoa(p.Rows), strconv.Itoa(p.Tables), strconv.Itoa(p.Failed), strconv.Itoa(p.Unconverged)}
 		for _, m := range p.Means {
 			line = append(line, data.FormatNumber(m.Value), data.FormatNumber(m.Low), data.FormatNumber(m.High))
 		}
-		if err := c.Write(line); err != nil {
-			return err
-		}
+		lines = append(lines, line)
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }
 
 // Needed is how many rows the wanted sensitivity takes, with an interval: 0 stands for

@@ -4,12 +4,8 @@
 package replicate
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
-	"fmt"
-	"maps"
 	"sync"
 
 	"missingscore/data"
@@ -40,7 +36,7 @@ func Run[T any](ctx context.Context, total int, c Config, done *Done[T], one fun
 		if inner.Err() != nil {
 			break
 		}
-		if _, ok := done.get(k); ok {
+		if _, ok := done.Get(k); ok {
 			continue
 		}
 		pool.Go(func() error {
@@ -50,7 +46,7 @@ func Run[T any](ctx context.Context, total int, c Config, done *Done[T], one fun
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			done.put(k, made)
+			done.Put(k, made)
 			if c.Observe != nil {
 				c.Observe(done.Count(), total)
 			}
@@ -69,7 +65,7 @@ func Run[T any](ctx context.Context, total int, c Config, done *Done[T], one fun
 	}
 	var all []T
 	for k := range total {
-		made, _ := done.get(k)
+		made, _ := done.Get(k)
 		all = append(all, made)
 	}
 	return all, nil
@@ -82,84 +78,21 @@ func (c Config) save() error {
 	return c.Save()
 }
 
-// Done are the finished replicates of a run, by number. It is safe for several workers.
-type Done[T any] struct {
-	lock sync.Mutex
-	of   string
-	made map[int]T
-}
+// Done are the finished replicates of a run, by number.
+type Done[T any] = checkedfile.Parts[T]
 
-// NewDone holds nothing. of names the run: tables and settings; see Identity.
-func NewDone[T any](of string) *Done[T] { return &Done[T]{of: of, made: map[int]T{}} }
-
-// Count is how many replicates are done.
-func (d *Done[T]) Count() int {
-	d.lock.Lock()
-	defer d.lock.Unlock()
-	return len(d.made)
-}
-
-func (d *Done[T]) get(k int) (made T, ok bool) {
-	d.lock.Lock()
-	defer d.lock.Unlock()
-	made, ok = d.made[k]
-	return made, ok
-}
-
-func (d *Done[T]) put(k int, made T) {
-	d.lock.Lock()
-	defer d.lock.Unlock()
-	d.made[k] = made
-}
-
-// doneFile is the body of what Save writes.
-type doneFile[T any] struct {
-	Of   string
-	Made map[int]T
-}
-
-// doneMark begins a file of replicates (checkedfile).
 const doneMark = "missingscore replicates 1\n"
 
-// loadFactor is how many times its file replicates take while it is read.
-const loadFactor = 4
+// NewDone holds nothing. of names the run: tables and settings; see Identity.
+func NewDone[T any](of string) *Done[T] { return checkedfile.NewParts[T](doneMark, of) }
 
 // ErrOtherRun says that saved replicates are of another run.
 var ErrOtherRun = errors.New("what is saved belongs to other tables or other settings: use the same, or start again without resuming")
 
-// Save writes the file whole or not at all.
-func (d *Done[T]) Save(path string) error {
-	var body bytes.Buffer
-	d.lock.Lock()
-	err := gob.NewEncoder(&body).Encode(doneFile[T]{d.of, d.made})
-	d.lock.Unlock()
-	if err != nil {
-		return err
-	}
-	return checkedfile.Write(path, doneMark, body.Bytes())
-}
-
-// Load reads what Save wrote of the run that of names. Another's is ErrOtherRun, a file
+// Load reads what Done.Save wrote of the run that of names. Another's is ErrOtherRun, a file
 // in which a single bit is not as it was written is refused by name.
 func Load[T any](path, of string) (*Done[T], error) {
-	damaged := fmt.Errorf("%s is damaged or holds no saved replicates: delete it and start again", path)
-	body, err := checkedfile.Read(path, doneMark, loadFactor)
-	switch {
-	case checkedfile.Broken(err):
-		return nil, damaged
-	case err != nil:
-		return nil, err
-	}
-	var f doneFile[T]
-	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&f); err != nil {
-		return nil, damaged
-	}
-	if f.Of != of {
-		return nil, ErrOtherRun
-	}
-	d := NewDone[T](of)
-	maps.Copy(d.made, f.Made)
-	return d, nil
+	return checkedfile.LoadParts[T](path, doneMark, of, "saved replicates", ErrOtherRun)
 }
 
 // Identity names a run by its settings, its tables and the library of matrix products: only

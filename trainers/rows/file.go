@@ -45,7 +45,6 @@ type File struct {
 	rooms   [2]room     // for windows: one that steps go over, and one that is being read
 }
 
-// room is memory for a window.
 type room struct {
 	values   []float64
 	observed []bool
@@ -77,7 +76,6 @@ func NewFile(ctx context.Context, s Source, seed uint64, batch int, share float6
 	return f, f.hold(ctx)
 }
 
-// hold reads what is held of the rows.
 func (f *File) hold(ctx context.Context) error {
 	if f.whole == nil && f.singles == nil && f.heldOut == nil {
 		return nil
@@ -141,7 +139,6 @@ func (f *File) round(row []float64) {
 	}
 }
 
-// learned appends the rows of a block that are learned from.
 func (f *File) learned(k int, to *data.Table) error {
 	if f.singles != nil {
 		f.singles.appendTo(to, k)
@@ -229,7 +226,6 @@ func (f *File) windows(ctx context.Context, pass int, ready chan<- Window, free 
 	return nil
 }
 
-// singles are the rows of a file as float32, 4 bytes a cell and a bit for whether it is observed.
 type singles struct {
 	d        int
 	starts   []int // rows before each block, and before the end
@@ -253,7 +249,6 @@ func newSingles(n, d int) (*singles, error) {
 	return &singles{d: d, starts: []int{0}, values: make([]float32, 0, n*d), observed: make([]uint64, (n*d+63)/64)}, nil
 }
 
-// add takes the rows of the next block.
 func (s *singles) add(t *data.Table) {
 	for k, seen := range t.Observed {
 		if at := len(s.values); seen {
@@ -264,7 +259,6 @@ func (s *singles) add(t *data.Table) {
 	s.starts = append(s.starts, len(s.values)/max(1, s.d))
 }
 
-// appendTo appends the rows of block k.
 func (s *singles) appendTo(t *data.Table, k int) {
 	from, to := s.starts[k], s.starts[k+1]
 	for at := from * s.d; at < to*s.d; at++ {

@@ -56,7 +56,6 @@ func (h *held) Pass(_ context.Context, pass int) iter.Seq2[Window, error] {
 	}
 }
 
-// shuffle puts the rows of a window into the order of a pass.
 func shuffle(rows []int, seed uint64, pass, window int) {
 	place := []uint64{stream.Shuffle, uint64(pass), 1}
 	if window > 0 {

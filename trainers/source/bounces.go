@@ -28,7 +28,8 @@ type bounces struct {
 	z, v, start []float64 // (m)
 	at, speed   []float64 // (c): wᵀz and wᵀv
 
-	gibbs gibbs
+	coordinates     []int     // of the row
+	mean, precision []float64 // (m) and (m, m), for Gibbs steps
 }
 
 const (
@@ -78,13 +79,18 @@ func (b *bounces) in(s *domain.Section, coordinates []int, mean []float64, u bla
 	b.inner = blas64.General{Rows: c, Cols: c, Stride: c, Data: room(b.inner.Data, c*c)}
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, b.walls, b.walls, 0, b.inner)
 	b.at, b.speed = room(b.at, c), room(b.speed, c)
-	b.gibbs.normal(coordinates, mean, u)
+	b.coordinates, b.mean, b.precision = append(b.coordinates[:0], coordinates...), append(b.mean[:0], mean...), room(b.precision, m*m)
+	clear(b.precision)
+	for a := range m {
+		copy(b.precision[a*m+a:a*m+m], u.Data[a*u.Stride+a:a*u.Stride+m])
+	}
+	blas64.Trmm(blas.Left, blas.Trans, 1, u, blas64.General{Rows: m, Cols: m, Stride: m, Data: b.precision})
 }
 
 // rhat is the worst split R-hat, over the coordinates, of chains from where start puts x.
 func (b *bounces) rhat(s *domain.Section, x, mask []float64, start func() error, rng *Stream) (worst float64, err error) {
 	const chains, states = 4, 60 // of each after those of a draw
-	traces := make([][][]float64, len(b.gibbs.coordinates))
+	traces := make([][][]float64, len(b.coordinates))
 	for a := range traces {
 		traces[a] = make([][]float64, chains)
 	}
@@ -94,7 +100,7 @@ func (b *bounces) rhat(s *domain.Section, x, mask []float64, start func() error,
 		}
 		for i := range paths + states {
 			b.move(s, x, mask, rng)
-			for a, j := range b.gibbs.coordinates {
+			for a, j := range b.coordinates {
 				if i >= paths {
 					traces[a][k] = append(traces[a][k], x[j])
 				}
@@ -108,7 +114,6 @@ func (b *bounces) rhat(s *domain.Section, x, mask []float64, start func() error,
 	return worst, nil
 }
 
-// room is x with length n, its memory kept where that suffices.
 func room(x []float64, n int) []float64 {
 	if cap(x) < n {
 		return make([]float64, n)
@@ -119,23 +124,23 @@ func room(x []float64, n int) []float64 {
 // move renews the coordinates of x, a row inside the section, by one path and one sweep of
 // Gibbs steps.
 func (b *bounces) move(s *domain.Section, x, mask []float64, rng *Stream) {
-	for a, j := range b.gibbs.coordinates {
-		b.z[a] = x[j] - b.gibbs.mean[a]
+	for a, j := range b.coordinates {
+		b.z[a] = x[j] - b.mean[a]
 		b.start[a] = x[j]
 	}
 	blas64.Trmv(blas.NoTrans, b.root, vector(b.z))
 	if b.travel(rng) {
 		blas64.Trsv(blas.NoTrans, b.root, vector(b.z))
-		for a, j := range b.gibbs.coordinates { // rounding may take it over the edge
-			x[j] = min(max(b.gibbs.mean[a]+b.z[a], s.Lower[j]), s.Upper[j])
+		for a, j := range b.coordinates { // rounding may take it over the edge
+			x[j] = min(max(b.mean[a]+b.z[a], s.Lower[j]), s.Upper[j])
 		}
 		if !s.Contains(x, mask) {
-			for a, j := range b.gibbs.coordinates {
+			for a, j := range b.coordinates {
 				x[j] = b.start[a]
 			}
 		}
 	}
-	b.gibbs.sweep(s, x, rng.Rand)
+	b.sweep(s, x, rng.Rand)
 }
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
@@ -216,38 +221,17 @@ func avoided(u, speed, beta, sin, cos float64) bool {
 	return speed*cos-u*sin > near*(math.Abs(u)+speed) && then < beta-near*(math.Abs(u)+speed+math.Abs(beta))
 }
 
-// gibbs renews one coordinate after the other of a normal draw on a convex set from its conditional, a
-// truncated normal.
-type gibbs struct {
-	coordinates []int // of the row, those that are renewed
-	mean        []float64
-	precision   []float64 // (m, m), m coordinates
-}
-
-// normal sets the distribution of the coordinates, its precision UᵀU.
-func (g *gibbs) normal(coordinates []int, mean []float64, u blas64.Triangular) {
-	m := len(coordinates)
-	g.coordinates, g.mean = append(g.coordinates[:0], coordinates...), append(g.mean[:0], mean...)
-	g.precision = room(g.precision, m*m)
-	p := blas64.General{Rows: m, Cols: m, Stride: m, Data: g.precision}
-	clear(g.precision)
-	for a := range m {
-		copy(g.precision[a*m+a:a*m+m], u.Data[a*u.Stride+a:a*u.Stride+m])
-	}
-	blas64.Trmm(blas.Left, blas.Trans, 1, u, p)
-}
-
-// sweep renews x, which must lie in the section.
-func (g *gibbs) sweep(s *domain.Section, x []float64, rng *rand.Rand) {
-	m := len(g.coordinates)
-	for a, j := range g.coordinates {
-		q := g.precision[a*m : a*m+m]
+// sweep renews one coordinate of x after the other from its conditional, a truncated normal.
+func (b *bounces) sweep(s *domain.Section, x []float64, rng *rand.Rand) {
+	m := len(b.coordinates)
+	for a, j := range b.coordinates {
+		q := b.precision[a*m : a*m+m]
 		shift := 0.0
-		for b, k := range g.coordinates {
-			shift += q[b] * (x[k] - g.mean[b])
+		for c, k := range b.coordinates {
+			shift += q[c] * (x[k] - b.mean[c])
 		}
-		shift -= q[a] * (x[j] - g.mean[a])
-		mean, sd := g.mean[a]-shift/q[a], 1/math.Sqrt(q[a])
+		shift -= q[a] * (x[j] - b.mean[a])
+		mean, sd := b.mean[a]-shift/q[a], 1/math.Sqrt(q[a])
 		low, high := s.Interval(x, j)
 		if !(low < high) { // the others leave a single point, by rounding
 			continue

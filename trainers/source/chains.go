@@ -89,7 +89,7 @@ func newChains(s Setting) (Source, error) {
 		return nil, fmt.Errorf("the memory of persistent chains is not a %T", s.Memory)
 	}
 	moves, err := mcmc.NewMoves(s.Model, s.Domain, s.Batch, s.Draws, leapfrog)
-	mean, sd := marginals(s.Table)
+	mean, sd := Marginals(s.Table)
 	d := s.Table.D
 	return &chains{
 		r: s.Draws, kept: kept, moves: moves, start: NewNormals(mean, sd, s), columns: sd,
@@ -98,18 +98,11 @@ func newChains(s Setting) (Source, error) {
 	}, err
 }
 
-// marginals are mean and deviation of the columns' observed cells; 0 and 1 where these do not say.
-func marginals(t *data.Table) (mean, sd []float64) {
-	var x []float64
+// Marginals are mean and deviation of the columns' observed cells; 0 and 1 where these do not say.
+func Marginals(t *data.Table) (mean, sd []float64) {
 	for j := range t.D {
-		x = x[:0]
-		for i := j; i < len(t.Values); i += t.D {
-			if t.Observed[i] {
-				x = append(x, t.Values[i])
-			}
-		}
 		m, v := 0., 1.
-		if len(x) > 0 {
+		if x := t.Column(j); len(x) > 0 {
 			m, v = stat.PopMeanVariance(x, nil)
 		}
 		if !(v > 0) {

@@ -37,19 +37,27 @@ func NewExact(s Setting) (Source, error) {
 // Complete implements Source.
 func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	Repeat(b, s.r, x)
+	return s.each(b, func(i int, _ []float64) (err error) {
+		for k := i * s.r; k < (i+1)*s.r && err == nil; k++ {
+			logProposal[k], err = s.c.Draw(x[k*b.D:(k+1)*b.D], rng)
+		}
+		return err
+	})
+}
+
+// each visits the filled rows of a batch, each after Condition and Given.
+func (s *exactSource) each(b *data.Batch, visit func(i int, row []float64) error) error {
 	s.c.Mean, s.c.Precision, s.c.Domain = s.model.Mean(), s.model.Precision(), s.domain
 	s.c.Renew()
-	for i, row := range b.Rows {
-		mask := b.Mask[i*b.D : (i+1)*b.D]
-		if err := s.c.Condition(mask); err != nil {
-			return fmt.Errorf("row %d of the table: %w", row+1, err)
+	for i, number := range b.Rows {
+		row := b.X[i*b.D : (i+1)*b.D]
+		err := s.c.Condition(b.Mask[i*b.D : (i+1)*b.D])
+		if err == nil {
+			s.c.Given(row)
+			err = visit(i, row)
 		}
-		s.c.Given(b.X[i*b.D : (i+1)*b.D])
-		for k := i * s.r; k < (i+1)*s.r; k++ {
-			var err error
-			if logProposal[k], err = s.c.Draw(x[k*b.D:(k+1)*b.D], rng); err != nil {
-				return fmt.Errorf("row %d of the table: %w", row+1, err)
-			}
+		if err != nil {
+			return fmt.Errorf("row %d of the table: %w", number+1, err)
 		}
 	}
 	return nil
@@ -61,19 +69,15 @@ func (s *exactSource) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	if !s.domain.Bounded() {
 		return rhat, nil
 	}
-	s.c.Mean, s.c.Precision, s.c.Domain = s.model.Mean(), s.model.Precision(), s.domain
-	s.c.Renew()
-	for i, row := range b.Rows {
-		err := s.c.Condition(b.Mask[i*b.D : (i+1)*b.D])
-		if err == nil {
-			s.c.Given(b.X[i*b.D : (i+1)*b.D])
-			rhat[i], err = s.c.rhat(slices.Clone(b.X[i*b.D:(i+1)*b.D]), rng)
+	return rhat, s.each(b, func(i int, row []float64) error {
+		x := slices.Clone(row)
+		if _, err := s.c.Draw(x, rng); err != nil || !s.c.narrow {
+			return err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("row %d of the table: %w", row+1, err)
-		}
-	}
-	return rhat, nil
+		var err error
+		rhat[i], err = s.c.chain.rhat(&s.c.section, x, s.c.mask, func() error { return s.c.start(x, rng) }, rng)
+		return err
+	})
 }
 
 // Conditional is the distribution of a normal row's missing cells given its
@@ -194,7 +198,6 @@ func (c *Conditional) Given(row []float64) {
 	}
 }
 
-// solve replaces v by P_mm⁻¹v.
 func (c *Conditional) solve(v []float64) {
 	x := blas64.Vector{N: len(v), Inc: 1, Data: v}
 	blas64.Trsv(blas.Trans, c.upper, x)
@@ -247,8 +250,6 @@ func (c *Conditional) Draw(row []float64, rng *Stream) (log float64, err error) 
 // expected is the unrestricted conditional mean of gap b.
 func (c *Conditional) expected(b int) float64 { return c.Mean[c.gaps[b]] + c.shift[b] }
 
-// unrestricted draws the first gaps given the others, whose y is known, from the last
-// to the first. The log density has the factor of all gaps, det U.
 func (c *Conditional) unrestricted(row []float64, first int, rng *Stream) (log float64) {
 	rng.Normals(c.y[:first])
 	log = c.logDet - float64(first)*halfLog2Pi - 0.5*floats.Dot(c.y[:first], c.y[:first])
@@ -295,7 +296,13 @@ func (c *Conditional) drawConcerned(row []float64, rng *Stream) error {
 		}
 		c.prepareChain()
 	}
-	return c.runChain(row, rng)
+	if err := c.start(row, rng); err != nil {
+		return err
+	}
+	for range paths {
+		c.chain.move(&c.section, row, c.mask, rng)
+	}
+	return nil
 }
 
 // sequence draws the gaps that the domain concerns one after the other, each from its normal given
@@ -319,33 +326,13 @@ func (c *Conditional) sequence(row []float64, rng *rand.Rand, truncated bool) bo
 
 // prepareChain sets the chain's distribution, the last block's of P_mm = UᵀU.
 func (c *Conditional) prepareChain() {
-	m, f := len(c.gaps), c.first
+	m, f, u := len(c.gaps), c.first, c.upper
 	c.narrow, c.means = true, c.means[:0]
 	for a := f; a < m; a++ {
 		c.means = append(c.means, c.expected(a))
 	}
-	u := c.upper
 	u.N, u.Data = m-f, u.Data[f*u.Stride+f:]
 	c.chain.in(&c.section, c.gaps[f:], c.means, u)
-}
-
-// runChain draws by a chain of its own.
-func (c *Conditional) runChain(row []float64, rng *Stream) error {
-	if err := c.start(row, rng); err != nil {
-		return err
-	}
-	for range paths {
-		c.chain.move(&c.section, row, c.mask, rng)
-	}
-	return nil
-}
-
-// rhat is that of a row's chains, after Given; 0 where a draw needs none.
-func (c *Conditional) rhat(row []float64, rng *Stream) (float64, error) {
-	if _, err := c.Draw(row, rng); err != nil || !c.narrow {
-		return 0, err
-	}
-	return c.chain.rhat(&c.section, row, c.mask, func() error { return c.start(row, rng) }, rng)
 }
 
 // start puts a row to a sequential draw if that is inside, else to a point well inside.

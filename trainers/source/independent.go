@@ -28,14 +28,12 @@ func newIndependent(r int, s *domain.Domain) independent {
 	return independent{r: r, restricted: restricted{domain: s}}
 }
 
-// normals are those of a batch: row i's missing cells are N(mean_ij, scale_i² sd_j²).
 type normals struct {
 	mean  []float64 // (b, d), or (d) for all rows
 	sd    []float64 // (d)
 	scale []float64 // (b), nil for 1
 }
 
-// deviations are those of one row's normals.
 type deviations struct {
 	sd  []float64
 	log []float64 // log σ_j + ½ log 2π
@@ -67,7 +65,6 @@ func (n normals) each(b *data.Batch, d *deviations, f func(i int, mask, mean []f
 	return nil
 }
 
-// complete writes the rows of a batch r times each and draws their gaps.
 func (c *independent) complete(b *data.Batch, x, logProposal []float64, n normals, rng *Stream) error {
 	if s := &c.restricted; s.domain.Bounded() {
 		clear(x[len(b.Rows)*c.r*b.D:]) // padding
@@ -79,7 +76,6 @@ func (c *independent) complete(b *data.Batch, x, logProposal []float64, n normal
 	return c.free.complete(b, x, logProposal, n, rng.Normals)
 }
 
-// rhat is Chained's RHat.
 func (c *independent) rhat(b *data.Batch, n normals, rng *Stream) ([]float64, error) {
 	rhat := make([]float64, len(b.Rows))
 	s, x := &c.restricted, make([]float64, b.D)

@@ -50,7 +50,6 @@ const (
 	toIntersection
 )
 
-// bound is that of a missing cell.
 type bound struct {
 	gap, j      int // the cell is gap number gap of the row, and column j
 	low, high   float64
@@ -104,7 +103,8 @@ func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 		}
 		return nil
 	}
-	rng.Normals(s.normals(len(log) * m))
+	s.z = room(s.z, len(log)*m)
+	rng.Normals(s.z)
 	for k := range log {
 		z := s.z[k*m:]
 		s.box(z)
@@ -116,7 +116,6 @@ func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 	return nil
 }
 
-// rhat is that of the chains of the row last prepared for; 0 where draws need none.
 func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
 	if s.kind != toIntersection {
 		return 0, nil
@@ -127,20 +126,12 @@ func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
 	return s.chain.rhat(&s.section, x, s.mask, func() error { copy(x, s.inner); return nil }, rng)
 }
 
-// normals is room for so many.
-func (s *restricted) normals(n int) []float64 {
-	if len(s.z) < n {
-		s.z = make([]float64, n)
-	}
-	return s.z[:n]
-}
-
 // intersection draws from the box until it is inside, else by a chain.
 func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err error) {
-	z := s.normals(len(s.gaps.At()))
+	s.z = room(s.z, len(s.gaps.At()))
 	if !s.narrow {
 		for range tries {
-			rng.Normals(z)
+			rng.Normals(s.z)
 			s.box(s.z)
 			if log = s.place(x, s.z); s.section.Contains(x, s.mask) {
 				return log, nil
@@ -150,7 +141,10 @@ func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err er
 			return 0, err
 		}
 	}
-	s.runChain(x, rng)
+	copy(x, s.inner)
+	for range paths {
+		s.chain.move(&s.section, x, s.mask, rng)
+	}
 	log = s.log
 	for _, j := range s.gaps.At() {
 		z := (x[j] - s.mean[j]) / s.deviations.sd[j]
@@ -177,17 +171,8 @@ func (s *restricted) prepareChain() (err error) {
 	return nil
 }
 
-// runChain draws by a chain of its own, from a point well inside.
-func (s *restricted) runChain(x []float64, rng *Stream) {
-	copy(x, s.inner)
-	for range paths {
-		s.chain.move(&s.section, x, s.mask, rng)
-	}
-}
-
 var errNoRoom = errors.New("its missing cells have no room inside the domain")
 
-// box moves the normals z into the box.
 func (s *restricted) box(z []float64) {
 	for _, b := range s.bounds {
 		z[b.gap] = truncnorm.Transport(z[b.gap], b.alpha, b.beta)
@@ -201,7 +186,6 @@ func (s *restricted) half(z []float64) {
 	simd.Axpy(z, []float64{truncnorm.Transport(along, math.Inf(-1), s.beta) - along}, s.along)
 }
 
-// place writes the row with the draw z, and gives its log density.
 func (s *restricted) place(x, z []float64) (log float64) {
 	copy(x, s.x)
 	for k, j := range s.gaps.At() {

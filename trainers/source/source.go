@@ -94,7 +94,6 @@ func NormalModel(m model.Model, what string) (model.Normal, error) {
 	return g, nil
 }
 
-// The kinds that are here.
 var (
 	Zeros    = Kind{Name: "zeros", Note: "zeros in the gaps", New: newZeros}
 	Complete = Kind{Name: "complete", Note: "no gaps", New: newZeros, CompleteRows: true}

@@ -57,7 +57,6 @@ func (s *strata) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) 
 	return nil
 }
 
-// choose is the row among the draws that row i gets.
 func (s *strata) choose(i int, rng *Stream) int {
 	if !s.program.HasOutput(losses.OutputLogWeight) {
 		return i

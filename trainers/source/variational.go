@@ -56,7 +56,6 @@ func (v *variational) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	return v.draws.rhat(b, n, rng)
 }
 
-// normals runs the imputer.
 func (v *variational) normals(b *data.Batch) (n normals, err error) {
 	copy(v.forward.Input(losses.InputX), b.X)
 	if v.forward.Has(losses.InputMask) {

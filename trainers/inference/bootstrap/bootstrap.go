@@ -59,7 +59,6 @@ func resample(ctx context.Context, p inference.Problem) error {
 	}.make(ctx, p)
 }
 
-// most is the share of fits without a result beyond which the rest says little.
 const most = 0.1
 
 // summarise tells of every pair, over the resamples that have a result, B in number, with
@@ -148,7 +147,6 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
 }
 
-// fits are estimates made again, each on rows of its own.
 type fits struct {
 	name, unit string // for progress
 	purpose    uint64 // tells their draws from those of other fits

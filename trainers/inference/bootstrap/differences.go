@@ -8,7 +8,6 @@ import (
 	"missingscore/trainers/inference"
 )
 
-// mostCompared is how many numbers are compared with each other, the largest.
 const mostCompared = 100
 
 // differences compares the numbers at the given places of the network's values with each other: the

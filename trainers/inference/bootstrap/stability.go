@@ -91,7 +91,6 @@ func CaseDropping(ctx context.Context, p inference.Problem) (*Stability, error) 
 // interpretable is the least coefficient at which an order may be interpreted (Epskamp, Borsboom & Fried 2018).
 const interpretable = 0.25
 
-// compare is CaseDropping after the estimates.
 func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {
 	s := &Stability{Coefficient: map[string]float64{}}
 	if _, told := failures(subsampleUnit, made); told != "" {

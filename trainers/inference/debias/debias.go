@@ -21,7 +21,6 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// Names of the kinds.
 const (
 	Model  = "model"
 	Robust = "robust"
@@ -39,7 +38,6 @@ func init() {
 
 const instead = "take --inference bootstrap=N"
 
-// check refuses estimators and supports that have no second derivatives in closed form.
 func check(kind string, e estimator.Estimator, s *domain.Domain) error {
 	_, ok := equationOf(e)
 	switch {
@@ -63,7 +61,6 @@ func equationOf(e estimator.Estimator) (q Equation, ok bool) {
 	return Marginal, marginal
 }
 
-// infer makes the estimates of a finished path.
 func infer(ctx context.Context, p inference.Problem) (r *inference.Result, err error) {
 	n, e := p.Path, (*Estimate)(nil)
 	if n.Domain.Bounded() {
@@ -78,7 +75,6 @@ func infer(ctx context.Context, p inference.Problem) (r *inference.Result, err e
 	return r, nil
 }
 
-// inferInside is infer on a domain with bounds.
 func inferInside(ctx context.Context, n *regpath.Run) (*inference.Result, *Estimate, error) {
 	r := &inference.Result{Rests: "the complete-data equation without a penalty, errors by the rows; cells missing at random"}
 	if n.Table.Complete() {
@@ -102,7 +98,6 @@ func inferInside(ctx context.Context, n *regpath.Run) (*inference.Result, *Estim
 	return r, e, nil
 }
 
-// inferEverywhere is infer on all of R^d.
 func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Result, *Estimate, error) {
 	n := p.Path
 	equation, _ := equationOf(n.Estimator)
@@ -146,7 +141,6 @@ func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Resul
 	return r, e, nil
 }
 
-// origin is where the step starts.
 type origin string
 
 const (
@@ -251,7 +245,6 @@ func enough(d int, robust bool) int {
 // Enough reports whether a table has the rows for robust intervals that cover as they say.
 func Enough(t *data.Table) bool { return together(t) >= float64(enough(t.D, true)) }
 
-// fewRows warns of tables with too few rows for their columns.
 func fewRows(t *data.Table, robust bool) []string {
 	mean, least, other := together(t), enough(t.D, robust), ""
 	if mean >= float64(least) {

@@ -17,7 +17,6 @@ import (
 	"missingscore/losses"
 )
 
-// normal is N(μ, P⁻¹).
 type normal struct {
 	d     int
 	mu    []float64
@@ -109,7 +108,6 @@ func (n *normal) eachPattern(t *data.Table, workers int, visit func(*pattern)) e
 	return nil
 }
 
-// pattern makes that of rows with the same gaps.
 func (n *normal) pattern(t *data.Table, rows []int) (*pattern, error) {
 	d, gaps := n.d, gapsOf(t, rows[0])
 	q := &pattern{gaps: len(gaps), c: mat.NewSymDense(d, nil), w: mat.NewDense(d, d, nil), s: mat.NewSymDense(d, nil), delta: &mat.Dense{}}
@@ -365,7 +363,6 @@ type form struct {
 
 const formTogether = 128 // matrices that one product adds
 
-// add adds w tr(dP X dP Y).
 func (f *form) add(w float64, x, y *mat.SymDense) {
 	if x != y {
 		f.column(w/2, x, y)

@@ -100,7 +100,6 @@ type tails struct {
 	z     float64 // Σ D² − k(k + 2) − 2(k + 2)(D − k), over its standard error: about N(0, 1) for normal rows
 }
 
-// tailsOf are those of a table's rows under N(μ, P⁻¹).
 func tailsOf(t *data.Table, mu []float64, p mat.Symmetric, workers int) (tails, error) {
 	n, err := newNormal(mu, p)
 	if err != nil {

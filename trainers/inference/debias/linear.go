@@ -12,7 +12,6 @@ import (
 	"missingscore/internal/panics"
 )
 
-// worker is what a goroutine of each has to itself: a matrix product and memory that it uses again.
 type worker struct {
 	multiply graph.Product[float64]
 	memory   []float64
@@ -39,7 +38,6 @@ func each(workers, tasks int, do func(w *worker, task int) error) error {
 // at.
 const blockWidth = 96
 
-// blocks runs do for each block of the rows from start to end.
 func blocks(workers, start, end int, do func(w *worker, at, count int)) error {
 	return each(workers, (end-start+blockWidth-1)/blockWidth, func(w *worker, task int) error {
 		at := start + task*blockWidth
@@ -56,7 +54,6 @@ type triangle struct {
 	panels     []panel
 }
 
-// panel is a block of columns.
 type panel struct {
 	first, width int
 	cells        []float64 // rows from first down (n − first, width); of no meaning above the diagonal

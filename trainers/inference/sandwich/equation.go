@@ -32,7 +32,6 @@ type equation struct {
 	kinds  [2]*rowKind // rows without gaps, of which one draw says all; rows with gaps
 }
 
-// rowKind are rows of the table with so many draws each.
 type rowKind struct {
 	members, draws int
 	rows           []int
@@ -115,7 +114,6 @@ func (q *equation) add(into []float64, r *rows) {
 	}
 }
 
-// mean is U where the model is.
 func (q *equation) mean() ([]float64, error) {
 	return q.meanBy(func(k *rowKind) *rows { return k.many })
 }
@@ -138,7 +136,6 @@ func (q *equation) meanBy(by func(*rowKind) *rows) ([]float64, error) {
 	return u, nil
 }
 
-// row is ψ_i where the model is.
 func (q *equation) row(i int, into []float64) (err error) {
 	k := q.kind(i)
 	if k.single == nil {
@@ -193,7 +190,6 @@ func slope(at *float64, step float64, f func() ([]float64, error)) ([]float64, e
 	return up, nil
 }
 
-// parameter is the number at a place among all of a model's.
 func parameter(m model.Model, place int) *float64 {
 	for _, p := range m.Params() {
 		if place < len(p.Value) {
@@ -204,7 +200,6 @@ func parameter(m model.Model, place int) *float64 {
 	return nil
 }
 
-// spreadRows are taken together into a sum of squares.
 const spreadRows = 256
 
 // spread is V, the second moments of (ψ_i, φ_i), ψ less their mean, which a root leaves at
@@ -261,7 +256,6 @@ const (
 	mostTogether  = 100
 )
 
-// together is how many rows of a table these are.
 func together(rows, r int) int { return max(1, min(rows, mostTogether, completedRows/r)) }
 
 // hold draws. Draws of a normal model's own conditional move with it; held fixed, they are
@@ -278,18 +272,12 @@ func hold(e *engine.Engine) (*held, error) {
 	}
 	n, d := e.Table.N, e.Table.D
 	h.x, h.log = make([]float64, n*h.r*d), make([]float64, n*h.r)
-	return h, h.draw(e)
-}
-
-// draw fills in the rows.
-func (h *held) draw(e *engine.Engine) error {
-	n, d := e.Table.N, e.Table.D
 	size := together(n, h.r)
 	from, err := e.Estimator.Source.New(source.Setting{
 		Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: size, Draws: h.r, ProposalSD: e.Config.ProposalSD, Domain: e.Domain,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b := data.NewBatch(size, d)
 	x, log := make([]float64, size*h.r*d), make([]float64, size*h.r)
@@ -299,13 +287,13 @@ func (h *held) draw(e *engine.Engine) error {
 		b.Fill(e.Table, first, 1)
 		rng.At(e.Config.Seed, stream.Hold, uint64(first[0]))
 		if err := panics.Caught(func() error { return from.Complete(b, x, log, &rng) }); err != nil {
-			return err
+			return nil, err
 		}
 		at := first[0] * h.r
 		copy(h.x[at*d:], x[:len(first)*h.r*d])
 		copy(h.log[at:], log[:len(first)*h.r])
 	}
-	return nil
+	return h, nil
 }
 
 // inUnits are the same rows with their columns divided by units.
@@ -354,7 +342,7 @@ func (p Problem) newScaleEffect(e *equation) (*scaleEffect, error) {
 		s.mean = append(s.mean, square/sum)
 	}
 	s.slope = mat.NewDense(len(e.free), t.D, nil)
-	unit := ones(t.D)
+	unit := slices.Repeat([]float64{1}, t.D)
 	for j := range unit {
 		u, err := slope(&unit[j], difference, func() ([]float64, error) { return p.moved(e, unit) })
 		if err != nil {

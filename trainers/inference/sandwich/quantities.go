@@ -49,7 +49,7 @@ func (s *quantities) free() (places []int, err error) {
 	for i := range all {
 		all[i] = i
 	}
-	j, _, err := s.slopesOfAll(all)
+	j, _, err := s.slopes(all)
 	if err != nil {
 		return nil, err
 	}
@@ -74,29 +74,8 @@ func (s *quantities) free() (places []int, err error) {
 	return places, nil
 }
 
-// slopes are the Jacobians of the members by the free parameters and by the units.
+// slopes are the Jacobians of all numbers by the free parameters and by the units, nil if these were not estimated.
 func (s *quantities) slopes(free []int) (theta, units *mat.Dense, err error) {
-	a, b, err := s.slopesOfAll(free)
-	if err != nil {
-		return nil, nil, err
-	}
-	pick := func(m *mat.Dense) *mat.Dense {
-		if m == nil {
-			return nil
-		}
-		members := s.members(nil)
-		_, c := m.Dims()
-		out := mat.NewDense(len(members), c, nil)
-		for i, member := range members {
-			out.SetRow(i, m.RawRowView(member.place))
-		}
-		return out
-	}
-	return pick(a), pick(b), nil
-}
-
-// slopesOfAll are those of all numbers.
-func (s *quantities) slopesOfAll(free []int) (theta, units *mat.Dense, err error) {
 	fill := func(m **mat.Dense, columns, c int, at *float64, f func() ([]float64, error)) error {
 		u, err := slope(at, difference*math.Max(1, math.Abs(*at)), f)
 		if err != nil {
@@ -116,7 +95,7 @@ func (s *quantities) slopesOfAll(free []int) (theta, units *mat.Dense, err error
 	if !s.scaled {
 		return theta, nil, nil
 	}
-	unit := ones(len(s.scale.Mean))
+	unit := slices.Repeat([]float64{1}, len(s.scale.Mean))
 	for j := range unit {
 		if err := fill(&units, len(unit), j, &unit[j], func() ([]float64, error) { return s.at(unit) }); err != nil {
 			return nil, nil, err
@@ -125,7 +104,6 @@ func (s *quantities) slopesOfAll(free []int) (theta, units *mat.Dense, err error
 	return theta, units, nil
 }
 
-// member is one number that is told of.
 type member struct {
 	place  int // among all numbers
 	name   string

@@ -10,7 +10,6 @@ import (
 	"missingscore/trainers/engine"
 )
 
-// root is where the equation is solved.
 type root struct {
 	factor *mat.LU   // of A there
 	se     []float64 // of the free parameters
@@ -151,18 +150,15 @@ func (q *equation) linear() (r *root, why string, err error) {
 	return r, "", nil
 }
 
-// report tells how far differences are.
 func (q *equation) report(done int) {
 	q.engine.Report(engine.Progress{Stage: "standard errors", Unit: "derivative", Iteration: done, Total: len(q.free), Loss: math.NaN(), EffectiveSize: math.NaN()})
 }
 
-// Why a Jacobian is none of a root that can be told of.
 const (
 	singular = "the equation's Jacobian is singular there: the rows do not determine every parameter. Take a smaller model (fewer components, fewer columns)"
 	unstable = "the root of the equation near the fit is none that a fit ends at: there are directions in which it moves away. Allow the fit more passes, or take a smaller model (fewer components, fewer columns)"
 )
 
-// Of the Jacobian with ones in its diagonal:
 const (
 	leastEigenvalue  = 1e-8 // beside the largest: below it is singular
 	dampedEigenvalue = 0.1  // real part after damping
@@ -184,7 +180,7 @@ func stabilise(a *mat.Dense) (why string, ok bool) {
 		}
 	}
 	var e mat.Eigen
-	if !finite(scaled) || !e.Factorize(scaled, mat.EigenNone) {
+	if !engine.Finite(scaled.RawMatrix().Data...) || !e.Factorize(scaled, mat.EigenNone) {
 		return singular, false
 	}
 	least, most := math.Inf(1), 0.
@@ -201,17 +197,4 @@ func stabilise(a *mat.Dense) (why string, ok bool) {
 		return singular, true
 	}
 	return unstable, true
-}
-
-// finite tells whether no element is NaN or infinite.
-func finite(m mat.Matrix) bool {
-	r, c := m.Dims()
-	for i := range r {
-		for j := range c {
-			if v := m.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
-				return false
-			}
-		}
-	}
-	return true
 }

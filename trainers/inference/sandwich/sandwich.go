@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -157,9 +158,19 @@ func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense,
 	if err != nil {
 		return nil, err
 	}
+	members := q.members(nil)
+	pick := func(m *mat.Dense) *mat.Dense {
+		_, c := m.Dims()
+		out := mat.NewDense(len(members), c, nil)
+		for i, member := range members {
+			out.SetRow(i, m.RawRowView(member.place))
+		}
+		return out
+	}
+	theta = pick(theta)
 	var solved, turned mat.Dense // A⁻¹ and J_θA⁻¹
 	k := len(e.free)
-	eye := mat.NewDiagDense(k, ones(k))
+	eye := mat.NewDiagDense(k, slices.Repeat([]float64{1}, k))
 	if err := r.factor.SolveTo(&solved, false, eye); err != nil {
 		return nil, fmt.Errorf("solving for the parameters' errors: %w", err)
 	}
@@ -171,7 +182,7 @@ func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense,
 		var moved mat.Dense
 		moved.Mul(&turned, s.slope)
 		right := whole.Slice(0, rows, k, k+s.size()).(*mat.Dense)
-		right.Sub(units, &moved)
+		right.Sub(pick(units), &moved)
 	}
 	var half, full mat.Dense
 	half.Mul(whole, v)
@@ -185,14 +196,6 @@ func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense,
 	return cov, nil
 }
 
-func ones(n int) []float64 {
-	out := make([]float64, n)
-	for i := range out {
-		out[i] = 1
-	}
-	return out
-}
-
 // values is a copy of a model's parameters, one after the other.
 func values(m model.Model) (all []float64) {
 	for _, q := range m.Params() {
@@ -201,7 +204,6 @@ func values(m model.Model) (all []float64) {
 	return all
 }
 
-// set puts a model to such values.
 func set(m model.Model, all []float64) {
 	for _, q := range m.Params() {
 		all = all[copy(q.Value, all):]
@@ -248,45 +250,28 @@ func Check(c inference.Config, f Fit) error {
 	if _, ok := f.Objective.(losses.Noising); ok {
 		return refuse("the model is of rows with noise added; take --objective auto")
 	}
-	if err := f.method(refuse); err != nil {
-		return err
-	}
-	size := len(values(f.Model))
-	if size > mostParameters {
-		return refuse(fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (--columns)", size, mostParameters))
-	}
-	return f.room(float64(size))
-}
-
-// room asks for the memory: of draws, what they are moved to and what they come from; of
-// matrices of parameters and scales.
-func (f Fit) room(size float64) error {
-	t := f.Table
-	r := number(f.Estimator, t.N, f.Draws)
-	drawn := float64(t.N) * float64(r) * float64(t.D+1)
-	wide := size + 2*float64(t.D)
-	return memory.Check(8*(3*drawn+8*wide*wide), "leave --inference out, choose columns (--columns) or fewer --draws",
-		"standard errors of %.0f parameters from %d rows with %d draws each", size, t.N, r)
-}
-
-// method refuses estimators whose draws are not those of a density that is known: there is no
-// derivative of what their distribution does as the parameters move.
-func (f Fit) method(refuse func(string) error) error {
 	e := f.Estimator
 	switch {
 	case e.Assumption() == losses.NoneHolds && !f.Table.Complete():
 		return refuse("method " + e.Name + " is biased, and intervals around its estimate would miss the truth; take --method em-full, or iw")
-	case e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal:
+	case e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal: // nothing is known of what their distribution does as the parameters move
 		instead := "variw"
 		if e.Assumption() == losses.MAR {
 			instead = "em-variw"
 		}
 		return refuse("the draws of method " + e.Name + " have no density that weights could follow; take --method " + instead + ", or em-full")
 	}
-	return nil
+	size := len(values(f.Model))
+	if size > mostParameters {
+		return refuse(fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (--columns)", size, mostParameters))
+	}
+	// Draws, what they are moved to and what they come from; matrices of parameters and scales.
+	t, r := f.Table, number(e, f.Table.N, f.Draws)
+	drawn, wide := float64(t.N)*float64(r)*float64(t.D+1), float64(size+2*t.D)
+	return memory.Check(8*(3*drawn+8*wide*wide), "leave --inference out, choose columns (--columns) or fewer --draws",
+		"standard errors of %d parameters from %d rows with %d draws each", size, t.N, r)
 }
 
-// rests says what the numbers rest on.
 func (p Problem) rests(e *equation) string {
 	text := "errors by the rows (sandwich)"
 	if e.held.filled {
@@ -314,7 +299,6 @@ const (
 	narrow     = 1e-2 // deviation of a component, in those of the column
 )
 
-// warnings say where the numbers are not to be trusted.
 func (p Problem) warnings(e *equation, r *Result) (out []string) {
 	if r.Away > far {
 		out = append(out, fmt.Sprintf("the model's parameters are up to %.1f standard errors from the root of the method's equation, which estimates and intervals are of: the fit ended elsewhere, by held-out rows (--validation), after its passes (--epochs, --rate), or by its fewer --draws", r.Away))
@@ -325,21 +309,13 @@ func (p Problem) warnings(e *equation, r *Result) (out []string) {
 	if n, k := e.n, len(e.free); n < fewRows*k {
 		out = append(out, fmt.Sprintf("intervals of parameters are for tables with more rows: %d rows for %d parameters, %d for each are needed", n, k, fewRows))
 	}
-	if m, ok := p.Engine.Model.(*model.Mixture); ok {
-		out = append(out, p.boundary(m)...)
+	m, ok := p.Engine.Model.(*model.Mixture)
+	if !ok {
+		return out
 	}
-	return out
-}
-
-// boundary warns of components at the edge of what there can be.
-func (p Problem) boundary(m *model.Mixture) (out []string) {
 	of, n := m.Distribution(), float64(p.Engine.Table.N)
-	for k, w := range of.Weights {
-		least := math.Inf(1)
-		for _, s := range of.Deviations[k] {
-			least = math.Min(least, s)
-		}
-		switch {
+	for k, w := range of.Weights { // components at the edge of what there can be
+		switch least := slices.Min(of.Deviations[k]); {
 		case n*w < componentN:
 			out = append(out, fmt.Sprintf("component %d has the weight of %.1f rows: its errors mean nothing; take fewer components (--model-options)", k+1, n*w))
 		case least < narrow:
