@@ -410,28 +410,24 @@ func vector(lanes int) VecVirtual {
 	return ZMM()
 }
 
-// sparse multiplies listed rows by some vectors' width of a panel; wide, by four vectors of
-// 64 bytes, with offsets half as large as they are (AVX-512).
-func sparse(t number, vectors int, wide bool) {
-	together, name, bytes, scale, vector := 8/vectors, fmt.Sprintf("sparse%d%s", vectors, t.suffix), 32, uint8(1), YMM
-	if wide {
-		together, name, bytes, scale, vector = 2, "sparseWide"+t.suffix, 64, 2, ZMM
-	}
+// sparse multiplies listed rows by some vectors' width of a panel.
+func sparse(t number, vectors int) {
+	together, name := 8/vectors, fmt.Sprintf("sparse%d%s", vectors, t.suffix)
 	TEXT(name, NOSPLIT, "func(out, panel, values *"+t.elem+", offsets *uint32, counts *int, rows, space, stride int)")
 	Pragma("noescape")
-	Doc(name+" is out_i = Σ_t values_it panel[offsets_it], "+fmt.Sprint(vectors*bytes/t.size)+" columns.",
+	Doc(name+" is out_i = Σ_t values_it panel[offsets_it], "+fmt.Sprint(vectors*t.lanes)+" columns.",
 		"Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.")
 	out, panel, values, offsets, counts, rows := pointer("out"), pointer("panel"), pointer("values"), pointer("offsets"), pointer("counts"), pointer("rows")
 	acc := make([]VecVirtual, vectors*together)
 	for i := range acc {
-		acc[i] = vector()
+		acc[i] = YMM()
 	}
-	value, offset, left, v, o := GP64(), GP64(), GP64(), vector(), GP32()
+	value, offset, left, v, o := GP64(), GP64(), GP64(), YMM(), GP32()
 	entry := func(u int) {
 		MOVL(at(offset, 4*u), o)
 		t.broadcast(at(value, t.size*u), v)
 		for j := range vectors {
-			t.fma(Mem{Base: panel, Index: o.As64(), Scale: scale, Disp: bytes * j}, v, acc[u*vectors+j])
+			t.fma(Mem{Base: panel, Index: o.As64(), Scale: 1, Disp: 32 * j}, v, acc[u*vectors+j])
 		}
 	}
 	Label("row")
@@ -441,11 +437,7 @@ func sparse(t number, vectors int, wide bool) {
 	MOVQ(values, value)
 	MOVQ(offsets, offset)
 	for _, a := range acc {
-		if wide {
-			VPXORQ(a, a, a)
-		} else {
-			t.xor(a, a, a)
-		}
+		t.xor(a, a, a)
 	}
 	Label("several")
 	CMPQ(left, U8(together))
@@ -470,7 +462,7 @@ func sparse(t number, vectors int, wide bool) {
 		for u := 1; u < together; u++ {
 			t.add(acc[u*vectors+j], acc[j], acc[j])
 		}
-		t.store(acc[j], at(out, bytes*j))
+		t.store(acc[j], at(out, 32*j))
 	}
 	space := GP64()
 	MOVQ(parameter("space"), space)
@@ -784,9 +776,8 @@ func main() {
 		nonzero(t)
 		adam(t)
 		compress(t)
-		sparse(t, 1, false)
-		sparse(t, 4, false)
-		sparse(t, 4, true)
+		sparse(t, 1)
+		sparse(t, 4)
 	}
 	transpose()
 	normals()
