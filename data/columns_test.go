@@ -14,8 +14,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Scales of a table of several parts are those of a plain loop, and the same for any number of
-// processors.
+// Scales of a table of several parts are those of a plain loop, and the same for any number of processors.
 func TestSumsInParts(t *testing.T) {
 	const n, d = 30_000, 3
 	rng := stream.New(1, stream.Simulate)

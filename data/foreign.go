@@ -62,7 +62,6 @@ func (f foreign) known(first []byte) bool {
 	return false
 }
 
-// converted are the names of the table and of its labels.
 func converted(path string) (table, labels string) {
 	base := strings.TrimSuffix(path, filepath.Ext(path))
 	return base + ".csv", base + "-labels.csv"

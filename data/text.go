@@ -34,8 +34,7 @@ const (
 	byteOrderMark = "\ufeff"
 )
 
-// textReader hands on text in UTF-8. It refuses anything else and lines without end before they are
-// held.
+// textReader hands on text in UTF-8. It refuses anything else and lines without end before they are held.
 type textReader struct {
 	in     io.Reader
 	file   string
@@ -139,7 +138,6 @@ type textFile struct {
 	start  int64 // byte of the content where the first row begins
 }
 
-// openText reads the header of a text.
 func openText(in *input, o ReadOptions) (*textFile, error) {
 	limit, err := memory.Limit()
 	if err != nil {
@@ -383,7 +381,6 @@ func (t *textFile) Seek(index any, row int, _ []int) error {
 // Close implements format.Reader.
 func (t *textFile) Close() error { return nil }
 
-// refuse is a message that is ready to be shown.
 func refuse(what string, args ...any) error {
 	err := fmt.Errorf(what, args...)
 	return &format.Error{Text: err.Error(), Cause: errors.Unwrap(err)}

@@ -67,8 +67,7 @@ func (c *cycle) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A row of more cells than there is memory for is refused before they are made: after so many
-// bytes.
+// A row of more cells than there is memory for is refused before they are made: after so many bytes.
 func TestCellsAreBounded(t *testing.T) {
 	t.Setenv(memory.Variable, "20MB")
 	for _, c := range []struct {

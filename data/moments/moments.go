@@ -162,7 +162,6 @@ func (m *Moments) addPairs(values []float64, observed []bool) {
 	}
 }
 
-// movedPairs are the sums of pairs where by is added to the columns.
 func (m *Moments) movedPairs(by []float64) *sums {
 	d := len(m.Names)
 	return m.pairs.moved(append(slices.Clone(by), make([]float64, d)...), func(a int) int { return d + a%d })
@@ -211,7 +210,6 @@ func (m *Moments) Merge(other *Moments) error {
 	return nil
 }
 
-// agrees says why two cannot be merged.
 func (m *Moments) agrees(other *Moments) error {
 	for j, name := range m.Names {
 		switch {

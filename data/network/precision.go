@@ -35,14 +35,12 @@ func WritePrecision(w io.Writer, names []string, p mat.Symmetric) error {
 	return c.Error()
 }
 
-// ReadPrecision reads what WritePrecision wrote; a path that ends in .gz is
-// decompressed. With names, row and column j of the result belong to names[j],
-// whatever their order in the file; columns not asked for are left out, and the
-// rest is then the precision given those left out, not of the rest alone.
+// ReadPrecision reads what WritePrecision wrote; a path that ends in .gz is decompressed. With names, row and
+// column j of the result belong to names[j], whatever their order in the file; columns not asked for are left
+// out, and the rest is then the precision given those left out, not of the rest alone.
 //
-// It fails, naming line and column, if a cell is not a finite number, the matrix
-// is not square or not symmetric (1e-8 of the entry or of √(P_jj P_kk)), a name is empty or occurs
-// twice, or a name asked for is absent.
+// It fails, naming line and column, if a cell is not a finite number, the matrix is not square or not symmetric
+// (1e-8 of the entry or of √(P_jj P_kk)), a name is empty or occurs twice, or a name asked for is absent.
 func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
 	f, err := data.OpenText(path)
 	if err != nil {
@@ -80,7 +78,6 @@ func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
 	return p, nil
 }
 
-// square is a symmetric table: value[j][k] is row j, column k.
 type square struct {
 	header []string
 	column map[string]int

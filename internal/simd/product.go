@@ -2,9 +2,8 @@ package simd
 
 import "unsafe"
 
-// Product multiplies by a matrix with many zeros: activations behind a rectifier,
-// gradients behind a gate, zero-filled rows. A BLAS does not skip their products. It keeps
-// its memory and is for one goroutine at a time.
+// Product multiplies by a matrix with many zeros: activations behind a rectifier, gradients behind a gate,
+// zero-filled rows. A BLAS does not skip their products. It keeps its memory and is for one goroutine at a time.
 type Product[T Float] struct {
 	// Dense says that the BLAS beside it is slower for matrices without zeros too, as
 	// gonum's is: two to six times.

@@ -11,7 +11,6 @@ import (
 
 type op func(...Op)
 
-// number is what differs between the two types of numbers.
 type number struct {
 	elem, suffix                 string
 	size, lanes                  int
@@ -91,7 +90,6 @@ func eachRow(body func()) {
 	JNE(LabelRef("row"))
 }
 
-// begin declares a function, finish ends it.
 func begin(name, signature string, doc ...string) {
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
@@ -229,10 +227,9 @@ func nonzero(t number) {
 	finish()
 }
 
-// adam is one step of Adam, in the order of operations of the plain loop, so that
-// the results are the same to the bit. Subnormal numbers are taken for 0 while it runs: the
-// moments of a unit that has no gradient any more shrink until they are such, which some
-// processors multiply a hundred times slower.
+// adam is one step of Adam, in the order of operations of the plain loop, so that the results are the same to
+// the bit. Subnormal numbers are taken for 0 while it runs: the moments of a unit that has no gradient any more
+// shrink until they are such, which some processors multiply a hundred times slower.
 func adam(t number) {
 	begin("adam"+t.suffix, "func(w, m, v, slope *"+t.elem+", c *[6]"+t.elem+", n int)",
 		"adam"+t.suffix+" is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5),", "with 0 in place of subnormal numbers.")
@@ -477,7 +474,6 @@ func sparse(t number, vectors int) {
 	RET()
 }
 
-// normals is the plain loop of normals.go: see there.
 func normals() {
 	const (
 		half = iota
@@ -606,8 +602,7 @@ func normals() {
 	RET()
 }
 
-// tile is the address of element (row, column) of a tile: 4 by 4 of eight numbers, those of
-// eight matrices.
+// tile is the address of element (row, column) of a tile: 4 by 4 of eight numbers, those of eight matrices.
 func tile(p GPVirtual, row, column int) Mem { return at(p, 64*(4*row+column)) }
 
 // tiles subtracts products of tiles (AVX-512).
