@@ -139,31 +139,27 @@ func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int
 		columns = slices.Concat([]format.Column{{Name: longColumns[0], Kind: format.Whole}, {Name: longColumns[1], Kind: format.Whole}}, columns)
 	}
 	return writeRows(put, path, c.sheet, columns, func(write func([]string) error) error {
-		if draws == 1 {
-			return c.eachRow(func(i int) error { return write(w.row(i, values[i*c.Table.D:])) })
+		first := 1
+		if draws > 1 {
+			first = 0 // the rows as they were
 		}
-		for k := range draws + 1 {
-			if err := c.eachRow(func(i int) error {
+		for k := first; k <= draws; k++ {
+			for i := range c.Rows {
 				var filled []float64
 				if k > 0 {
 					filled = values[(i*draws+k-1)*c.Table.D:]
 				}
-				return write(slices.Concat([]string{fmt.Sprint(k), fmt.Sprint(i + 1)}, w.row(i, filled)))
-			}); err != nil {
-				return err
+				row := w.row(i, filled)
+				if draws > 1 {
+					row = slices.Concat([]string{strconv.Itoa(k), strconv.Itoa(i + 1)}, row)
+				}
+				if err := write(row); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
-}
-
-func (c *Cells) eachRow(visit func(i int) error) error {
-	for i := range c.Rows {
-		if err := visit(i); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 type cellsWriter struct {

@@ -137,9 +137,6 @@ func columnRanges(t *Table) []ColumnSums {
 	return ranges
 }
 
-// Restart forgets the second pass.
-func (c *ColumnSums) Restart() { c.rest, c.square = 0, 0 }
-
 // Rows that are summed at a time: few enough for a column to stay in the processor's cache, and many
 // enough for their sums to be small beside them.
 const (
@@ -178,7 +175,7 @@ func FirstSums(t *Table, workers int) [][]ColumnSums {
 func SecondSums(t *Table, first []ColumnSums, workers int) [][]ColumnSums {
 	return inParts(t, workers, func(j int, x []float64) ColumnSums {
 		c := first[j]
-		c.Restart()
+		c.rest, c.square = 0, 0
 		c.Second(x)
 		return c
 	})

@@ -374,16 +374,24 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 }
 
 func numberKinds(t *Table) {
-	for j, whole := range wholeColumns(t) {
-		if t.Kinds[j] != "" {
-			continue
+	whole, bits := slices.Repeat([]bool{true}, t.D), slices.Repeat([]bool{true}, t.D)
+	for at := 0; at < len(t.Values); at += t.D {
+		for j := range whole {
+			if x := t.Values[at+j]; whole[j] && t.Observed[at+j] {
+				whole[j] = x == math.Trunc(x)
+				bits[j] = bits[j] && (x == 0 || x == 1)
+			}
 		}
-		t.Kinds[j] = Number
-		if whole.whole {
-			t.Kinds[j] = Whole
-		}
-		if whole.bits {
+	}
+	for j, kind := range t.Kinds {
+		switch {
+		case kind != "":
+		case whole[j] && bits[j]:
 			t.Kinds[j], t.Levels[j] = Binary, []string{"0", "1"}
+		case whole[j]:
+			t.Kinds[j] = Whole
+		default:
+			t.Kinds[j] = Number
 		}
 	}
 }
@@ -430,7 +438,7 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 	case declared.hasLevels() && c.Distinct > MostLevels:
 		return c, fmt.Errorf("%s: column %q has %d different values, and a column of levels has at most %d; leave it out (--exclude), or join values", s.file, printable.Cell(name), c.Distinct, MostLevels)
 	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
-		return c, s.refuse(name, &ColumnError{name, c.LeftOut})
+		return c, s.refuseAll((&ColumnError{name, c.LeftOut}).Error(), []string{name})
 	case c.LeftOut != "":
 		return c, nil
 	case c.Kind == Binary && len(c.Levels) != 2:
@@ -449,7 +457,7 @@ func (s *source) settleNumbers(t *Table, j int, sums ColumnSums) (Column, error)
 	case c.Kind == Identifier && o.declared(name) == "" && o.Strict:
 		c.Kind, c.LeftOut = "", ""
 	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
-		return c, s.refuse(name, cmp.Or(fault(name, sums, t.Rounded), error(&ColumnError{name, c.LeftOut})))
+		return c, s.refuseAll(cmp.Or(fault(name, sums, t.Rounded), error(&ColumnError{name, c.LeftOut})).Error(), []string{name})
 	}
 	return c, nil
 }
@@ -474,10 +482,6 @@ func (s *source) needsNumbers(declared Kind, found *texts) bool {
 	}
 	_, numbers := s.numberLike(found.names, found.counts, s.options)
 	return numbers || 2*found.numbers >= len(found.names)
-}
-
-func (s *source) refuse(name string, why error) error {
-	return s.refuseAll(why.Error(), []string{name})
 }
 
 func (s *source) refuseMany(columns []Column) error {
@@ -529,23 +533,6 @@ func keep(t *Table, columns []int) {
 	}
 	t.Names, t.Kinds, t.Levels, t.N, t.D = names, kinds, levels, n, d
 	t.Values, t.Observed, t.Lines = t.Values[:n*d], t.Observed[:n*d], t.Lines[:n]
-}
-
-func wholeColumns(t *Table) []struct{ whole, bits bool } {
-	columns := slices.Repeat([]struct{ whole, bits bool }{{true, true}}, t.D)
-	for at := 0; at < len(t.Values); at += t.D {
-		for j := range columns {
-			c := &columns[j]
-			if x := t.Values[at+j]; c.whole && t.Observed[at+j] {
-				c.whole = x == math.Trunc(x)
-				c.bits = c.bits && (x == 0 || x == 1)
-			}
-		}
-	}
-	for j := range columns {
-		columns[j].bits = columns[j].bits && columns[j].whole
-	}
-	return columns
 }
 
 // first reads the first block of a file, and whether it is the whole file.

@@ -72,14 +72,8 @@ func meanSquare(y, weights []float64) float64 {
 	return sum / floats.Sum(weights)
 }
 
-// ScaleAboutZero gives every column this root mean square over its observed cells,
-// without shifting it (Mean_j = 0): for models that are symmetric about 0.
-func ScaleAboutZero(t *Table, size float64) (*Table, Scale) {
-	s := RootMeanSquareScale(t, size)
-	return s.Standardised(t), s
-}
-
-// RootMeanSquareScale is that of ScaleAboutZero.
+// RootMeanSquareScale gives every column this root mean square over its observed cells, without shifting it (Mean_j = 0): for
+// models that are symmetric about 0.
 func RootMeanSquareScale(t *Table, size float64) Scale {
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	if t.Weights == nil {

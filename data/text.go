@@ -47,25 +47,6 @@ type textReader struct {
 	err           error // that ended it
 }
 
-// OpenText opens a text file. It decompresses gzip and Zstandard and leaves out a byte order mark.
-// Reading fails if the text is not UTF-8 or a line has no end; these errors name file and line.
-func OpenText(path string) (io.ReadCloser, error) {
-	f, err := openInput(path, false)
-	if err != nil {
-		return nil, err
-	}
-	limit, err := memory.Limit()
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	f.skipMark()
-	return struct {
-		io.Reader
-		io.Closer
-	}{&textReader{in: f, file: f.name, limit: limit}, f}, nil
-}
-
 // Read implements io.Reader. An error stays.
 func (r *textReader) Read(p []byte) (n int, err error) {
 	if r.err == nil {
