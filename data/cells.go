@@ -23,10 +23,9 @@ type Cells struct {
 	used  []bool // which columns are the table's; others are only carried
 }
 
-// ReadCells reads the columns of a file that a model needs, o.Columns, by the rules of
-// ReadCSV but for those that only estimating needs: a column may be constant or empty, and
-// one row is enough. Columns with levels in o.Kinds hold these; kinds are not detected. Other
-// columns are not looked at.
+// ReadCells reads the columns of a file that a model needs, o.Columns, by the rules of ReadCSV but for those
+// that only estimating needs: a column may be constant or empty, and one row is enough. Columns with levels in
+// o.Kinds hold these; kinds are not detected. Other columns are not looked at.
 func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	s, err := openSheet(path, o)
 	if err != nil {
@@ -105,8 +104,7 @@ func (s *sheet) codes(t *Table, k, j int, levels []string, o ReadOptions) error 
 // longColumns are those that R's mice knows draws and rows by.
 var longColumns = []string{".imp", ".id"}
 
-// CheckLong refuses cells that several draws of cannot be written: a column has the name of
-// one that they need.
+// CheckLong refuses cells that several draws of cannot be written: a column has the name of one that they need.
 func (c *Cells) CheckLong() error {
 	for _, name := range longColumns {
 		if slices.Contains(c.Header, name) {
@@ -116,15 +114,14 @@ func (c *Cells) CheckLong() error {
 	return nil
 }
 
-// WriteCompleted writes, by put, the cells with the table's gaps filled from values, which hold
-// draws of each row (n·draws, d): one draw as the same table, several one after the other
-// below two more columns, .imp for the draw and .id from 1 for the row. .imp = 0 are the
-// rows as they were, NA in each gap, as as.mids of R's mice wants its long format. A level is
-// written as the table names it. What
-// was there stays as it was read; other columns keep their type, too, where all their cells can be
-// had again from it, and are text otherwise. A missing text is written as the mark of missing
-// cells that the table has most, NA if it has none, and as null or an empty cell where the file has
-// types. The file is of the format that its name says, or of the one that was read (WriteFormat).
+// WriteCompleted writes, by put, the cells with the table's gaps filled from values, which hold draws of each
+// row (n·draws, d): one draw as the same table, several one after the other below two more columns, .imp for the
+// draw and .id from 1 for the row. .imp = 0 are the rows as they were, NA in each gap, as as.mids of R's mice
+// wants its long format. A level is written as the table names it. What was there stays as it was read; other
+// columns keep their type, too, where all their cells can be had again from it, and are text otherwise. A
+// missing text is written as the mark of missing cells that the table has most, NA if it has none, and as null
+// or an empty cell where the file has types. The file is of the format that its name says, or of the one that
+// was read (WriteFormat).
 func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int) error {
 	columns, err := c.kinds(values, draws)
 	if err != nil {
@@ -142,34 +139,29 @@ func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int
 		columns = slices.Concat([]format.Column{{Name: longColumns[0], Kind: format.Whole}, {Name: longColumns[1], Kind: format.Whole}}, columns)
 	}
 	return writeRows(put, path, c.sheet, columns, func(write func([]string) error) error {
-		if draws == 1 {
-			return c.eachRow(func(i int) error { return write(w.row(i, values[i*c.Table.D:])) })
+		first := 1
+		if draws > 1 {
+			first = 0 // the rows as they were
 		}
-		for k := range draws + 1 {
-			if err := c.eachRow(func(i int) error {
+		for k := first; k <= draws; k++ {
+			for i := range c.Rows {
 				var filled []float64
 				if k > 0 {
 					filled = values[(i*draws+k-1)*c.Table.D:]
 				}
-				return write(slices.Concat([]string{fmt.Sprint(k), fmt.Sprint(i + 1)}, w.row(i, filled)))
-			}); err != nil {
-				return err
+				row := w.row(i, filled)
+				if draws > 1 {
+					row = slices.Concat([]string{strconv.Itoa(k), strconv.Itoa(i + 1)}, row)
+				}
+				if err := write(row); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
 	})
 }
 
-func (c *Cells) eachRow(visit func(i int) error) error {
-	for i := range c.Rows {
-		if err := visit(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// cellsWriter makes the rows of a completed table.
 type cellsWriter struct {
 	*Cells
 	columns []format.Column
@@ -248,8 +240,7 @@ func (c *Cells) mark() string {
 	return most
 }
 
-// kinds are the columns of the completed table. Whole numbers whose gaps are filled by others are
-// numbers.
+// kinds are the columns of the completed table. Whole numbers whose gaps are filled by others are numbers.
 func (c *Cells) kinds(values []float64, draws int) ([]format.Column, error) {
 	columns := make([]format.Column, len(c.Header))
 	for j, name := range c.Header {

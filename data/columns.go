@@ -137,9 +137,6 @@ func columnRanges(t *Table) []ColumnSums {
 	return ranges
 }
 
-// Restart forgets the second pass.
-func (c *ColumnSums) Restart() { c.rest, c.square = 0, 0 }
-
 // Rows that are summed at a time: few enough for a column to stay in the processor's cache, and many
 // enough for their sums to be small beside them.
 const (
@@ -178,14 +175,13 @@ func FirstSums(t *Table, workers int) [][]ColumnSums {
 func SecondSums(t *Table, first []ColumnSums, workers int) [][]ColumnSums {
 	return inParts(t, workers, func(j int, x []float64) ColumnSums {
 		c := first[j]
-		c.Restart()
+		c.rest, c.square = 0, 0
 		c.Second(x)
 		return c
 	})
 }
 
-// inParts is what of makes of each column's observed values in each part of the rows. It may
-// change the values.
+// inParts is what of makes of each column's observed values in each part of the rows. It may change the values.
 func inParts(t *Table, workers int, of func(j int, x []float64) ColumnSums) [][]ColumnSums {
 	rows := max(leastSumRows, min(mostSumRows, rowsOfBlock(t.D)))
 	made := make([][]ColumnSums, (t.N+rows-1)/rows)
@@ -210,17 +206,15 @@ func inParts(t *Table, workers int, of func(j int, x []float64) ColumnSums) [][]
 	return made
 }
 
-// sideBySide columns are read in one sweep over the rows: a row's neighbouring cells lie in
-// the same line of the processor's cache. Fewer, where those of all workers are longer than
-// sweepNumbers together.
+// sideBySide columns are read in one sweep over the rows: a row's neighbouring cells lie in the same line of the
+// processor's cache. Fewer, where those of all workers are longer than sweepNumbers together.
 const (
 	sideBySide   = 4
 	sweepNumbers = 1 << 22
 )
 
-// EachColumn visits the observed values of every column, in the order of the rows, once.
-// Each worker has a visit of its own; values are another column's as soon as visit returns.
-// The error is that of a panic.
+// EachColumn visits the observed values of every column, in the order of the rows, once. Each worker has a visit
+// of its own; values are another column's as soon as visit returns. The error is that of a panic.
 func EachColumn(t *Table, workers int, newVisit func() func(j int, values []float64)) error {
 	workers = max(1, min(workers, (t.D+sideBySide-1)/sideBySide))
 	side := max(1, min(sideBySide, sweepNumbers/max(1, t.N*workers)))
@@ -244,7 +238,6 @@ func EachColumn(t *Table, workers int, newVisit func() func(j int, values []floa
 	return pool.Wait()
 }
 
-// appendColumns sets values to the observed ones of columns side by side.
 func appendColumns(values *[sideBySide][]float64, t *Table, first, wide int) {
 	for k := range wide {
 		if cap(values[k]) < t.N {

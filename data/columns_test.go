@@ -14,8 +14,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Scales of a table of several parts are those of a plain loop, and the same for any number of
-// processors.
+// Scales of a table of several parts are those of a plain loop, and the same for any number of processors.
 func TestSumsInParts(t *testing.T) {
 	const n, d = 30_000, 3
 	rng := stream.New(1, stream.Simulate)
@@ -26,7 +25,7 @@ func TestSumsInParts(t *testing.T) {
 	table, err := data.NewTable([]string{"a", "b", "c"}, values, observed)
 	require.NoError(t, err)
 	_, scale := data.Standardise(table)
-	_, zero := data.ScaleAboutZero(table, 2)
+	zero := data.RootMeanSquareScale(table, 2)
 	for j := range d {
 		sum, square, number := 0.0, 0.0, 0.0
 		for k := j; k < len(values); k += d {
@@ -66,19 +65,6 @@ func TestStandardise(t *testing.T) {
 	require.InDelta(t, 2/(8./3), p.At(0, 0), 1e-12)
 	require.InDelta(t, 0.5/math.Sqrt(8./3)/100, p.At(0, 1), 1e-12)
 	require.InDeltaSlice(t, []float64{3 + 2*math.Sqrt(8./3), 100}, scale.Location([]float64{2, -1}), 1e-12)
-}
-
-func TestScaleAboutZero(t *testing.T) {
-	table, err := data.NewTable([]string{"a", "b"}, []float64{1, 10, 3, 0, -2, 30}, []bool{true, true, true, false, true, true})
-	require.NoError(t, err)
-	scaled, scale := data.ScaleAboutZero(table, 0.5)
-	require.Equal(t, []float64{0, 0}, scale.Mean)
-	require.InDelta(t, math.Sqrt(14./3)/0.5, scale.Deviation[0], 1e-12)
-	require.InDelta(t, math.Sqrt(500.)/0.5, scale.Deviation[1], 1e-12)
-	require.InDelta(t, 30/(math.Sqrt(500.)/0.5), scaled.Values[5], 1e-12)
-	require.False(t, scaled.Observed[3])
-	back := scale.Restore(scaled)
-	require.InDeltaSlice(t, table.Values, back.Values, 1e-12)
 }
 
 // Sums and squares of columns near the limits stay inside float64.

@@ -161,19 +161,6 @@ func TestParseCSVRefuses(t *testing.T) {
 	}
 }
 
-func TestParseCSVSuggestsFewNames(t *testing.T) {
-	names := strings.Split(strings.Repeat("x", 21), "")
-	for j := range names {
-		names[j] += strings.Repeat("'", j)
-	}
-	row := func(cell string) string { return "\n" + cell + strings.Repeat(","+cell, 20) + ",text" }
-	_, err := data.ParseCSV(strings.NewReader(strings.Join(names, ",")+",s"+row("1")+row("2")), "t.csv", data.ReadOptions{})
-	assert.EqualError(t, err, `t.csv:2: column "s": "text" is not a number; no cell of this column is: leave it out with --columns and the names of the 21 others that can be used`)
-
-	_, err = data.ParseCSV(strings.NewReader("s,b'c\nx,1\ny,2\n"), "t.csv", data.ReadOptions{})
-	assert.EqualError(t, err, `t.csv:2: column "s": "x" is not a number; no cell of this column is: leave it out with --columns 'b'\''c'`)
-}
-
 func TestReadErrorsCanBeInspected(t *testing.T) {
 	_, err := data.ReadCSV(filepath.Join(t.TempDir(), "none.csv"), data.ReadOptions{})
 	assert.ErrorIs(t, err, fs.ErrNotExist)

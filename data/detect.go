@@ -17,8 +17,7 @@ import (
 	"missingscore/internal/shell"
 )
 
-// mostTexts is how many different texts of a column are told apart. A column with more is no column of
-// levels.
+// mostTexts is how many different texts of a column are told apart. A column with more is no column of levels.
 const mostTexts = 1 << 16
 
 // texts are the different cells of a column, numbered in the order in which they come. Two cells that
@@ -82,7 +81,6 @@ func (s *texts) code(cell string, d dialect) int {
 	return code
 }
 
-// cells are how many were counted.
 func (s *texts) cells() (n int) {
 	for _, count := range s.counts {
 		n += count
@@ -121,7 +119,6 @@ func (s *texts) add(t *Table, k int, o *texts, d dialect) {
 	}
 }
 
-// declared is the kind that options give a column; "" if they give none.
 func (o ReadOptions) declared(name string) Kind {
 	if slices.Contains(o.Nominal, name) {
 		return Nominal
@@ -129,7 +126,6 @@ func (o ReadOptions) declared(name string) Kind {
 	return o.Kinds[name].Kind
 }
 
-// hasLevels says whether the cells of a kind are levels.
 func (k Kind) hasLevels() bool { return k == Binary || k == Nominal || k == Ordered }
 
 // readTexts numbers the cells of column k in a block, which t gets as codes. It fails at a cell that is
@@ -215,8 +211,7 @@ const LeastIdentifiers = 10
 // IdentifierName says whether a column's name is one of an identifier.
 func IdentifierName(name string) bool { return identifierName.MatchString(name) }
 
-// numbersRows says whether a column has the name of an identifier and different whole numbers, ten at
-// least.
+// numbersRows says whether a column has the name of an identifier and different whole numbers, ten at least.
 func numbersRows(t *Table, j int) bool {
 	if !IdentifierName(t.Names[j]) {
 		return false
@@ -226,7 +221,6 @@ func numbersRows(t *Table, j int) bool {
 	return len(cells) >= LeastIdentifiers && !slices.ContainsFunc(cells, func(x float64) bool { return x != math.Trunc(x) }) && len(slices.Compact(cells)) == len(cells)
 }
 
-// kindOfTexts says what a column of texts is.
 func kindOfTexts(name string, s *texts, declared Kind) Column {
 	c := Column{Name: name, Kind: declared, Distinct: len(s.names)}
 	only := "" // the level of all cells
@@ -310,8 +304,7 @@ func recode(t *Table, j int, names []string, levels []string) {
 	}
 }
 
-// kindOfNumbers says what column j of numbers is, by its sums. Reasons are those for which it is left
-// out.
+// kindOfNumbers says what column j of numbers is, by its sums. Reasons are those for which it is left out.
 func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 	c := Column{Name: t.Names[j], Kind: o.declared(t.Names[j]), Missing: t.N - sums.Number}
 	switch problem := fault(c.Name, sums, t.Rounded); {
@@ -380,23 +373,29 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 	return nil
 }
 
-// numberKinds are the kinds of columns of numbers that have none yet.
 func numberKinds(t *Table) {
-	for j, whole := range wholeColumns(t) {
-		if t.Kinds[j] != "" {
-			continue
+	whole, bits := slices.Repeat([]bool{true}, t.D), slices.Repeat([]bool{true}, t.D)
+	for at := 0; at < len(t.Values); at += t.D {
+		for j := range whole {
+			if x := t.Values[at+j]; whole[j] && t.Observed[at+j] {
+				whole[j] = x == math.Trunc(x)
+				bits[j] = bits[j] && (x == 0 || x == 1)
+			}
 		}
-		t.Kinds[j] = Number
-		if whole.whole {
-			t.Kinds[j] = Whole
-		}
-		if whole.bits {
+	}
+	for j, kind := range t.Kinds {
+		switch {
+		case kind != "":
+		case whole[j] && bits[j]:
 			t.Kinds[j], t.Levels[j] = Binary, []string{"0", "1"}
+		case whole[j]:
+			t.Kinds[j] = Whole
+		default:
+			t.Kinds[j] = Number
 		}
 	}
 }
 
-// nones are Table.Nones of the columns that are kept.
 func nones(t *Table, kept []int, found []*texts) (all map[string]int) {
 	for _, j := range kept {
 		if found[j] == nil || found[j].nones == 0 || !t.Kinds[j].hasLevels() {
@@ -439,7 +438,7 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 	case declared.hasLevels() && c.Distinct > MostLevels:
 		return c, fmt.Errorf("%s: column %q has %d different values, and a column of levels has at most %d; leave it out (--exclude), or join values", s.file, printable.Cell(name), c.Distinct, MostLevels)
 	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
-		return c, s.refuse(name, &ColumnError{name, c.LeftOut})
+		return c, s.refuseAll((&ColumnError{name, c.LeftOut}).Error(), []string{name})
 	case c.LeftOut != "":
 		return c, nil
 	case c.Kind == Binary && len(c.Levels) != 2:
@@ -451,7 +450,6 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 	return c, nil
 }
 
-// settleNumbers is settleColumn of a column of numbers.
 func (s *source) settleNumbers(t *Table, j int, sums ColumnSums) (Column, error) {
 	o, name := s.options, t.Names[j]
 	c := kindOfNumbers(t, j, sums, o)
@@ -459,7 +457,7 @@ func (s *source) settleNumbers(t *Table, j int, sums ColumnSums) (Column, error)
 	case c.Kind == Identifier && o.declared(name) == "" && o.Strict:
 		c.Kind, c.LeftOut = "", ""
 	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
-		return c, s.refuse(name, cmp.Or(fault(name, sums, t.Rounded), error(&ColumnError{name, c.LeftOut})))
+		return c, s.refuseAll(cmp.Or(fault(name, sums, t.Rounded), error(&ColumnError{name, c.LeftOut})).Error(), []string{name})
 	}
 	return c, nil
 }
@@ -477,8 +475,7 @@ func (s *source) numbersInTexts(name string, found *texts) *Column {
 	return &Column{Name: name, Kind: Number, LeftOut: style.leftOut(name), Finding: style.finding(name), Distinct: len(found.names)}
 }
 
-// needsNumbers says whether the texts of a column are slips among numbers, or numbers with marks and
-// units.
+// needsNumbers says whether the texts of a column are slips among numbers, or numbers with marks and units.
 func (s *source) needsNumbers(declared Kind, found *texts) bool {
 	if declared != "" || found.typed {
 		return declared == Number || declared == Whole
@@ -487,12 +484,6 @@ func (s *source) needsNumbers(declared Kind, found *texts) bool {
 	return numbers || 2*found.numbers >= len(found.names)
 }
 
-// refuse is the error for a column that cannot be used.
-func (s *source) refuse(name string, why error) error {
-	return s.refuseAll(why.Error(), []string{name})
-}
-
-// refuseMany is the error for several columns that cannot be used, each for its reason.
 func (s *source) refuseMany(columns []Column) error {
 	var names []string
 	for _, c := range columns {
@@ -502,7 +493,6 @@ func (s *source) refuseMany(columns []Column) error {
 	return s.refuseAll("columns cannot be used: "+strings.ReplaceAll(why, "left out: ", ""), names)
 }
 
-// refuseAll is the error for columns that cannot be used.
 func (s *source) refuseAll(why string, names []string) error {
 	if len(s.options.Columns) > 0 {
 		return fmt.Errorf("%s: %s; take %s out of --columns", s.file, why, it(len(names)))
@@ -545,24 +535,6 @@ func keep(t *Table, columns []int) {
 	t.Values, t.Observed, t.Lines = t.Values[:n*d], t.Observed[:n*d], t.Lines[:n]
 }
 
-// wholeColumns say of each column whether its values are whole, and whether they are 0 and 1.
-func wholeColumns(t *Table) []struct{ whole, bits bool } {
-	columns := slices.Repeat([]struct{ whole, bits bool }{{true, true}}, t.D)
-	for at := 0; at < len(t.Values); at += t.D {
-		for j := range columns {
-			c := &columns[j]
-			if x := t.Values[at+j]; c.whole && t.Observed[at+j] {
-				c.whole = x == math.Trunc(x)
-				c.bits = c.bits && (x == 0 || x == 1)
-			}
-		}
-	}
-	for j := range columns {
-		columns[j].bits = columns[j].bits && columns[j].whole
-	}
-	return columns
-}
-
 // first reads the first block of a file, and whether it is the whole file.
 func (s *source) first() (read readBlock, whole bool, err error) {
 	if err := s.choose(); err != nil {
@@ -585,9 +557,8 @@ func (s *source) first() (read readBlock, whole bool, err error) {
 	return read, whole, err
 }
 
-// fixedKinds are options by which the blocks of a file have the same columns, of the same kinds: those
-// of its first rows. Nominal columns are left out. Kinds are not detected where a file cannot be opened
-// again.
+// fixedKinds are options by which the blocks of a file have the same columns, of the same kinds: those of its
+// first rows. Nominal columns are left out. Kinds are not detected where a file cannot be opened again.
 func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, err error) {
 	if !o.Coded {
 		return o, nil, nil
@@ -637,7 +608,6 @@ func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, er
 	return o, s.leftOut, nil
 }
 
-// setKinds gives a table the kinds that are fixed.
 func (o ReadOptions) setKinds(t *Table, leftOut []Column) {
 	t.LeftOut = leftOut
 	if len(o.Kinds) == 0 {

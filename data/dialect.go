@@ -10,7 +10,6 @@ import (
 	"missingscore/data/format"
 )
 
-// dialect is how a text separates cells and writes numbers.
 type dialect struct {
 	comma   rune // between cells
 	decimal rune // '.' or ','
@@ -46,7 +45,6 @@ func (o ReadOptions) dialect(head []byte, whole bool) dialect {
 	return l
 }
 
-// separator is the likeliest one.
 func (o ReadOptions) separator(head []byte) rune {
 	best, bestShare, fallback := rune(0), -1.0, rune(0)
 	for _, comma := range separators {
@@ -118,7 +116,6 @@ func (dialect) hasDecimalCommas(rows [][]string) bool {
 	return found
 }
 
-// number reads a cell.
 func (l dialect) number(cell string) (float64, error) {
 	if x, ok := simpleNumber(cell, byte(l.decimal)); ok {
 		return x, nil
@@ -132,7 +129,6 @@ func (l dialect) number(cell string) (float64, error) {
 	return number(strings.Replace(cell, ",", ".", 1))
 }
 
-// text writes a number.
 func (l dialect) text(x float64) string {
 	text := format.Number(x)
 	if l.decimal == ',' {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"missingscore/data/format"
@@ -33,56 +34,26 @@ var foreigners = []foreign{
 	{"a Feather file of version 1", nil, []string{"FEA1"}, "x <- arrow::read_feather(%q)", "import pandas; x = pandas.read_feather(%q)", false},
 }
 
-// foreignFile refuses a file that has to be converted, with the commands that do it: values as
-// numbers, codes of missing answers as missing cells, labels of variables in a file for --labels.
+// foreignFile refuses a file that has to be converted, with the commands that do it: values as numbers, codes of
+// missing answers as missing cells, labels of variables in a file for --labels.
 func foreignFile(path, name string, first []byte) error {
-	for _, f := range foreigners {
-		if f.named(path) || f.known(first) {
-			return fmt.Errorf("%s: %s; convert it by\n  R       %s\n  Python  %s", name, f.name, f.inR(path), f.inPython(path))
-		}
+	at := slices.IndexFunc(foreigners, func(f foreign) bool {
+		return slices.Contains(f.endings, format.Ending(path)) || slices.ContainsFunc(f.begins, func(begin string) bool {
+			return bytes.HasPrefix(first, []byte(begin)) || len(begin) >= 20 && bytes.Contains(first, []byte(begin))
+		})
+	})
+	if at < 0 {
+		return nil
 	}
-	return nil
-}
-
-func (f foreign) named(path string) bool {
-	for _, e := range f.endings {
-		if format.Ending(path) == e {
-			return true
-		}
-	}
-	return false
-}
-
-func (f foreign) known(first []byte) bool {
-	for _, begin := range f.begins {
-		if bytes.HasPrefix(first, []byte(begin)) || len(begin) >= 20 && bytes.Contains(first, []byte(begin)) {
-			return true
-		}
-	}
-	return false
-}
-
-// converted are the names of the table and of its labels.
-func converted(path string) (table, labels string) {
-	base := strings.TrimSuffix(path, filepath.Ext(path))
-	return base + ".csv", base + "-labels.csv"
-}
-
-func (f foreign) inR(path string) string {
-	table, labels := converted(path)
-	line := fmt.Sprintf(f.r, path)
-	if !f.labels {
-		return line + fmt.Sprintf("; write.csv(x, %q, row.names = FALSE, na = \"\")", table)
-	}
-	return line + fmt.Sprintf("; write.csv(haven::zap_labels(haven::zap_missing(x)), %q, row.names = FALSE, na = \"\"); "+
-		"write.csv(data.frame(name = names(x), label = sapply(x, function(v) paste(attr(v, \"label\"), collapse = \" \"))), %q, row.names = FALSE)", table, labels)
-}
-
-func (f foreign) inPython(path string) string {
-	table, labels := converted(path)
-	line := fmt.Sprintf(f.python, path) + fmt.Sprintf("; x.to_csv(%q, index=False)", table)
+	f, base, table := foreigners[at], strings.TrimSuffix(path, filepath.Ext(path)), "x"
 	if f.labels {
-		line += fmt.Sprintf("; pandas.DataFrame({\"name\": m.column_names, \"label\": m.column_labels}).to_csv(%q, index=False)", labels)
+		table = "haven::zap_labels(haven::zap_missing(x))"
 	}
-	return line
+	r := fmt.Sprintf(f.r+"; write.csv(%s, %q, row.names = FALSE, na = \"\")", path, table, base+".csv")
+	python := fmt.Sprintf(f.python+"; x.to_csv(%q, index=False)", path, base+".csv")
+	if f.labels {
+		r += fmt.Sprintf("; write.csv(data.frame(name = names(x), label = sapply(x, function(v) paste(attr(v, \"label\"), collapse = \" \"))), %q, row.names = FALSE)", base+"-labels.csv")
+		python += fmt.Sprintf("; pandas.DataFrame({\"name\": m.column_names, \"label\": m.column_labels}).to_csv(%q, index=False)", base+"-labels.csv")
+	}
+	return fmt.Errorf("%s: %s; convert it by\n  R       %s\n  Python  %s", name, f.name, r, python)
 }

@@ -23,12 +23,11 @@ type GroupError struct{ Problem string }
 
 func (e *GroupError) Error() string { return e.Problem }
 
-// ReadGroups reads a table as ReadCSV does and divides its rows by the values of a column,
-// which need not be numbers and is not among the columns read. wanted are the two groups,
-// in their order; nil: there must be just two, in the order of the column's levels (o.Kinds, a file's
-// dictionary) or else of their names. Booleans of a file that is no text are false and true. Rows
-// without a value in the column, and of no wanted group, are left out: the number of the former is
-// given.
+// ReadGroups reads a table as ReadCSV does and divides its rows by the values of a column, which need not be
+// numbers and is not among the columns read. wanted are the two groups, in their order; nil: there must be just
+// two, in the order of the column's levels (o.Kinds, a file's dictionary) or else of their names. Booleans of a
+// file that is no text are false and true. Rows without a value in the column, and of no wanted group, are left
+// out: the number of the former is given.
 //
 // A column that makes other groups is a *GroupError.
 func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Group, ungrouped int, err error) {
@@ -157,11 +156,10 @@ func twoGroups(parts map[string]*sheet, by string, wanted, order []string) ([]st
 	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two by --groups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))}
 }
 
-// SameColumns gives two tables, named by their files, the same columns in a's order, for networks are
-// compared on the same columns. A column that is left out of one table is left out of the other;
-// leftOut are those, with the file that is to blame. Levels of a column are those of both tables. It
-// fails where a file lacks a column of the other, and where a column holds texts in one file and
-// numbers in the other.
+// SameColumns gives two tables, named by their files, the same columns in a's order, for networks are compared
+// on the same columns. A column that is left out of one table is left out of the other; leftOut are those, with
+// the file that is to blame. Levels of a column are those of both tables. It fails where a file lacks a column
+// of the other, and where a column holds texts in one file and numbers in the other.
 func SameColumns(a, b *Table, fileA, fileB string) (sameA, sameB *Table, leftOut []Column, err error) {
 	without := func(t, other *Table, file string) (names []string) {
 		for _, name := range t.Names {
@@ -193,7 +191,6 @@ func SameColumns(a, b *Table, fileA, fileB string) (sameA, sameB *Table, leftOut
 	return sameA, sameB, leftOut, sameLevels(sameA, sameB, fileA, fileB)
 }
 
-// lacking says which of two tables lacks columns of the other.
 func lacking(a, b []string, fileA, fileB string) error {
 	lacks := func(names, others []string) (missing []string) {
 		for _, name := range others {

@@ -92,7 +92,6 @@ func holdAll(r io.Reader, name string) ([]byte, error) {
 	return content, nil
 }
 
-// begin makes the reader of the content.
 func (in *input) begin(from io.Reader) error {
 	in.taken.Store(0)
 	plain := bufio.NewReaderSize(counted{from, &in.taken}, 1<<16)
@@ -140,7 +139,6 @@ func (in *input) skipMark() int64 {
 	return int64(len(byteOrderMark))
 }
 
-// tell says how far the reading is.
 func (in *input) tell(taken int64) {
 	if in.progress != nil {
 		if in.size > 0 {
@@ -159,7 +157,6 @@ func (in *input) content() (io.ReaderAt, int64, error) {
 	return bytes.NewReader(held), int64(len(held)), err
 }
 
-// countedAt counts the bytes that are read.
 type countedAt struct {
 	io.ReaderAt
 	n *atomic.Int64
@@ -210,7 +207,6 @@ func (in *input) Close() error {
 	return first
 }
 
-// counted counts the bytes that are read.
 type counted struct {
 	io.Reader
 	n *atomic.Int64

@@ -73,7 +73,6 @@ func (n *numeral) value(decimal rune) (x float64, err error) {
 	return x, err
 }
 
-// numberStyle is how the cells of a column write numbers.
 type numberStyle struct {
 	usual   numeral // the first with the unit that most cells have
 	decimal rune    // '.' or ','
@@ -216,7 +215,6 @@ func (s *numberStyle) text(x float64) string {
 	return sign + s.usual.before + dialect{decimal: s.decimal}.text(math.Abs(x)) + s.usual.after
 }
 
-// kind says in words what makes the cells texts.
 func (s *numberStyle) kind() string {
 	n := s.shown[0]
 	switch {
@@ -247,7 +245,6 @@ func (s *numberStyle) leftOut(column string) string {
 	return fmt.Sprintf("%s (%q); %s reads them", s.kind(), printable.Cell(s.shown[0].cell), flag)
 }
 
-// finding says how many cells of a column are texts and what they are read as.
 func (s *numberStyle) finding(column string) string {
 	if s.problem != "" || s.either != nil {
 		return s.leftOut(column)

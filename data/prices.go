@@ -13,10 +13,9 @@ import (
 // PriceColumns names the columns of a long table of prices.
 type PriceColumns struct{ Date, Name, Price string }
 
-// ReadClosingPrices reads a long table, one line for each date and name, and gives
-// the wide table of its prices as they are, with a row for each date, in increasing
-// order, and a column for each name, sorted. o.Columns chooses names, in the order
-// asked. Prices of one stock on following days depend on each other strongly, so
+// ReadClosingPrices reads a long table, one line for each date and name, and gives the wide table of its prices
+// as they are, with a row for each date, in increasing order, and a column for each name, sorted. o.Columns
+// chooses names, in the order asked. Prices of one stock on following days depend on each other strongly, so
 // such rows are far from independent: see ReadPrices for their returns.
 //
 // Dates are written 2013-02-08. It refuses, by file and line, other dates, a
@@ -61,7 +60,6 @@ func readQuotes(path string, c PriceColumns, o ReadOptions) (*Table, error) {
 	return q.wide(days, names, o)
 }
 
-// quotes is a sheet with the places of its three columns.
 type quotes struct {
 	*sheet
 	date, name, price int
@@ -86,7 +84,6 @@ func distinct(words []string) []string {
 	return slices.Compact(words)
 }
 
-// wide is the table of prices, (days, names).
 func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 	place := make(map[string]int, len(names))
 	for j, name := range names {
@@ -136,10 +133,9 @@ func usable(t *Table, file string) (*Table, error) {
 //
 //	r_tj = log p_tj − log p_(t−1)j
 //
-// with a row for each date but the first. Days follow each other as they do in the
-// whole file, so a return over a day on which only this name has no price is
-// missing, never a return over two days. Rows without any return are left out and
-// counted in Dropped.
+// with a row for each date but the first. Days follow each other as they do in the whole file, so a return over
+// a day on which only this name has no price is missing, never a return over two days. Rows without any return
+// are left out and counted in Dropped.
 func ReadPrices(path string, c PriceColumns, o ReadOptions) (*Table, error) {
 	prices, err := readQuotes(path, c, o)
 	if err != nil {

@@ -24,8 +24,7 @@ import (
 // DefaultNA are the marks of missing cells where ReadOptions has none.
 var DefaultNA = []string{"", "NA", "N/A", "na", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ".", "?"}
 
-// ReadOptions say how a file is to be read. In the zero value separator and decimal mark are
-// detected.
+// ReadOptions say how a file is to be read. In the zero value separator and decimal mark are detected.
 type ReadOptions struct {
 	NA       []string               // marks of a missing cell, compared exactly; nil: DefaultNA. An empty cell is always missing
 	Columns  []string               // to read, in this order; nil: all. Other columns are not looked at
@@ -162,7 +161,6 @@ type source struct {
 	leftOut []Column
 }
 
-// openSource opens a file of any format.
 func openSource(path string, o ReadOptions, again bool) (*source, error) {
 	in, err := openInput(path, again)
 	if err != nil {
@@ -176,7 +174,6 @@ func openSource(path string, o ReadOptions, again bool) (*source, error) {
 	return s, nil
 }
 
-// source begins to read in the format that the input is of.
 func (in *input) source(o ReadOptions) (*source, error) {
 	f, err := in.format()
 	if err != nil {
@@ -202,7 +199,6 @@ func (in *input) source(o ReadOptions) (*source, error) {
 	return s, s.begin(o)
 }
 
-// text begins to read separated text.
 func (in *input) text(o ReadOptions) (*source, error) {
 	t, err := openText(in, o)
 	if err != nil {
@@ -417,7 +413,6 @@ func allOf(n int) []int {
 	return all
 }
 
-// table reads the file as a table.
 func (s *source) table() (*Table, error) {
 	if err := s.choose(); err != nil {
 		return nil, err
@@ -432,7 +427,6 @@ func (s *source) table() (*Table, error) {
 	return t, nil
 }
 
-// gather puts the blocks together.
 func (s *source) gather() (*Table, error) {
 	t, all := blank(s.names, 0), written{}
 	found := make([]*texts, t.D)
@@ -457,7 +451,6 @@ func (s *source) gather() (*Table, error) {
 	return t, err
 }
 
-// coded says whether columns have kinds.
 func (s *source) coded() bool {
 	return s.options.Coded || len(s.options.Kinds) > 0 || len(s.options.Nominal) > 0
 }
@@ -551,7 +544,6 @@ func (s *source) readColumn(t *Table, w *written, b *format.Block, k int) (*text
 	return nil, nil
 }
 
-// faulty is the error for cell (i, k) of a block, which is no number.
 func (s *source) faulty(b *format.Block, i, k int, why error) error {
 	part := &sheet{dialect: s.dialect, file: s.file, header: s.names, top: s.top, rowwise: s.rowwise, limit: s.limit}
 	if wrong := part.take(b); wrong != nil {

@@ -89,7 +89,6 @@ func (t *Table) CompleteRows() (*Table, error) {
 	return kept, nil
 }
 
-// only copies some rows.
 func only(t *Table, rows []int) *Table {
 	kept := blank(t.Names, len(rows))
 	kept.Cuts, kept.Rounded, kept.Nones = t.Cuts, t.Rounded, t.Nones
@@ -111,9 +110,8 @@ func only(t *Table, rows []int) *Table {
 	return kept
 }
 
-// HideMCAR hides each observed cell with probability p, independently of
-// everything (missing completely at random). Hidden cells hold 0 and rows
-// without any value stay.
+// HideMCAR hides each observed cell with probability p, independently of everything (missing completely at
+// random). Hidden cells hold 0 and rows without any value stay.
 //
 // It refuses p outside [0, 1), and a draw that leaves fewer than two rows with a
 // value or, by a *ColumnError, a column without a value or without variation.

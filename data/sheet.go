@@ -31,7 +31,6 @@ type sheet struct {
 	spaced  map[[2]int]string // cells of such a file, by row and column, that have space around them
 }
 
-// openSheet reads the text of all columns of a file.
 func openSheet(path string, o ReadOptions) (*sheet, error) {
 	f, err := openSource(path, o, path == Stdin)
 	if err != nil {
@@ -58,7 +57,6 @@ const (
 	spacedBytes = 80
 )
 
-// take adds the rows of a block of all columns.
 func (s *sheet) take(b *format.Block) error {
 	for k, c := range b.Cells {
 		if c.Levels != nil && s.levels == nil {
@@ -93,7 +91,6 @@ func (s *sheet) take(b *format.Block) error {
 	return nil
 }
 
-// sheetRows reads a sheet that is held.
 type sheetRows struct {
 	*sheet
 	ended bool
@@ -126,7 +123,6 @@ func (r *sheetRows) Read(chosen []int, _ bool) (*format.Block, error) {
 
 func (r *sheetRows) Close() error { return nil }
 
-// table understands the chosen columns of the sheet as a table.
 func (s *sheet) table(o ReadOptions) (*Table, error) {
 	header := *s
 	header.header, header.rows, header.lines, header.size = nil, nil, nil, 0
@@ -137,7 +133,6 @@ func (s *sheet) table(o ReadOptions) (*Table, error) {
 	return r.table()
 }
 
-// at is a line of the file.
 func (s *sheet) at(line int) string {
 	switch {
 	case line == 0:
@@ -185,7 +180,6 @@ func (o ReadOptions) without(chosen, all []string) ([]string, error) {
 	return left, nil
 }
 
-// chosen are the places of the chosen columns, or of all.
 func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 	if len(o.Columns) > 0 {
 		columns, err := s.find(o.Columns)
@@ -243,7 +237,6 @@ func (s *sheet) find(names []string) ([]int, error) {
 	return columns, nil
 }
 
-// times is how often each name is in the header.
 func (s *sheet) times() map[string]int {
 	times := map[string]int{}
 	for _, name := range s.header {
@@ -269,7 +262,6 @@ func (s *sheet) parse(j int, o ReadOptions) (column *Table, row int, problem err
 	return column, 0, nil
 }
 
-// reading reads cells of column j.
 func (s *sheet) reading(j int, o ReadOptions) func(cell string) (float64, error) {
 	if style := s.style(j, o); style != nil {
 		return func(cell string) (float64, error) { x, _, err := style.number(cell); return x, err }
@@ -277,8 +269,7 @@ func (s *sheet) reading(j int, o ReadOptions) func(cell string) (float64, error)
 	return s.number
 }
 
-// usable are the names of the columns that could be read alone: with ReadOptions.Coded all with a sound
-// name.
+// usable are the names of the columns that could be read alone: with ReadOptions.Coded all with a sound name.
 func (s *sheet) usable(columns []int, o ReadOptions) []string {
 	var names []string
 	times := s.times()
@@ -296,7 +287,6 @@ func (s *sheet) usable(columns []int, o ReadOptions) []string {
 // listed is how many names a message holds: more would bury what it says.
 const listed = 20
 
-// observed are the cells of column j that are not missing.
 func (s *sheet) observed(j int, o ReadOptions) (cells []string) {
 	for _, row := range s.rows {
 		if !o.missing(row[j]) {
@@ -320,7 +310,6 @@ func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 	return s.advice(o, i, j, problem)
 }
 
-// advice says what to do about cell (i, j), which is no number.
 func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 	cell := s.rows[i][j]
 	mark := "--na " + shell.List(append(slices.DeleteFunc(slices.Clone(o.marks()), func(mark string) bool { return mark == "" }), cell)) // an empty cell is missing anyway

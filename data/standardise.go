@@ -13,16 +13,14 @@ import (
 // Both have length d and the units of the columns.
 type Scale struct{ Mean, Deviation []float64 }
 
-// Standardise gives every column mean 0 and deviation 1 over its observed cells.
-// With n_j the number of them,
+// Standardise gives every column mean 0 and deviation 1 over its observed cells. With n_j the number of them,
 //
 //	Mean_j = Σ_i x_ij / n_j,   Deviation_j² = Σ_i (x_ij − Mean_j)² / n_j
 //
-// and with weights Σ_i w_ij in place of n_j, and so in every sum.
-// The objectives of score matching have units 1/x², so columns in different
-// units would otherwise weigh differently. Missing cells stay missing and hold 0. Columns with
-// Cuts have the units of their latent numbers, and stay as they are; counted rows are
-// standardised already.
+// and with weights Σ_i w_ij in place of n_j, and so in every sum. The objectives of score matching have units
+// 1/x², so columns in different units would otherwise weigh differently. Missing cells stay missing and hold 0.
+// Columns with Cuts have the units of their latent numbers, and stay as they are; counted rows are standardised
+// already.
 func Standardise(t *Table) (*Table, Scale) {
 	s := StandardScale(t)
 	return s.Standardised(t), s
@@ -74,14 +72,8 @@ func meanSquare(y, weights []float64) float64 {
 	return sum / floats.Sum(weights)
 }
 
-// ScaleAboutZero gives every column this root mean square over its observed cells,
-// without shifting it (Mean_j = 0): for models that are symmetric about 0.
-func ScaleAboutZero(t *Table, size float64) (*Table, Scale) {
-	s := RootMeanSquareScale(t, size)
-	return s.Standardised(t), s
-}
-
-// RootMeanSquareScale is that of ScaleAboutZero.
+// RootMeanSquareScale gives every column this root mean square over its observed cells, without shifting it (Mean_j = 0): for
+// models that are symmetric about 0.
 func RootMeanSquareScale(t *Table, size float64) Scale {
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	if t.Weights == nil {
@@ -97,7 +89,6 @@ func RootMeanSquareScale(t *Table, size float64) Scale {
 	return s
 }
 
-// rootMeanSquare is that of x, weighted.
 func rootMeanSquare(x, weights []float64) float64 {
 	size := floats.Norm(x, math.Inf(1))
 	if size == 0 {
@@ -118,8 +109,7 @@ func (s Scale) Standardised(t *Table) *Table {
 	return z
 }
 
-// Restore gives a table of standardised columns in the units of the scale,
-// x_j = Mean_j + Deviation_j z_j.
+// Restore gives a table of standardised columns in the units of the scale, x_j = Mean_j + Deviation_j z_j.
 func (s Scale) Restore(t *Table) *Table {
 	x := like(t, make([]float64, len(t.Values)))
 	s.restore(x, t)
@@ -145,9 +135,8 @@ func (s Scale) restore(x, z *Table) {
 	mapTo(z, x, func(j int, v float64) float64 { return s.Mean[j] + s.Deviation[j]*v })
 }
 
-// Precision gives the precision (d, d) of standardised columns in the table's
-// units, P_jk / (Deviation_j Deviation_k). It panics with mat.ErrShape if p is
-// of another size than the scale.
+// Precision gives the precision (d, d) of standardised columns in the table's units, P_jk / (Deviation_j
+// Deviation_k). It panics with mat.ErrShape if p is of another size than the scale.
 func (s Scale) Precision(p mat.Symmetric) *mat.SymDense {
 	d := len(s.Deviation)
 	if p.SymmetricDim() != d {
@@ -159,8 +148,7 @@ func (s Scale) Precision(p mat.Symmetric) *mat.SymDense {
 	return scaled
 }
 
-// PrecisionInPlace is Precision where P itself is not needed any more: it becomes the
-// result.
+// PrecisionInPlace is Precision where P itself is not needed any more: it becomes the result.
 func (s Scale) PrecisionInPlace(p *mat.SymDense) {
 	d := len(s.Deviation)
 	if p.SymmetricDim() != d {
@@ -190,8 +178,7 @@ func like(t *Table, values []float64) *Table {
 		Kinds: t.Kinds, Levels: t.Levels, LeftOut: t.LeftOut, Blocks: t.Blocks}
 }
 
-// mapTo puts f(column, value) of each observed value into another table, which may hold the same
-// values.
+// mapTo puts f(column, value) of each observed value into another table, which may hold the same values.
 func mapTo(t, to *Table, f func(j int, x float64) float64) {
 	for i := range t.N {
 		for j := range t.D {

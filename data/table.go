@@ -68,10 +68,9 @@ func (e *ColumnError) Error() string { return fmt.Sprintf("column %q: %s", e.Col
 // NewTable makes a table of the slices, which it keeps. A nil observed means
 // that every cell is. Values and observed are (n, d) row-major.
 //
-// It refuses names that are empty, equal or hold control characters; fewer than
-// two rows with a value; an observed cell that is not finite or beyond 1e150;
-// and, by a *ColumnError, a column that has no value or does not vary.
-// Rows without any value stay.
+// It refuses names that are empty, equal or hold control characters; fewer than two rows with a value; an
+// observed cell that is not finite or beyond 1e150; and, by a *ColumnError, a column that has no value or does
+// not vary. Rows without any value stay.
 func NewTable(names []string, values []float64, observed []bool) (*Table, error) {
 	if err := CheckNames(names); err != nil {
 		return nil, err
@@ -160,9 +159,8 @@ func (t *Table) Complete() bool {
 	return !slices.Contains(t.Observed, false)
 }
 
-// Select copies the named columns, in the order asked. It keeps every row, also
-// those without a value in these columns. A name that is unknown or asked twice
-// is an error.
+// Select copies the named columns, in the order asked. It keeps every row, also those without a value in these
+// columns. A name that is unknown or asked twice is an error.
 func (t *Table) Select(names []string) (*Table, error) {
 	if t.Counted != nil {
 		return nil, errors.New("the rows stand for moments: select columns of these")
@@ -191,7 +189,6 @@ func (t *Table) Select(names []string) (*Table, error) {
 	return s, nil
 }
 
-// blank is a table of n rows with every cell missing.
 func blank(names []string, n int) *Table {
 	d := len(names)
 	return &Table{Names: names, N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
@@ -252,7 +249,6 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("%s: column %q: %s %v", where, e.Column, e.Cell, e.Why)
 }
 
-// set makes cell (i, j) observed.
 func (t *Table) set(i, j int, x float64) {
 	t.Values[i*t.D+j], t.Observed[i*t.D+j] = x, true
 }
@@ -374,7 +370,6 @@ func CheckNames(names []string) error {
 	return nil
 }
 
-// choose finds the wanted names.
 func choose(names, wanted []string) ([]int, error) {
 	columns, at := make([]int, len(wanted)), map[string]int{}
 	for j, name := range slices.Backward(names) {

@@ -1,7 +1,6 @@
 package data_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -61,13 +60,6 @@ func TestNewTableRefuses(t *testing.T) {
 	}
 }
 
-func TestColumnErrorNamesItsColumn(t *testing.T) {
-	_, err := data.NewTable([]string{"a"}, []float64{1, 1}, nil)
-	var column *data.ColumnError
-	require.ErrorAs(t, err, &column)
-	assert.Equal(t, "a", column.Column)
-}
-
 func TestSelect(t *testing.T) {
 	table := parse(t, "a,b,c\n1,2,\n4,,6\n7,8,9\n")
 	table.Values[2] = math.NaN()
@@ -89,21 +81,6 @@ func TestSelect(t *testing.T) {
 	assert.EqualError(t, err, `two columns are named "a"`)
 	_, err = table.Select(nil)
 	assert.EqualError(t, err, `a table needs at least one column`)
-}
-
-func TestSelectListsTheFirstNamesOfMany(t *testing.T) {
-	var names []string
-	var values []float64
-	for j := range 25 {
-		names, values = append(names, fmt.Sprintf("g%d", j+1)), append(values, float64(j))
-	}
-	for j := range 25 {
-		values = append(values, float64(-j-1))
-	}
-	table, err := data.NewTable(names, values, nil)
-	require.NoError(t, err)
-	_, err = table.Select([]string{"z"})
-	assert.EqualError(t, err, `no column "z"; there are: g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12, g13, g14, g15, g16, g17, g18, g19, g20 and 5 more`)
 }
 
 // anyTable draws a valid table with missing cells, NaN under them.

@@ -34,8 +34,7 @@ const (
 	byteOrderMark = "\ufeff"
 )
 
-// textReader hands on text in UTF-8. It refuses anything else and lines without end before they are
-// held.
+// textReader hands on text in UTF-8. It refuses anything else and lines without end before they are held.
 type textReader struct {
 	in     io.Reader
 	file   string
@@ -46,25 +45,6 @@ type textReader struct {
 
 	fed, returned bool  // there was a line feed, a carriage return
 	err           error // that ended it
-}
-
-// OpenText opens a text file. It decompresses gzip and Zstandard and leaves out a byte order mark.
-// Reading fails if the text is not UTF-8 or a line has no end; these errors name file and line.
-func OpenText(path string) (io.ReadCloser, error) {
-	f, err := openInput(path, false)
-	if err != nil {
-		return nil, err
-	}
-	limit, err := memory.Limit()
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	f.skipMark()
-	return struct {
-		io.Reader
-		io.Closer
-	}{&textReader{in: f, file: f.name, limit: limit}, f}, nil
 }
 
 // Read implements io.Reader. An error stays.
@@ -139,7 +119,6 @@ type textFile struct {
 	start  int64 // byte of the content where the first row begins
 }
 
-// openText reads the header of a text.
 func openText(in *input, o ReadOptions) (*textFile, error) {
 	limit, err := memory.Limit()
 	if err != nil {
@@ -383,7 +362,6 @@ func (t *textFile) Seek(index any, row int, _ []int) error {
 // Close implements format.Reader.
 func (t *textFile) Close() error { return nil }
 
-// refuse is a message that is ready to be shown.
 func refuse(what string, args ...any) error {
 	err := fmt.Errorf(what, args...)
 	return &format.Error{Text: err.Error(), Cause: errors.Unwrap(err)}

@@ -67,8 +67,7 @@ func (c *cycle) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A row of more cells than there is memory for is refused before they are made: after so many
-// bytes.
+// A row of more cells than there is memory for is refused before they are made: after so many bytes.
 func TestCellsAreBounded(t *testing.T) {
 	t.Setenv(memory.Variable, "20MB")
 	for _, c := range []struct {
@@ -108,6 +107,8 @@ func TestManyColumns(t *testing.T) {
 	table, err := data.ParseCSV(strings.NewReader(text), "t.csv", data.ReadOptions{Exclude: names[:1]})
 	require.NoError(t, err)
 	require.Equal(t, names[1:], table.Names)
+	_, err = data.ParseCSV(strings.NewReader(text), "t.csv", data.ReadOptions{Columns: []string{"y"}})
+	require.ErrorContains(t, err, "x18, x19 and 29980 more")
 	_, err = data.ParseCSV(strings.NewReader(strings.Replace(text, "x1,", "x0,", 1)), "t.csv", data.ReadOptions{})
 	require.EqualError(t, err, `t.csv:1: two columns are named "x0"; correct the header, or leave it out with --columns and the names of the 29998 others that can be used`)
 }

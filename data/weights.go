@@ -8,11 +8,10 @@ import (
 	"missingscore/data/format"
 )
 
-// Weighted is the table with sampling weights: row i stands for a number of units of the
-// population in proportion to weights[i], so that every mean over rows is Σ w_i x_i / Σ w_i
-// (docs/theory/weights.md). Rows of weight 0 are left out; weights that are all equal are
-// none. It fails where there is a weight for other than each row, or one is no finite number
-// of 0 or more, and where NewTable would of the rows that are left.
+// Weighted is the table with sampling weights: row i stands for a number of units of the population in
+// proportion to weights[i], so that every mean over rows is Σ w_i x_i / Σ w_i (docs/theory/weights.md). Rows of
+// weight 0 are left out; weights that are all equal are none. It fails where there is a weight for other than
+// each row, or one is no finite number of 0 or more, and where NewTable would of the rows that are left.
 func (t *Table) Weighted(weights []float64) (*Table, error) {
 	if t.Counted != nil {
 		return nil, errors.New("rows that stand for moments have no weights of their own")

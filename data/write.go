@@ -51,8 +51,7 @@ func formatOf(path string, like *sheet) (f *format.Format, comma rune, err error
 	return f, comma, nil
 }
 
-// Stem is the name of a table's file without its folder, its ending and one for compression:
-// "t" of x/t.csv.zst.
+// Stem is the name of a table's file without its folder, its ending and one for compression: "t" of x/t.csv.zst.
 func Stem(path string) string {
 	name := format.Uncompressed(path)
 	return strings.TrimSuffix(name, filepath.Ext(name))
@@ -118,7 +117,6 @@ func writeRows(put Put, path string, like *sheet, columns []format.Column, fill 
 	}))
 }
 
-// writeText writes separated text.
 func writeText(to io.Writer, names []string, comma rune, fill func(write func([]string) error) error) error {
 	out := csv.NewWriter(to)
 	out.Comma = comma

@@ -16,13 +16,11 @@ type written struct {
 	grouped []grouped
 }
 
-// cellOf a file.
 type cellOf struct {
 	text string
 	line int
 }
 
-// before keeps the earlier one of two cells.
 func (c *cellOf) before(o cellOf) {
 	if o.line > 0 && (c.line == 0 || o.line < c.line) {
 		*c = o
@@ -37,7 +35,6 @@ type grouped struct {
 	first    cellOf // with the mark
 }
 
-// see adds a cell, which is the number x.
 func (g *grouped) see(cell string, mark byte, line int, x float64) {
 	if len(cell) < 3 && cell[0] != mark && cell[len(cell)-1] != mark {
 		return // a whole number below 100
@@ -75,7 +72,6 @@ func (w *written) note(column string, cell cellOf) {
 	w.rounded[column] = first
 }
 
-// texts are the rounded cells.
 func (w *written) texts() (texts map[string]string) {
 	for column, cell := range w.rounded {
 		if texts == nil {
@@ -95,7 +91,6 @@ func fault(column string, sums ColumnSums, rounded map[string]string) error {
 	return err
 }
 
-// see adds a cell of column k.
 func (w *written) see(k int, column string, cell string, mark rune, line int, x float64) {
 	if g := &w.grouped[k]; !g.no {
 		g.see(cell, byte(mark), line, x)
@@ -105,7 +100,6 @@ func (w *written) see(k int, column string, cell string, mark rune, line int, x 
 	}
 }
 
-// add adds what other rows of the same columns say.
 func (w *written) add(o written) {
 	for column, cell := range o.rounded {
 		w.note(column, cell)

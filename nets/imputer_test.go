@@ -67,8 +67,7 @@ func TestImputerMean(t *testing.T) {
 			if o.MaskInput {
 				h = append(h, mask[i*d:i*d+d]...)
 			}
-			h = layers(m, h)
-			require.InDeltaSlice(t, h, p.Output("mean")[i*d:i*d+d], 1e-13)
+			require.InDeltaSlice(t, byReLU(m.Params()[:6], h), p.Output("mean")[i*d:i*d+d], 1e-13)
 		}
 	}
 	_, err := graph.Build(func(b *graph.Builder) {
@@ -76,55 +75,4 @@ func TestImputerMean(t *testing.T) {
 		b.Output("mean", m.Mean(b, nets.ImputerRows{X: b.Input("x", n, 5), Mask: b.Input("mask", n, 5)}))
 	})
 	require.ErrorContains(t, err, "an imputer for 3 columns got rows of 5")
-}
-
-// layers are those of the network, at one row.
-func layers(m *nets.NormalImputer, h []float64) []float64 {
-	for l := range 3 {
-		w, bias := m.Params()[2*l], m.Params()[2*l+1]
-		next := append([]float64(nil), bias.Value...)
-		for a, v := range h {
-			for c := range next {
-				next[c] += v * w.Value[a*w.Cols+c]
-			}
-		}
-		for c := range next {
-			if l < 2 {
-				next[c] = math.Max(next[c], 0)
-			}
-		}
-		h = next
-	}
-	return h
-}
-
-// A noise-conditional imputer works in units of the row's size: with row, signal and noise
-// all k times as large, mean and deviation are too.
-func TestNoiseConditionalImputerScales(t *testing.T) {
-	const d, k = 3, 2.5
-	m := nets.NewNormalImputer(d, nets.NormalOptions{Hidden: 5, NoiseConditional: true, MaskInput: true}, stream.New(4, 4))
-	m.Slope.Value[0], m.Slope.Value[1] = 0.3, -0.2
-	p, err := graph.Build(func(b *graph.Builder) {
-		signal, noise := b.Input("signal", 1, 1), b.Input("noise", 1, 1)
-		b.Output("mean", m.Mean(b, nets.ImputerRows{X: b.Input("x", 1, d), Mask: b.Input("mask", 1, d), Signal: signal, Noise: noise}))
-		b.Output("log sd", m.LevelLogDeviation(b, signal, noise))
-	})
-	require.NoError(t, err)
-	at := func(k, noise float64) (mean []float64, logSD float64) {
-		for j, v := range []float64{0.7, 0, -1.2} {
-			p.Input("x")[j], p.Input("mask")[j] = k*v, 1
-		}
-		p.Input("mask")[1] = 0
-		p.Input("signal")[0], p.Input("noise")[0] = k*0.8, k*noise
-		require.NoError(t, p.Run())
-		return append(mean, p.Output("mean")...), p.Output("log sd")[0]
-	}
-	mean, logSD := at(1, 0.5)
-	scaled, scaledSD := at(k, 0.5)
-	for j := range mean {
-		require.InDelta(t, k*mean[j], scaled[j], 1e-12)
-	}
-	require.InDelta(t, logSD+math.Log(k), scaledSD, 1e-12)
-	other, _ := at(1, 0.05)
-	require.NotEqual(t, mean, other, "the level is not told")
 }

@@ -34,7 +34,6 @@ func init() {
 
 var fileMark = []byte("ARROW1")
 
-// reader reads record batches one after another.
 type reader struct {
 	next  func() (arrow.RecordBatch, error) // io.EOF after the last
 	all   []format.Column
@@ -157,7 +156,6 @@ func (r *fileReader) Seek(index any, row int, _ []int) error {
 	return nil
 }
 
-// name notes the columns.
 func (r *reader) name(schema *arrow.Schema) error {
 	for _, f := range schema.Fields() {
 		if scale := decimals(f.Type); scale < -mostDecimals || scale > mostDecimals {
@@ -259,12 +257,10 @@ func (r *reader) Read(chosen []int, texts bool) (*format.Block, error) {
 	return b, nil
 }
 
-// converted are the values of a column of numbers.
 func converted[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32](a interface{ Value(int) T }) func(int) float64 {
 	return func(i int) float64 { return float64(a.Value(i)) }
 }
 
-// numbersOf gives the numbers of a column, nil where it has none.
 func numbersOf(values arrow.Array) func(i int) float64 {
 	switch a := values.(type) {
 	case *array.Float64:
@@ -316,7 +312,6 @@ func levelsOf(values arrow.Array) (levels []string) {
 	return levels
 }
 
-// textOf gives the cells of a column as text.
 func textOf(values arrow.Array) func(i int) string {
 	switch a := values.(type) {
 	case *array.Dictionary:

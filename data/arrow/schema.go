@@ -22,7 +22,6 @@ const (
 	fieldMetadata  = 16
 )
 
-// soundFooter checks the schema of a file.
 func soundFooter(content io.ReaderAt, size int64) error {
 	var tail [4]byte
 	if _, err := content.ReadAt(tail[:], size-10); size < 18 || err != nil {

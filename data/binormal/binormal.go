@@ -21,10 +21,9 @@ func Density(x, y, rho float64) float64 {
 	return math.Exp(-(x*x-2*rho*x*y+y*y)/(2*left)) / (2 * math.Pi * math.Sqrt(left))
 }
 
-// CDF is P(X ≤ x, Y ≤ y), −1 ≤ ρ ≤ 1, coordinates finite or not: the algorithm BVND of Genz 2004
-// ("Numerical computation of rectangular bivariate and trivariate normal and t
-// probabilities", Statistics and Computing 14), after Drezner & Wesolowsky 1990. Its error is
-// about 1e-15.
+// CDF is P(X ≤ x, Y ≤ y), −1 ≤ ρ ≤ 1, coordinates finite or not: the algorithm BVND of Genz 2004 ("Numerical
+// computation of rectangular bivariate and trivariate normal and t probabilities", Statistics and Computing 14),
+// after Drezner & Wesolowsky 1990. Its error is about 1e-15.
 func CDF(x, y, rho float64) float64 { return max(0, min(1, upper(-x, -y, rho))) }
 
 // rule is a quadrature of Gauss and Legendre on (0, 2), whose weights sum to 2.
@@ -72,13 +71,11 @@ func upper(h, k, rho float64) float64 {
 	return sum*half/(2*math.Pi) + tail(h)*tail(k)
 }
 
-// tail is 1 − Φ(x).
 func tail(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
 
 const farthest = -100 // exponents below it count for nothing
 
-// steep is upper for |ρ| ≥ 0.925, where the integrand has a peak: that is taken off and
-// integrated by a series.
+// steep is upper for |ρ| ≥ 0.925, where the integrand has a peak: that is taken off and integrated by a series.
 func steep(h, k, rho float64) float64 {
 	positive := rho > 0
 	if !positive {

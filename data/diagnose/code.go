@@ -18,7 +18,6 @@ var conventional = []float64{
 // conventionalBelow are more of them, where no other value is negative.
 var conventionalBelow = []float64{-1, -2, -3, -7, -8, -9}
 
-// code is a value of a column that seems to mark missing cells.
 type code struct {
 	frequent
 	unsure bool // it may as well be a measurement: worth a note
@@ -107,7 +106,6 @@ func times(n int) string {
 // told from the rest.
 const leastLong = 5
 
-// codes are the values of a column that seem to mark missing cells.
 func (c column) codes() (found []code) {
 	at := map[int]bool{} // places of candidates among the different values
 	for _, v := range conventional {
@@ -146,8 +144,7 @@ func (c column) codes() (found []code) {
 	return append(found, top...)
 }
 
-// between are the places of the least and the largest value that is no candidate; low > high where
-// all are.
+// between are the places of the least and the largest value that is no candidate; low > high where all are.
 func (c column) between(at map[int]bool) (low, high int) {
 	for high = len(c.distinct) - 1; high >= 0 && at[high]; high-- {
 	}
@@ -157,8 +154,7 @@ func (c column) between(at map[int]bool) (low, high int) {
 	return low, high
 }
 
-// symmetric says whether the column has the negative of each of its values, as a scale from
-// -2 to 2 does.
+// symmetric says whether the column has the negative of each of its values, as a scale from -2 to 2 does.
 func (c column) symmetric() bool {
 	for k, v := range c.distinct {
 		if c.distinct[len(c.distinct)-1-k] != -v {
@@ -186,9 +182,8 @@ func (c column) joined(at map[int]bool, low, high int) (int, int) {
 	return low, high
 }
 
-// tail says whether the value at place k, the nearest below the others, may be the end of their
-// tail: near them, and not much more frequent than in a log-concave distribution, where
-// n(k) n(k+2) <= n(k+1)².
+// tail says whether the value at place k, the nearest below the others, may be the end of their tail: near them,
+// and not much more frequent than in a log-concave distribution, where n(k) n(k+2) <= n(k+1)².
 func (c column) tail(k int, high float64) bool {
 	n, next, after := float64(c.counts[k]), float64(c.counts[k+1]), float64(c.counts[k+2])
 	most := min(next, next*next/after)
@@ -216,10 +211,8 @@ func (c column) topCodes(low, high int) (found []code) {
 	return found
 }
 
-// named says whether a number is a conventional mark of a missing cell.
 func named(v float64) bool { return slices.Contains(conventional, math.Abs(v)) }
 
-// mark adds the place of a value, if there is one.
 func (c column) mark(at map[int]bool, v float64) {
 	if k, found := slices.BinarySearch(c.distinct, v); found {
 		at[k] = true
@@ -244,7 +237,6 @@ func (c column) outlies(k int, low, high float64, long bool) bool {
 	return n >= 3 && gap >= 2
 }
 
-// mostBetween is how often the most frequent of the values from low to high stands there.
 func (c column) mostBetween(low, high float64) (most int) {
 	for k, v := range c.distinct {
 		if low <= v && v <= high {

@@ -42,7 +42,6 @@ func (e *examined) correlation(columns []int) (r *mat.SymDense, candidate float6
 	return gaussian.Fit(e.standardised(columns, rows), emIterations, 0).Correlation(), emCandidate
 }
 
-// unit is a column's mean and standard deviation.
 type unit struct{ mean, sd float64 }
 
 func unitOf(cells []float64) unit {
@@ -87,8 +86,7 @@ func (e *examined) nearlyEqual(j, k int) bool {
 	return n >= fewestRows && u > 0 && v > 0 && 1-covariance*covariance/(u*v) < explainedBut
 }
 
-// complete is the correlation of some columns, as they are modelled, over the rows that have all of
-// them, n.
+// complete is the correlation of some columns, as they are modelled, over the rows that have all of them, n.
 func (e *examined) complete(columns []int) (r *mat.SymDense, n int) {
 	const atOnce = 512 // rows that are multiplied
 	t, d := e.after, len(columns)

@@ -75,8 +75,7 @@ func (e *examined) active() (active []int) {
 	return active
 }
 
-// copies finds pairs that are nearly equal but for place and unit, and gives the columns
-// without one of each.
+// copies finds pairs that are nearly equal but for place and unit, and gives the columns without one of each.
 func (e *examined) copies(active []int) (findings []Finding, left []int) {
 	if len(active) < 2 || float64(len(active))*float64(len(active))*float64(e.N) > copiesCost {
 		return nil, active
@@ -94,8 +93,7 @@ func (e *examined) copies(active []int) (findings []Finding, left []int) {
 	return findings, left
 }
 
-// together are the values, as modelled, of the first column and of the others in the rows
-// that have all of them.
+// together are the values, as modelled, of the first column and of the others in the rows that have all of them.
 func (e *examined) together(columns []int) (first []float64, others [][]float64) {
 	others = make([][]float64, len(columns)-1)
 	t := e.after

@@ -1,6 +1,5 @@
-// Package diagnose says what is wrong with a table before anything is fitted to it: each
-// fault in one sentence that names the column and what to do. Flags in the sentences are
-// those of the missingscore command.
+// Package diagnose says what is wrong with a table before anything is fitted to it: each fault in one sentence
+// that names the column and what to do. Flags in the sentences are those of the missingscore command.
 //
 //	Table      all findings
 //	Refusal    what cannot give a result at all
@@ -55,7 +54,6 @@ type Setting struct {
 	Workers     int               // that look at columns at the same time; 1
 }
 
-// check looks for one kind of fault.
 type check struct {
 	Kind string
 	find func(*examined) []Finding
@@ -108,7 +106,6 @@ func Table(t *data.Table, s Setting) ([]Finding, error) {
 	return findings, nil
 }
 
-// examined is a table with what several checks need of it.
 type examined struct {
 	*data.Table
 	Setting
@@ -144,7 +141,6 @@ func (e *examined) look() error {
 	})
 }
 
-// transformed says whether a column is modelled by a function of it.
 func (e *examined) transformed(j int) bool { return e.Transform != nil && e.Transform[j] != nil }
 
 // ordinal says whether a column is of ordered categories, or of levels.
@@ -155,7 +151,6 @@ func (e *examined) ordinal(j int) bool {
 // natural says whether the model takes a function of a column by itself.
 func (e *examined) natural(j int) bool { return e.Natural != nil && e.Natural[j] != nil }
 
-// names are those of some columns.
 func (e *examined) names(columns []int) []string {
 	var names []string
 	for _, j := range columns {
@@ -166,7 +161,6 @@ func (e *examined) names(columns []int) []string {
 
 const listed = 6 // names in a message; more are counted
 
-// list is words for reading.
 func list(words []string) string {
 	switch n := len(words); {
 	case n > listed:
@@ -177,7 +171,6 @@ func list(words []string) string {
 	return words[0]
 }
 
-// columnsText is "column a" or "columns a and b".
 func columnsText(names []string) string {
 	if len(names) == 1 {
 		return "column " + names[0]
@@ -196,7 +189,6 @@ func flag(name string, words []string) string {
 	return "--" + name + " " + shell.List(words)
 }
 
-// plural is "is" or "are".
 func plural(n int, one, more string) string {
 	if n == 1 {
 		return one
@@ -218,7 +210,6 @@ type summary struct {
 	far           bool      // from normal: skewness beyond 2 or heavy tails, of many different values
 }
 
-// frequent is a value and how often it stands in a column.
 type frequent struct {
 	value float64
 	count int
@@ -239,7 +230,6 @@ func (c column) summary(name string) summary {
 	return s
 }
 
-// column is the observed values of one.
 type column struct {
 	cells    []float64 // in the order of the rows
 	distinct []float64 // increasing

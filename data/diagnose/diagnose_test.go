@@ -214,8 +214,7 @@ func TestFewness(t *testing.T) {
 	require.Contains(t, f.Message, "a (-1, ")
 }
 
-// Columns that are called ordinal are no longer said to look so; many categories are, and those
-// of few cells.
+// Columns that are called ordinal are no longer said to look so; many categories are, and those of few cells.
 func TestOrdinalColumns(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	ordinal := func(t *testing.T, row func(i int, a, b, c, d float64) []float64) []diagnose.Finding {

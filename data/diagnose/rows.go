@@ -29,7 +29,6 @@ func Refusal(t *data.Table) error {
 	return fmt.Errorf("only %d rows have a value: at least %d are needed, the standard error of a correlation is 1/√(n − 3) of n rows", n, leastRows)
 }
 
-// rowsWithValues counts them.
 func rowsWithValues(t *data.Table) (n int) {
 	if t.Counted != nil || t.Sampled != nil {
 		return t.RowCount()
@@ -45,8 +44,7 @@ func rowsWithValues(t *data.Table) (n int) {
 	return n
 }
 
-// fewRows warns of tables that say little, and of normal distributions that they do not
-// determine.
+// fewRows warns of tables that say little, and of normal distributions that they do not determine.
 func fewRows(e *examined) []Finding {
 	n := rowsWithValues(e.Table)
 	switch {
@@ -60,7 +58,6 @@ func fewRows(e *examined) []Finding {
 	return nil
 }
 
-// seldomObserved warns of columns with hardly a value.
 func seldomObserved(e *examined) []Finding {
 	if rowsWithValues(e.Table) < fewestRows {
 		return nil
@@ -287,7 +284,6 @@ func apartLevels(e *examined) []Finding {
 	return []Finding{{Severity: Warning, Columns: slices.Compact(columns), Message: fmt.Sprintf("never observed: %s: edges between these columns, and draws there, rest on the model alone", strings.Join(words, "; "))}}
 }
 
-// perLevel counts, for each level of column j, the rows that show column k.
 func perLevel(t *data.Table, j, k int) []int {
 	counts := make([]int, len(data.Coded(t, j)))
 	for at := 0; at < len(t.Values); at += t.D {

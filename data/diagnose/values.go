@@ -41,8 +41,7 @@ func fewValues(e *examined) []Finding {
 		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is treated as a number", "they are treated as numbers"), flag("ordinal", names), flag("nominal", names))}}
 }
 
-// limits notes columns whose largest or smallest value stands so often that it may be a limit
-// of detection.
+// limits notes columns whose largest or smallest value stands so often that it may be a limit of detection.
 func limits(e *examined) []Finding {
 	var found []int
 	var shown []string
@@ -108,7 +107,6 @@ func categories(e *examined) (found []Finding) {
 	return found
 }
 
-// noneCells tells of cells "None" in columns of levels, which may be a level and not a gap.
 func noneCells(e *examined) []Finding {
 	var names, counts []string
 	for _, name := range e.Names {
@@ -123,7 +121,6 @@ func noneCells(e *examined) []Finding {
 	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("cells None are read as missing (%s): if None is a level, name the marks of missing cells without it (--na NA)", strings.Join(counts, ", "))}}
 }
 
-// rounded warns of columns of whole numbers that float64 cannot hold.
 func rounded(e *examined) []Finding {
 	var found []int
 	var shown []string
@@ -144,7 +141,6 @@ func rounded(e *examined) []Finding {
 
 const leastIncreasing = 20 // rows, where only their order tells
 
-// identifiers warns of columns that count or name the rows.
 func identifiers(e *examined) []Finding {
 	var found []int
 	for j, c := range e.columns {
@@ -184,7 +180,6 @@ func (c column) identifies(name string) bool {
 	return c.whole && (increasing && n >= leastIncreasing || crowded || data.IdentifierName(name))
 }
 
-// even says whether distinct values have equal steps.
 func (c column) even(step float64) bool {
 	for k := 1; k < len(c.distinct); k++ {
 		if math.Abs(c.distinct[k]-c.distinct[k-1]-step) > 1e-6*step {

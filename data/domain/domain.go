@@ -1,8 +1,7 @@
-// Package domain describes the support of truncated data: all of R^d, a box, half-
-// spaces, and their intersections. For a row with missing cells it says whether it can be
-// completed inside, where its missing cells may lie, the weight g that vanishes on the
-// boundary of the projection onto its observed coordinates, and the directions
-// along which the range of its missing cells stays the same.
+// Package domain describes the support of truncated data: all of R^d, a box, half- spaces, and their
+// intersections. For a row with missing cells it says whether it can be completed inside, where its missing
+// cells may lie, the weight g that vanishes on the boundary of the projection onto its observed coordinates, and
+// the directions along which the range of its missing cells stays the same.
 package domain
 
 import (
@@ -13,9 +12,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Domain is the set of x with Lower ≤ x ≤ Upper and Aᵀx ≤ B for each half-space,
-// in the units of the columns. Bounds may be infinite; data on the boundary
-// belong to it. A nil *Domain is all of R^d.
+// Domain is the set of x with Lower ≤ x ≤ Upper and Aᵀx ≤ B for each half-space, in the units of the columns.
+// Bounds may be infinite; data on the boundary belong to it. A nil *Domain is all of R^d.
 type Domain struct {
 	Lower, Upper []float64 // (d)
 	Half         []HalfSpace
@@ -241,9 +239,8 @@ func (s *Domain) Standardised(mean, deviation []float64) *Domain {
 // Bounds are those of a box, (d) each.
 type Bounds struct{ Lower, Upper []float64 }
 
-// Censoring is s for a table whose cells below Below_j or above Above_j are missing, and
-// no others of these columns; infinite thresholds are none. Observed cells then lie
-// between the thresholds and missing ones beyond.
+// Censoring is s for a table whose cells below Below_j or above Above_j are missing, and no others of these
+// columns; infinite thresholds are none. Observed cells then lie between the thresholds and missing ones beyond.
 //
 // Check refuses a column with both thresholds, whose missing cells would lie in two
 // pieces, and a threshold outside s.

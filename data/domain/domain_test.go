@@ -104,9 +104,8 @@ var weights = map[string]domain.Weight{
 	"per coordinate": {}, "scalar": {Scalar: true}, "cap": {Cap: 0.3}, "as the paper": {Scalar: true, NoTangent: true},
 }
 
-// ∂g is the derivative of g by differences; g vanishes on the boundary of the
-// projection in each coordinate with a normal component there, and not on the
-// bounds of missing cells.
+// ∂g is the derivative of g by differences; g vanishes on the boundary of the projection in each coordinate with
+// a normal component there, and not on the bounds of missing cells.
 func TestWeight(t *testing.T) {
 	const h = 1e-6
 	for name, w := range weights {

@@ -30,8 +30,7 @@ type half struct {
 //
 //	{"lower": {"x1": 0.1}, "upper": {}, "halfspace": {"a": {"x1": 0.3, "x2": -0.2}, "b": 1.4}}
 //
-// the half-space being aᵀx ≤ b; "halfspaces" is a list of such. Errors name the
-// file and the column.
+// the half-space being aᵀx ≤ b; "halfspaces" is a list of such. Errors name the file and the column.
 func Read(path string, names []string) (*Domain, error) {
 	return strictjson.File(path, func(text []byte) (*Domain, error) { return Parse(text, names) })
 }

@@ -10,10 +10,9 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Interior completes a row to a point well inside s: the missing cells' slack to
-// the nearest bound, at most 1, is as large as it can be (a linear program), in
-// units that fit the bounds and half-spaces, whatever those of the columns are.
-// It fails where no slack is left.
+// Interior completes a row to a point well inside s: the missing cells' slack to the nearest bound, at most 1,
+// is as large as it can be (a linear program), in units that fit the bounds and half-spaces, whatever those of
+// the columns are. It fails where no slack is left.
 func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
 	var free []int
 	point = make([]float64, len(x))

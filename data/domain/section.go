@@ -2,10 +2,9 @@ package domain
 
 import "math"
 
-// Section is the range of a row's missing cells given its observed ones: the box
-// Lower, Upper, cut by half-spaces whose observed part has been moved to B. All
-// slices have length d; only missing coordinates mean anything, and each A is zero
-// on the others.
+// Section is the range of a row's missing cells given its observed ones: the box Lower, Upper, cut by
+// half-spaces whose observed part has been moved to B. All slices have length d; only missing coordinates mean
+// anything, and each A is zero on the others.
 type Section struct {
 	Lower, Upper []float64
 	Cuts         []HalfSpace
@@ -40,10 +39,9 @@ func (s *Domain) Section(c *Section, x, mask []float64) {
 	}
 }
 
-// Single is the section's only half-space if there is one and the coordinates it
-// cuts have no other bound. Then an isotropic normal restricted to the section
-// is known in closed form: one component along A is truncated, and the others are
-// as the box says.
+// Single is the section's only half-space if there is one and the coordinates it cuts have no other bound. Then
+// an isotropic normal restricted to the section is known in closed form: one component along A is truncated, and
+// the others are as the box says.
 func (c *Section) Single() (h HalfSpace, ok bool) {
 	if len(c.Cuts) != 1 {
 		return h, false

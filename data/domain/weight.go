@@ -7,10 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Weight chooses the weight function g_Λ of truncated score matching
-// (docs/theory/truncated.md#eq-weight-g). It vanishes on the boundary of the projection
-// X_Λ of the domain onto the observed coordinates: bounds of missing cells, and half-spaces that
-// cut an unbounded missing coordinate, have no part in it.
+// Weight chooses the weight function g_Λ of truncated score matching (docs/theory/truncated.md#eq-weight-g). It
+// vanishes on the boundary of the projection X_Λ of the domain onto the observed coordinates: bounds of missing
+// cells, and half-spaces that cut an unbounded missing coordinate, have no part in it.
 //
 // The zero value is the default, one g_j per coordinate. With δ_j the distance of
 // x_j to its own bounds and δ_h that of x_Λ to a half-space of observed coordinates,
@@ -31,20 +30,17 @@ type Weight struct {
 	NoTangent bool `json:"no_tangent"`
 }
 
-// Tangent holds, for each half-space h of a domain, the vector v_h on a row's
-// missing coordinates with a_kᵀv_h = 1 for k = h and 0 for the other half-spaces
-// cut, zero if h is not cut. t_j = e_j − Σ_h a_hj v_h is then tangent to all of
-// them: moving along it, x_Λ changes by e_j and the range of the missing cells
-// stays. Among all choices v has the least length. Coordinates that the box
-// bounds cannot take part.
+// Tangent holds, for each half-space h of a domain, the vector v_h on a row's missing coordinates with a_kᵀv_h =
+// 1 for k = h and 0 for the other half-spaces cut, zero if h is not cut. t_j = e_j − Σ_h a_hj v_h is then
+// tangent to all of them: moving along it, x_Λ changes by e_j and the range of the missing cells stays. Among
+// all choices v has the least length. Coordinates that the box bounds cannot take part.
 type Tangent struct {
 	V    [][]float64 // (half-spaces, d)
 	Lost []bool      // (d): observed coordinates for which no such t_j exists
 }
 
-// At fills g and its derivatives ∂_j g_j (d) for a row, zero where missing, and
-// the tangent, whose memory it uses again. Lost coordinates have g = 0: they are
-// left out of the objective.
+// At fills g and its derivatives ∂_j g_j (d) for a row, zero where missing, and the tangent, whose memory it
+// uses again. Lost coordinates have g = 0: they are left out of the objective.
 func (w Weight) At(s *Domain, x, mask, g, slope []float64, t *Tangent) {
 	cap := w.Cap
 	if cap == 0 {
@@ -126,9 +122,8 @@ func (w Weight) scalar(s *Domain, x, mask, g, slope []float64, t *Tangent, cap f
 	}
 }
 
-// distance of x_Λ to a half-space that has a boundary in the projection, and the
-// length of its normal there: one of observed coordinates or, without the
-// tangential correction, one whose missing coordinates the box bounds.
+// distance of x_Λ to a half-space that has a boundary in the projection, and the length of its normal there: one
+// of observed coordinates or, without the tangential correction, one whose missing coordinates the box bounds.
 func (s *Domain) distance(h HalfSpace, x, mask []float64, noTangent bool) (distance, size float64, ok bool) {
 	low, _, cut := s.reach(h, x, mask)
 	if cut && (!noTangent || math.IsInf(low, -1)) {
@@ -152,7 +147,6 @@ func (t *Tangent) damping(s *Domain) float64 {
 	return min(1, 4/max(stretch, 4))
 }
 
-// tangent fills t for a pattern.
 func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 	if d := len(s.Lower); len(t.Lost) != d || len(t.V) != len(s.Half) {
 		t.Lost, t.V = make([]bool, d), nil

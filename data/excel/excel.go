@@ -43,7 +43,6 @@ const (
 	mostLetters = 32767 // of a cell, in UTF-16
 )
 
-// book is an open workbook.
 type book struct {
 	file   string
 	size   int64                // bytes
@@ -64,7 +63,6 @@ type reader struct {
 	top    int
 }
 
-// cellKinds are kinds of cells, as a set.
 type cellKinds int
 
 const (
@@ -76,7 +74,6 @@ const (
 	timeCell
 )
 
-// cell of a row.
 type cell struct {
 	text       string
 	kind       cellKinds
@@ -165,7 +162,6 @@ func open(in *format.File) (format.Reader, error) {
 	}
 }
 
-// refuse is a message about the file.
 func (b *book) refuse(what string, args ...any) error {
 	return &format.Error{Text: b.file + fmt.Sprintf(what, args...)}
 }
@@ -247,7 +243,6 @@ func (b *book) sheet(asked string) (*part, error) {
 	return p, err
 }
 
-// readStyles finds how each style of cells shows a number.
 func (b *book) readStyles(name string) error {
 	var sheet styleSheet
 	if err := b.decode(name, &sheet); err != nil {
@@ -384,7 +379,6 @@ func (b *book) open(name string) (*part, error) {
 	return &part{xml.NewTokenDecoder(&shallow{Decoder: xml.NewDecoder(&bounded{content, most})}), content, b.file, name}, nil
 }
 
-// damage says where the part is damaged.
 func (p *part) damage(where string, err error) error {
 	advice := "open it in Excel or LibreOffice, check the rows there and save it again"
 	if errors.Is(err, errLong) {
@@ -485,7 +479,6 @@ func (r *reader) next() ([]cell, error) {
 	return row, err
 }
 
-// cells reads the next row.
 func (r *reader) cells() ([]cell, error) {
 	for {
 		t, err := r.part.Token()
@@ -502,7 +495,6 @@ func (r *reader) cells() ([]cell, error) {
 	}
 }
 
-// cellsOf are the cells of a row by their columns.
 func (r *reader) cellsOf(begin xml.StartElement) (row []cell, err error) {
 	number := r.row + 1
 	if given := attribute(begin, "r"); given != "" {
@@ -539,7 +531,6 @@ func (r *reader) cellsOf(begin xml.StartElement) (row []cell, err error) {
 	}
 }
 
-// attribute of an element; "" if it has none of the name.
 func attribute(e xml.StartElement, name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
@@ -592,7 +583,6 @@ func (r *reader) readCell(begin xml.StartElement) (cell, error) {
 	}
 }
 
-// cellColumn is the column of a cell named as B7, or the next where it has no name.
 func cellColumn(name string, row, next int) (int, error) {
 	at, digits := next, ""
 	if name != "" {
@@ -617,7 +607,6 @@ func columnName(at int) (name string) {
 	return name
 }
 
-// cell is what a cell of a type and a style holds.
 func (b *book) cell(kind, style, text string) (cell, error) {
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" && kind != "str" && kind != "inlineStr" {

@@ -37,7 +37,6 @@ var parts = []struct{ name, text string }{
 		`<xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/><xf numFmtId="166" applyNumberFormat="1"/></cellXfs></styleSheet>`},
 }
 
-// writer writes the rows of one sheet as they come.
 type writer struct {
 	book    *zip.Writer
 	sheet   *bufio.Writer
@@ -135,8 +134,7 @@ func longWhole(cell string) bool {
 // unwritable are characters that XML has none of.
 var unwritable = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f\x{fffe}\x{ffff}]`)
 
-// escaped is a text as unescaped reads it. What would be read as an escape has its first character
-// escaped.
+// escaped is a text as unescaped reads it. What would be read as an escape has its first character escaped.
 func escaped(text string) string {
 	for at := 0; ; at += len("_x005F_") {
 		next := escape.FindStringIndex(text[at:])

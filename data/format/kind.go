@@ -38,8 +38,7 @@ func (k Kind) Zone() string {
 	return ""
 }
 
-// Keeps says whether a value of the kind gives the cell back. A number may lose zeros behind its
-// decimals.
+// Keeps says whether a value of the kind gives the cell back. A number may lose zeros behind its decimals.
 func (k Kind) Keeps(cell string) bool {
 	switch k {
 	case Whole:

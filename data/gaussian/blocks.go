@@ -40,9 +40,8 @@ var Gonum = Algebra{
 	},
 }
 
-// inverse fills a (m, m) with the inverse of the block p[at, at] of a matrix (d, d), of which it
-// reads the lower triangle. logDet is that of the block. It is not ok if the block is not positive
-// definite.
+// inverse fills a (m, m) with the inverse of the block p[at, at] of a matrix (d, d), of which it reads the lower
+// triangle. logDet is that of the block. It is not ok if the block is not positive definite.
 func (r Algebra) inverse(a, p []float64, d int, at []int) (logDet float64, ok bool) {
 	n := len(at)
 	for i, j := range at {
@@ -110,9 +109,8 @@ func mirror(a []float64, n int) {
 	}
 }
 
-// blocks inverts blocks P_mm of one precision P. If P has many zeros, as along a path, the columns m
-// fall into the components that P's pairs join; each has an inverse of its own
-// (docs/theory/gaussian.md#eq-sparse-blocks).
+// blocks inverts blocks P_mm of one precision P. If P has many zeros, as along a path, the columns m fall into
+// the components that P's pairs join; each has an inverse of its own (docs/theory/gaussian.md#eq-sparse-blocks).
 type blocks struct {
 	Algebra
 	d     int
@@ -215,7 +213,6 @@ func (c *blocks) component(j int) {
 	slices.Sort(c.at[from:])
 }
 
-// add inverts the columns at[from:].
 func (c *blocks) add(from int) (logDet float64, ok bool) {
 	at, start := c.at[from:], len(c.numbers)
 	c.numbers = c.numbers[:start+len(at)*len(at)]
@@ -224,7 +221,6 @@ func (c *blocks) add(from int) (logDet float64, ok bool) {
 	return c.inverse(q.block, c.p, c.d, at)
 }
 
-// addTo adds the inverse, times a weight, to sum, (d, d).
 func (c *blocks) addTo(sum []float64, weight float64) {
 	for _, q := range c.parts {
 		q.addTo(sum, c.d, weight)

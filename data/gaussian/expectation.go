@@ -68,9 +68,8 @@ func NewExpectation(d int, r Algebra) *Expectation {
 	return c
 }
 
-// Over makes a step over rows x (n, d), 0 where missing, for the linear part eta = Pμ (d) and the
-// precision p (d, d). rows are the patterns of mask and weight. It fails with
-// ErrNotPositiveDefinite.
+// Over makes a step over rows x (n, d), 0 where missing, for the linear part eta = Pμ (d) and the precision p
+// (d, d). rows are the patterns of mask and weight. It fails with ErrNotPositiveDefinite.
 func (c *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns) error {
 	if err := c.prepare(eta, p); err != nil {
 		return err
@@ -183,8 +182,7 @@ func (c *Expectation) loss(pm []float64) (sum float64) {
 	return sum
 }
 
-// Gradient sets byEta (d) and byP (d, d) to the loss's derivatives at fixed moments, and returns the
-// loss:
+// Gradient sets byEta (d) and byP (d, d) to the loss's derivatives at fixed moments, and returns the loss:
 //
 //	ψ = −2A tr P + tr(PMP),   ∂ψ/∂η = −2PS,   ∂ψ/∂P = 2(PM + PSμᵀ − A I)
 func (c *Expectation) Gradient(byEta, byP []float64) (loss float64) {
@@ -202,7 +200,6 @@ func (c *Expectation) Gradient(byEta, byP []float64) (loss float64) {
 	return loss
 }
 
-// begin makes room for n rows.
 func (c *completedRows) begin(n, d int) {
 	c.root, c.x, c.px, c.n = room(c.root, n), room(c.x, n*d), room(c.px, n*d), 0
 }
@@ -224,7 +221,6 @@ func (c *completedRows) take(rows []int, d int, x, mask, mu, weight []float64) (
 	return share
 }
 
-// addSum adds the rows, times the root of their weights once more, to sum.
 func (c *completedRows) addSum(sum []float64) {
 	d := len(sum)
 	for i := range c.n {

@@ -71,7 +71,6 @@ func Fit(t *data.Table, most int, limit float64) *Normal {
 	return m
 }
 
-// all are the first d columns.
 func all(d int) (columns []int) {
 	for j := range d {
 		columns = append(columns, j)
@@ -79,7 +78,6 @@ func all(d int) (columns []int) {
 	return columns
 }
 
-// times is the product of a matrix (d, d) and x (d).
 func times(p, x []float64) (y []float64) {
 	for j := range x {
 		y = append(y, dot(p[j*len(x):(j+1)*len(x)], x))

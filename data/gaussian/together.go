@@ -24,8 +24,7 @@ const (
 	mostTogether  = 128 // and up to which: a group of larger ones leaves the caches
 )
 
-// takes tells whether a block of so many columns is to be inverted with others, and if so notes
-// its pattern.
+// takes tells whether a block of so many columns is to be inverted with others, and if so notes its pattern.
 func (t *together) takes(columns, pattern int) bool {
 	if !simd.InvertsTogether() || columns < leastTogether || columns > mostTogether {
 		return false
@@ -72,8 +71,7 @@ func (t *together) finish(patterns []rowPattern, s side) error {
 	return nil
 }
 
-// apply applies a group's inverses to their rows: the first of each pattern together, then the
-// second.
+// apply applies a group's inverses to their rows: the first of each pattern together, then the second.
 func (t *together) apply(patterns []rowPattern, group []int, s side) {
 	t.from, t.to = room(t.from, t.of.Room()), room(t.to, t.of.Room())
 	for number, more := 0, true; more; number++ {

@@ -10,7 +10,6 @@ import (
 	"missingscore/data/gaussian"
 )
 
-// joint is a test of a column by all its predictors together.
 type joint struct {
 	column     int
 	predictors []int
@@ -34,9 +33,8 @@ func (w *work) newJoint(column int, predictors []int) *joint {
 // whole says that the predictors are all other columns, and have gaps.
 func (r *joint) whole(d int) bool { return len(r.predictors) == d-1 && len(r.nuisance) > 0 }
 
-// robustScore is the p of a score test of b = 0 in E[y] = Na + Xb with the variance of
-// its rows (White 1980): e and X* what is left of y (n) and X (n, q) after regression on
-// N (n, m), u_i = e_i x*_i,
+// robustScore is the p of a score test of b = 0 in E[y] = Na + Xb with the variance of its rows (White 1980): e
+// and X* what is left of y (n) and X (n, q) after regression on N (n, m), u_i = e_i x*_i,
 //
 //	S = (Σ u_i)ᵀ (Σ u_i u_iᵀ)⁻¹ (Σ u_i),   S/ν ~ Beta(q/2, (ν − q)/2),   ν = n − m + 1
 //

@@ -14,19 +14,16 @@ import (
 	"missingscore/data/missingness"
 )
 
-// lawPenalty is that of a slope's square, per standard deviation of its column: a normal
-// prior with a deviation of 5, which leaves smooth laws alone and keeps steps from being
-// infinitely steep.
+// lawPenalty is that of a slope's square, per standard deviation of its column: a normal prior with a deviation
+// of 5, which leaves smooth laws alone and keeps steps from being infinitely steep.
 const lawPenalty = 1.0 / 25
 
-// Law estimates by which law cells are missing at random: for each column that Test finds
-// at p < 0.05, uncorrected, a logistic regression of "it is observed" on the other columns,
-// gaps filled by their conditional mean. A column has no slope on itself: that is not
-// identified. nil where no column's gaps depend on others.
+// Law estimates by which law cells are missing at random: for each column that Test finds at p < 0.05,
+// uncorrected, a logistic regression of "it is observed" on the other columns, gaps filled by their conditional
+// mean. A column has no slope on itself: that is not identified. nil where no column's gaps depend on others.
 //
-// All predictors take part where there are ten rows of the rarer kind for each and for each
-// pattern of their gaps; otherwise
-// those that are found one by one (Bonferroni), the strongest that there are rows for.
+// All predictors take part where there are ten rows of the rarer kind for each and for each pattern of their
+// gaps; otherwise those that are found one by one (Bonferroni), the strongest that there are rows for.
 func Law(t *data.Table) *missingness.Model {
 	at := withGaps(t)
 	if at == nil || t.Counted != nil {
@@ -103,9 +100,8 @@ const (
 	newtonLimit = 1e-10 // of what the last step could gain, per row
 )
 
-// fit is β that maximises the log likelihood less ½ penalty Σ β_k², k ≥ 1, by Newton's method with
-// halved steps. Columns besides the first should be of unit size. Separated outcomes have
-// no maximum without a penalty.
+// fit is β that maximises the log likelihood less ½ penalty Σ β_k², k ≥ 1, by Newton's method with halved steps.
+// Columns besides the first should be of unit size. Separated outcomes have no maximum without a penalty.
 func (d design) fit(penalty float64) []float64 {
 	beta, next := make([]float64, d.p), make([]float64, d.p)
 	gradient, step, scaled, hessian := make([]float64, d.p), make([]float64, d.p), make([]float64, len(d.x)), make([]float64, d.p*d.p)
@@ -140,7 +136,6 @@ func (d design) fit(penalty float64) []float64 {
 
 func (d design) row(i int) []float64 { return d.x[i*d.p : (i+1)*d.p] }
 
-// penalised is the log likelihood less the penalty.
 func (d design) penalised(beta []float64, penalty float64) (sum float64) {
 	for i, y := range d.y {
 		eta := floats.Dot(beta, d.row(i))

@@ -1,7 +1,6 @@
-// Package mcar tests whether cells are missing completely at random (MCAR): for each
-// column with gaps, whether its being observed depends on what the other columns hold
-// (docs/theory/complete-data.md#mar-test). It sees cells missing at random, where the
-// marginal losses are biased; it cannot see a column that hides itself.
+// Package mcar tests whether cells are missing completely at random (MCAR): for each column with gaps, whether
+// its being observed depends on what the other columns hold (docs/theory/complete-data.md#mar-test). It sees
+// cells missing at random, where the marginal losses are biased; it cannot see a column that hides itself.
 package mcar
 
 import (
@@ -40,9 +39,8 @@ type Column struct {
 // Depends says that the column's gaps depend on others.
 func (c Column) Depends() bool { return c.Corrected < level }
 
-// Where says in what rows the column is missing more often, as "x is low". Where the correction
-// leaves nothing of the test, which difference is the clearest is chance: it is "no sign of
-// dependence" then.
+// Where says in what rows the column is missing more often, as "x is low". Where the correction leaves nothing
+// of the test, which difference is the clearest is chance: it is "no sign of dependence" then.
 func (c Column) Where() string {
 	switch {
 	case c.Predictor == "":
@@ -107,17 +105,15 @@ const (
 // Test tests each column with gaps, in the order of the columns; none without gaps. It
 // draws nothing: the same table gives the same numbers, in any units of its columns.
 //
-// "Column j is observed" is tested against the other columns: x̂, their gaps filled by their
-// conditional mean under a normal model of all, and whether those cells were observed, for
-// gaps may come in blocks, which is no sign against MCAR. The test is a score test with
-// the variance of its rows, with as many degrees of freedom as there are predictors. x̂
-// never makes use of x_j, which is known only where j is observed. Where there are fewer
-// than ten rows of the rarer kind for each term, each predictor is tested by itself
-// instead, by its ranks in the rows that have it, and P is Bonferroni's over them.
+// "Column j is observed" is tested against the other columns: x̂, their gaps filled by their conditional mean
+// under a normal model of all, and whether those cells were observed, for gaps may come in blocks, which is no
+// sign against MCAR. The test is a score test with the variance of its rows, with as many degrees of freedom as
+// there are predictors. x̂ never makes use of x_j, which is known only where j is observed. Where there are
+// fewer than ten rows of the rarer kind for each term, each predictor is tested by itself instead, by its ranks
+// in the rows that have it, and P is Bonferroni's over them.
 //
-// At most 100 000 rows are tested, of more than 10 columns as many as have a million cells, of
-// more than 138 2·10¹⁰/d³, but not below 5000, evenly through the table: what they do not show
-// does no harm.
+// At most 100 000 rows are tested, of more than 10 columns as many as have a million cells, of more than 138
+// 2·10¹⁰/d³, but not below 5000, evenly through the table: what they do not show does no harm.
 func Test(t *data.Table) []Column { return TestBy(1, t) }
 
 // TestBy is Test by several workers, each at other columns.
@@ -148,7 +144,6 @@ func standardised(t *data.Table) *data.Table {
 	return z
 }
 
-// withGaps are the columns with gaps.
 func withGaps(t *data.Table) (columns []int) {
 	for j := range t.D {
 		if t.ObservedIn(j) < t.RowCount() {
@@ -164,8 +159,7 @@ const (
 	limit = 1e-3
 )
 
-// work is a standardised table being tested. What its columns share is made when it is first
-// asked for.
+// work is a standardised table being tested. What its columns share is made when it is first asked for.
 type work struct {
 	table  *data.Table
 	room   int                     // numbers of filled tables that are held at once, or one such table
@@ -222,8 +216,7 @@ func evenly(t *data.Table, most int) *data.Table {
 	return t
 }
 
-// tests is what there is to say of some columns, but for names, numbers of missing cells and
-// corrections.
+// tests is what there is to say of some columns, but for names, numbers of missing cells and corrections.
 func (w *work) tests(workers int, columns []int) []Column {
 	out, joints := make([]Column, len(columns)), make([]*joint, len(columns))
 	together(workers, columns, func(a, j int) { out[a], joints[a] = w.look(j) })
@@ -252,7 +245,6 @@ func (w *work) tests(workers int, columns []int) []Column {
 	return out
 }
 
-// together does something for each of a list, with its place, by several workers.
 func together(workers int, list []int, do func(place, of int)) {
 	pool := panics.NewGroup()
 	pool.SetLimit(max(1, workers))

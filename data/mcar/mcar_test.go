@@ -98,10 +98,9 @@ func TestHolmIsThatOfR(t *testing.T) {
 	}
 }
 
-// With cells missing completely at random one table in twenty has a p below 0.05: the
-// share of tables is within three binomial errors of that. Gaps that come in blocks, and
-// predictors with gaps, change nothing; where few gaps leave one test a predictor, and
-// under blocks, the test may be stricter than it says.
+// With cells missing completely at random one table in twenty has a p below 0.05: the share of tables is within
+// three binomial errors of that. Gaps that come in blocks, and predictors with gaps, change nothing; where few
+// gaps leave one test a predictor, and under blocks, the test may be stricter than it says.
 func TestCalibrated(t *testing.T) {
 	const tables = 300
 	hidden := func(p float64, columns ...int) func(*rand.Rand) func([]float64, []bool) {
@@ -201,8 +200,7 @@ func TestFindsCellsMissingAtRandom(t *testing.T) {
 	require.LessOrEqual(t, float64(others), 3*0.05*tables+3*math.Sqrt(3*0.05*tables))
 }
 
-// The same numbers in any units, places and orders of columns; turned columns turn the
-// direction only.
+// The same numbers in any units, places and orders of columns; turned columns turn the direction only.
 func TestUnitsAndOrdersDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	table := correlated(600, 4, rng, func(row []float64, seen []bool) {

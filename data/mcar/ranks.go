@@ -9,7 +9,6 @@ import (
 	"missingscore/data"
 )
 
-// association is how the gaps of a column go with one predictor.
 type association struct {
 	predictor int
 	square    float64 // (N − 1) r², χ² with one degree of freedom where there is none
@@ -23,11 +22,10 @@ func predictors(single []association) (columns []int) {
 	return columns
 }
 
-// single are the associations of column j with all predictors that can be used: with r
-// the correlation of a predictor's ranks with "j is missing" in the N rows that have it,
-// (N − 1) r² is the square of Wilcoxon's rank sum, standardised, ties and all: the score
-// statistic of a logistic regression on the ranks. It needs no gaps filled, and no law of
-// the columns. Nominal columns have no ranks and are no predictors.
+// single are the associations of column j with all predictors that can be used: with r the correlation of a
+// predictor's ranks with "j is missing" in the N rows that have it, (N − 1) r² is the square of Wilcoxon's rank
+// sum, standardised, ties and all: the score statistic of a logistic regression on the ranks. It needs no gaps
+// filled, and no law of the columns. Nominal columns have no ranks and are no predictors.
 func (w *work) single(j int) (out []association) {
 	var lack []int // rows without j
 	for i := range w.table.N {
@@ -63,7 +61,6 @@ type ranked struct {
 	squares float64   // sum
 }
 
-// rank makes those of column k.
 func (w *work) rank(k int) *ranked {
 	t := w.table
 	rows := make([]int32, 0, t.N-missing(t, k))

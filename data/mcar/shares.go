@@ -72,7 +72,6 @@ func fisherExact(x, n, y, m int) float64 {
 	return min(1, sum/all)
 }
 
-// logBinomial is log C(n, k).
 func logBinomial(n, k int) float64 {
 	logFactorial := func(n int) float64 { v, _ := math.Lgamma(float64(n) + 1); return v }
 	return logFactorial(n) - logFactorial(k) - logFactorial(n-k)

@@ -74,7 +74,6 @@ func Parse(text []byte, names []string) (*Model, error) {
 	return m, nil
 }
 
-// parseLogistic reads the regression of one column into m.
 func (m *Model) parseLogistic(text []byte, name string, names []string) error {
 	j, err := column(names, name)
 	if err != nil {
@@ -98,7 +97,6 @@ func (m *Model) parseLogistic(text []byte, name string, names []string) error {
 	return nil
 }
 
-// parseCensored reads the threshold of one column into m, after all regressions.
 func (m *Model) parseCensored(text []byte, name string, names []string) error {
 	j, err := column(names, name)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package missingness describes cells that are missing not at random: known laws of
-// which cells of a row are hidden, given the whole row. It hides cells by them, and
-// reads them from files. package model has their log φ_Λ for fitting, φ_Λ(x) being the
-// probability that of a row x exactly the cells Λ are observed.
+// Package missingness describes cells that are missing not at random: known laws of which cells of a row are
+// hidden, given the whole row. It hides cells by them, and reads them from files. package model has their log
+// φ_Λ for fitting, φ_Λ(x) being the probability that of a row x exactly the cells Λ are observed.
 package missingness
 
 import (
@@ -24,9 +23,8 @@ type Mechanism interface {
 	Observed(p, x []float64)
 }
 
-// Hide hides cells of a complete table by a mechanism. Hidden cells hold 0 and rows
-// without any value stay. It refuses a table with missing cells, whose rows are not
-// known, and what data.NewTable refuses.
+// Hide hides cells of a complete table by a mechanism. Hidden cells hold 0 and rows without any value stay. It
+// refuses a table with missing cells, whose rows are not known, and what data.NewTable refuses.
 func Hide(t *data.Table, m Mechanism, rng *rand.Rand) (*data.Table, error) {
 	if !t.Complete() {
 		return nil, fmt.Errorf("%d cells are missing already: which cells are hidden depends on the whole row, so a complete table is needed", t.Missing())
@@ -49,9 +47,8 @@ func Hide(t *data.Table, m Mechanism, rng *rand.Rand) (*data.Table, error) {
 	return hidden, nil
 }
 
-// Model hides some columns by logistic regressions and others by thresholds. Cells
-// of columns in neither are, if missing, missing completely at random. A nil
-// *Model says nothing of any column, and a nil part of it neither.
+// Model hides some columns by logistic regressions and others by thresholds. Cells of columns in neither are, if
+// missing, missing completely at random. A nil *Model says nothing of any column, and a nil part of it neither.
 type Model struct {
 	Logistic *Logistic
 	Censored *Censored
@@ -91,8 +88,7 @@ func (m *Model) Standardised(mean, deviation []float64) *Model {
 	return z
 }
 
-// Support is s, nil for all of R^d, as the thresholds cut it for observed and for
-// missing cells.
+// Support is s, nil for all of R^d, as the thresholds cut it for observed and for missing cells.
 func (m *Model) Support(s *domain.Domain) *domain.Domain {
 	if m == nil || m.Censored == nil {
 		return s
@@ -100,8 +96,7 @@ func (m *Model) Support(s *domain.Domain) *domain.Domain {
 	return s.Censoring(m.Censored.Below, m.Censored.Above)
 }
 
-// Elsewhere is m with the columns of d that it says nothing of hidden with
-// probability p, completely at random.
+// Elsewhere is m with the columns of d that it says nothing of hidden with probability p, completely at random.
 func (m *Model) Elsewhere(d int, p float64) *Model {
 	e := &Model{Logistic: NewLogistic(d)}
 	if m != nil {
@@ -124,10 +119,9 @@ func (m *Model) Elsewhere(d int, p float64) *Model {
 //
 //	P(cell j observed | x) = 1/(1 + exp(−η_j)),   η = Intercept + Slope x
 //
-// The diagonal of Slope is self-masking. Slopes off it make a column depend on others:
-// at random if those are always observed, not at random if they are not. Intercept
-// +Inf stands for a column that this says nothing of: always observed, or missing for
-// reasons that have nothing to do with x, which leave the estimate alone.
+// The diagonal of Slope is self-masking. Slopes off it make a column depend on others: at random if those are
+// always observed, not at random if they are not. Intercept +Inf stands for a column that this says nothing of:
+// always observed, or missing for reasons that have nothing to do with x, which leave the estimate alone.
 type Logistic struct {
 	Intercept []float64  // (d)
 	Slope     *mat.Dense // (d, d), units 1/x; row j belongs to column j
@@ -166,10 +160,9 @@ func (l *Logistic) Standardised(mean, deviation []float64) *Logistic {
 	return z
 }
 
-// Censored hides exactly the cells below or above known thresholds, in the units of
-// the columns; infinite thresholds hide nothing. φ is then an indicator: it restricts
-// the support by pattern, which domain.Domain.Censoring says to objective and imputations,
-// and leaves the score alone.
+// Censored hides exactly the cells below or above known thresholds, in the units of the columns; infinite
+// thresholds hide nothing. φ is then an indicator: it restricts the support by pattern, which
+// domain.Domain.Censoring says to objective and imputations, and leaves the score alone.
 type Censored struct {
 	Below, Above []float64 // (d)
 }

@@ -25,7 +25,6 @@ const (
 	holdsPairs    = 1
 )
 
-// body is that of a file.
 func (m *Moments) body() []byte {
 	e := encoder{}
 	e.uint(fileVersion)
@@ -69,7 +68,6 @@ func (m *Moments) Checksum() []byte {
 // Write writes a file, whole or not at all.
 func (m *Moments) Write(path string) error { return checkedfile.Write(path, fileMark, m.body()) }
 
-// encoder writes the parts of a body.
 type encoder struct{ body []byte }
 
 func (e *encoder) uint(n int) { e.body = binary.AppendUvarint(e.body, uint64(n)) }
@@ -100,7 +98,6 @@ func (e *encoder) pattern(p *pattern) {
 	}
 }
 
-// sums writes every sum, of pairs a ≤ b in order.
 func (e *encoder) sums(s *sums) {
 	for i := range s.sum {
 		e.float(s.sum[i] + s.rest[i])
@@ -142,7 +139,6 @@ func Read(path string) (*Moments, error) {
 
 var errDamaged = errors.New("the file is damaged, or not a file of moments: take them again with missingscore moments")
 
-// decode is Read of a file's bytes.
 func decode(text []byte) (*Moments, error) {
 	body, err := checkedfile.Open(fileMark, text)
 	if err != nil {
@@ -175,7 +171,6 @@ func (d *decoder) fail() {
 	d.body = nil
 }
 
-// uint reads a number up to most.
 func (d *decoder) uint(most int) int {
 	n, size := binary.Uvarint(d.body)
 	if size <= 0 || n > uint64(most) {
@@ -293,7 +288,6 @@ func (d *decoder) finite() float64 {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// sums reads those of c columns.
 func (d *decoder) sums(c int) *sums {
 	if pairs(c) > len(d.body)/8 {
 		d.fail()

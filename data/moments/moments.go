@@ -111,12 +111,9 @@ func (m *Moments) Add(values []float64, observed []bool) error {
 		if m.Rows++; m.pairs != nil {
 			continue
 		}
-		p, known := m.patterns[string(key)]
-		if !known {
-			var err error
-			if p, err = m.newPattern(string(key)); err != nil {
-				return err
-			}
+		p, err := m.pattern(string(key))
+		if err != nil {
+			return err
 		}
 		if p.add(x); p.full() {
 			p.flush(m)
@@ -162,19 +159,21 @@ func (m *Moments) addPairs(values []float64, observed []bool) {
 	}
 }
 
-// movedPairs are the sums of pairs where by is added to the columns.
 func (m *Moments) movedPairs(by []float64) *sums {
 	d := len(m.Names)
 	return m.pairs.moved(append(slices.Clone(by), make([]float64, d)...), func(a int) int { return d + a%d })
 }
 
-func (m *Moments) newPattern(key string) (*pattern, error) {
+// pattern finds or makes the pattern of a key.
+func (m *Moments) pattern(key string) (*pattern, error) {
+	if p := m.patterns[key]; p != nil {
+		return p, nil
+	}
 	if len(m.patterns) == mostPatterns {
 		return nil, fmt.Errorf("%w: more than %d", ErrPatterns, mostPatterns)
 	}
-	p := newPattern(key)
-	m.patterns[key] = p
-	return p, nil
+	m.patterns[key] = newPattern(key)
+	return m.patterns[key], nil
 }
 
 // Merge takes the rows of others, too, whose columns are the same in the same order. It fails
@@ -199,19 +198,15 @@ func (m *Moments) Merge(other *Moments) error {
 		return nil
 	}
 	for key, q := range other.patterns {
-		p, known := m.patterns[key]
-		if !known {
-			var err error
-			if p, err = m.newPattern(key); err != nil {
-				return err
-			}
+		p, err := m.pattern(key)
+		if err != nil {
+			return err
 		}
 		p.merge(q, by, m)
 	}
 	return nil
 }
 
-// agrees says why two cannot be merged.
 func (m *Moments) agrees(other *Moments) error {
 	for j, name := range m.Names {
 		switch {
@@ -260,11 +255,9 @@ func (m *Moments) Select(names []string) (*Moments, error) {
 			continue
 		}
 		s.Rows += p.n
-		q, known := s.patterns[key]
-		if !known {
-			if q, err = s.newPattern(key); err != nil {
-				return nil, err
-			}
+		q, err := s.pattern(key)
+		if err != nil {
+			return nil, err
 		}
 		q.merge(p.of(key, places), same, s)
 	}

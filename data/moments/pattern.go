@@ -25,7 +25,6 @@ func newPattern(key string) *pattern {
 	return p
 }
 
-// add takes a row, which has all columns.
 func (p *pattern) add(x []float64) {
 	for _, j := range p.places {
 		p.rows = append(p.rows, x[j])
@@ -33,7 +32,6 @@ func (p *pattern) add(x []float64) {
 	p.n++
 }
 
-// few tells whether n rows are kept as they are.
 func (p *pattern) few(n int) bool { return n <= len(p.places)+1 }
 
 // full tells whether the rows are to go to the sums.
@@ -42,7 +40,6 @@ func (p *pattern) full() bool {
 	return len(p.rows) >= k*max(flushRows, k+2)
 }
 
-// flush takes the rows into the sums.
 func (p *pattern) flush(m *Moments) {
 	k := len(p.places)
 	if p.sums == nil {
@@ -60,7 +57,6 @@ func (p *pattern) flush(m *Moments) {
 	p.rows = p.rows[:0]
 }
 
-// settle makes sums of the rows where they are more than few.
 func (p *pattern) settle(m *Moments) {
 	if len(p.rows) > 0 && !p.few(p.n) {
 		p.flush(m)
@@ -108,7 +104,6 @@ func (p *pattern) reduced(columns []int) (string, []int) {
 	return string(key), places
 }
 
-// of are the rows in some of the pattern's columns.
 func (p *pattern) of(key string, places []int) *pattern {
 	q, k := newPattern(key), len(p.places)
 	q.n = p.n

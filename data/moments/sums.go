@@ -20,10 +20,8 @@ func newSums(c int) *sums {
 	return &sums{c: c, sum: make([]float64, pairs(c)), rest: make([]float64, pairs(c))}
 }
 
-// pairs is the number of pairs a ≤ b of c columns.
 func pairs(c int) int { return c * (c + 1) / 2 }
 
-// index is the place of the pair a ≤ b.
 func (s *sums) index(a, b int) int { return a*s.c - a*(a-1)/2 + b - a }
 
 func (s *sums) at(a, b int) float64 {
@@ -41,7 +39,6 @@ func (s *sums) plus(i int, x float64) {
 	s.sum[i] = t
 }
 
-// addRows adds the products of rows (n, c).
 func (s *sums) addRows(rows []float64) {
 	if len(rows) == 0 {
 		return
@@ -57,7 +54,6 @@ func (s *sums) addRows(rows []float64) {
 	}
 }
 
-// merge adds the sums of other, which has the same columns.
 func (s *sums) merge(other *sums) {
 	for i := range other.sum {
 		s.plus(i, other.sum[i])

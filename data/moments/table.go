@@ -129,7 +129,6 @@ func (p *pattern) represent(m *Moments, t *data.Table, centre []float64) error {
 	return nil
 }
 
-// append adds a row of the observed columns, which counts so often.
 func (p *pattern) append(t *data.Table, z []float64, count float64) {
 	at := len(t.Values)
 	t.Values, t.Observed = append(t.Values, make([]float64, t.D)...), append(t.Observed, make([]bool, t.D)...)
@@ -140,9 +139,8 @@ func (p *pattern) append(t *data.Table, z []float64, count float64) {
 	t.N++
 }
 
-// Representatives are r + 1 rows with this mean and these covariances (divisor r + 1) of k
-// columns, r the rank of the covariances C = LLᵀ, L (k, r)
-// (docs/theory/gaussian.md#eq-condensed):
+// Representatives are r + 1 rows with this mean and these covariances (divisor r + 1) of k columns, r the rank
+// of the covariances C = LLᵀ, L (k, r) (docs/theory/gaussian.md#eq-condensed):
 //
 //	m + √(r + 1) L h_i,   h_i the rows of H (r + 1, r),  HᵀH = I, 1ᵀH = 0
 //

@@ -149,7 +149,6 @@ func (n *Network) numbered(groups map[string]string) (of []int, count int) {
 	return of, len(numbers)
 }
 
-// step leads to a node, and is so long.
 type step struct {
 	node   int
 	length float64
@@ -170,8 +169,7 @@ func (n *Network) paths(next [][]step, group []int) (reached []int, total, betwe
 	return reached, total, between
 }
 
-// tie is by how much of their length two paths may differ and still be equally short: what
-// rounding leaves.
+// tie is by how much of their length two paths may differ and still be equally short: what rounding leaves.
 const tie = 1e-10
 
 // brandes adds what the shortest paths from one node tell of the betweenness of all, and gives how many
@@ -221,7 +219,6 @@ func brandes(next [][]step, source int, group []int, between []float64) (reached
 	return reached, total
 }
 
-// nearest is a heap of steps, the shortest first.
 type nearest []step
 
 func (q nearest) Len() int           { return len(q) }

@@ -38,12 +38,11 @@ type graphMLData struct {
 	Value string `xml:",chardata"`
 }
 
-// WriteGraphML writes an undirected graph for igraph, Gephi, Cytoscape and
-// networkx: nodes n0, n1, … in column order with their name or Labels as label, edges e0,
-// e1, … strongest first with weight, partial_correlation, precision, sign ("+", "-" or "")
-// and their known uncertainty, named as WriteEdges names it.
-// Source: http://graphml.graphdrawing.org/specification.html.
-// It fails if the network names a node twice or an unknown one.
+// WriteGraphML writes an undirected graph for igraph, Gephi, Cytoscape and networkx: nodes n0, n1, … in column
+// order with their name or Labels as label, edges e0, e1, … strongest first with weight, partial_correlation,
+// precision, sign ("+", "-" or "") and their known uncertainty, named as WriteEdges names it. Source:
+// http://graphml.graphdrawing.org/specification.html. It fails if the network names a node twice or an unknown
+// one.
 func (n *Network) WriteGraphML(w io.Writer) error {
 	ends, err := n.Places()
 	if err != nil {

@@ -20,14 +20,12 @@ type jsonEdge struct {
 	*jsonUncertainty
 }
 
-// jsonLevels is LevelPair.
 type jsonLevels struct {
 	From        string  `json:"level_from,omitempty"`
 	To          string  `json:"level_to,omitempty"`
 	Association float64 `json:"association"`
 }
 
-// jsonUncertainty has what is known of an edge.
 type jsonUncertainty struct {
 	Estimate  *float64 `json:"estimate,omitempty"`
 	SE        *float64 `json:"se,omitempty"`
@@ -53,11 +51,10 @@ func newJSONUncertainty(u *Uncertainty) *jsonUncertainty {
 	return &jsonUncertainty{known(u.Estimate), known(u.SE), known(u.Low), known(u.High), known(u.P), known(u.Q), known(u.Inclusion), known(u.SameSign), u.Rows}
 }
 
-// WriteJSON writes {"nodes": […], "edges": [{"from", "to", "weight",
-// "partial_correlation", "precision", "sign"}]}, and what is known of an edge's uncertainty,
-// named as WriteEdges names it; of an edge with a binary or nominal end "levels" has what WriteLevels
-// writes of it; where nodes have labels, "labels" gives them by name. It fails if
-// a number is not finite.
+// WriteJSON writes {"nodes": […], "edges": [{"from", "to", "weight", "partial_correlation", "precision",
+// "sign"}]}, and what is known of an edge's uncertainty, named as WriteEdges names it; of an edge with a binary
+// or nominal end "levels" has what WriteLevels writes of it; where nodes have labels, "labels" gives them by
+// name. It fails if a number is not finite.
 func (n *Network) WriteJSON(w io.Writer) error {
 	file := struct {
 		Nodes  []string          `json:"nodes"`

@@ -11,9 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Edge joins two variables by name. Precision is P_jk in the units of the
-// precision; PartialCorrelation is in [−1, 1] where P is positive definite.
-// The sign of the association is that of the partial correlation.
+// Edge joins two variables by name. Precision is P_jk in the units of the precision; PartialCorrelation is in
+// [−1, 1] where P is positive definite. The sign of the association is that of the partial correlation.
 type Edge struct {
 	From, To                      string
 	Precision, PartialCorrelation float64
@@ -26,8 +25,7 @@ type Edge struct {
 	Together []LevelPair // of an edge with a binary or nominal end: which levels go together
 }
 
-// Weight is |PartialCorrelation|, a strength as programs for graphs expect it: positive,
-// without units.
+// Weight is |PartialCorrelation|, a strength as programs for graphs expect it: positive, without units.
 func (e Edge) Weight() float64 { return math.Abs(e.PartialCorrelation) }
 
 // Sign is "-" for a negative partial correlation, "" for one that has no sign, else "+".
@@ -41,9 +39,8 @@ func (e Edge) Sign() string {
 	return "+"
 }
 
-// Network is the estimated structure: all variables in column order, and the
-// edges, strongest first. Pairs are all pairs in column order, with their uncertainty; nil
-// without inference.
+// Network is the estimated structure: all variables in column order, and the edges, strongest first. Pairs are
+// all pairs in column order, with their uncertainty; nil without inference.
 type Network struct {
 	Nodes  []string
 	Edges  []Edge
@@ -59,9 +56,8 @@ func (n *Network) Label(node string) string { return cmp.Or(n.Labels[node], node
 //
 //	Precision = P_jk,  PartialCorrelation = −P_jk / √(P_jj P_kk)
 //
-// Edges are sorted by |partial correlation| decreasing, ties by column order.
-// It fails if sizes differ, a name occurs twice, a diagonal entry is not
-// positive or an edge's precision is not finite.
+// Edges are sorted by |partial correlation| decreasing, ties by column order. It fails if sizes differ, a name
+// occurs twice, a diagonal entry is not positive or an edge's precision is not finite.
 func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 	d := p.SymmetricDim()
 	if len(names) != d || a.D != d || len(a.Edge) != d*(d-1)/2 {
@@ -93,7 +89,6 @@ func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 	return n, nil
 }
 
-// sort puts the strongest edges first.
 func (n *Network) sort() {
 	slices.SortStableFunc(n.Edges, func(x, y Edge) int {
 		return cmp.Compare(math.Abs(y.PartialCorrelation), math.Abs(x.PartialCorrelation))
@@ -159,8 +154,7 @@ type Adjacency struct {
 	Edge []bool
 }
 
-// Threshold has the edge j–k where |P_jk| > t, for p of shape (D, D) and t ≥ 0
-// in the units of p.
+// Threshold has the edge j–k where |P_jk| > t, for p of shape (D, D) and t ≥ 0 in the units of p.
 func Threshold(p mat.Symmetric, t float64) Adjacency {
 	d := p.SymmetricDim()
 	a := Adjacency{D: d, Edge: make([]bool, 0, d*(d-1)/2)}

@@ -31,9 +31,8 @@ func Unknown(rows int) Uncertainty {
 // nominal says whether a node has levels without an order.
 func (n *Network) nominal(j int) bool { return n.Levels != nil && len(n.Levels[j]) > 2 }
 
-// SetUncertainty tells of every pair what is known of it: pairs j < k in column order,
-// (0,1), (0,2), …, as Adjacency has them. p is the precision that New had. Pairs with a nominal node
-// have no sign.
+// SetUncertainty tells of every pair what is known of it: pairs j < k in column order, (0,1), (0,2), …, as
+// Adjacency has them. p is the precision that New had. Pairs with a nominal node have no sign.
 func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 	n.Pairs = make([]Edge, 0, len(pairs))
 	for j, from := range n.Nodes {
@@ -99,9 +98,8 @@ func (u *Uncertainty) known() (out [][2]string) {
 	return out
 }
 
-// WritePairs writes the columns of WriteEdges for every pair, in column order. Weight,
-// partial correlation and precision of a pair without an edge are those of the fit, 0
-// where it holds them there.
+// WritePairs writes the columns of WriteEdges for every pair, in column order. Weight, partial correlation and
+// precision of a pair without an edge are those of the fit, 0 where it holds them there.
 func (n *Network) WritePairs(w io.Writer) error { return writeEdges(w, n.Pairs, true) }
 
 func writeEdges(w io.Writer, edges []Edge, uncertain bool) error {
@@ -128,5 +126,4 @@ func writeEdges(w io.Writer, edges []Edge, uncertain bool) error {
 // p, q, inclusion, same_sign and pairs follow (Uncertainty), empty where nothing is known.
 func (n *Network) WriteEdges(w io.Writer) error { return writeEdges(w, n.Edges, n.Pairs != nil) }
 
-// number is the shortest text that reads back to x.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -26,8 +26,7 @@ const (
 	Preserving Kind = "preserving"
 )
 
-// Schedule is a(t), σ(t) and which t occur. Lengths are those of the rows, in
-// a fit standard deviations.
+// Schedule is a(t), σ(t) and which t occur. Lengths are those of the rows, in a fit standard deviations.
 type Schedule struct {
 	Kind   Kind    `json:"kind"`
 	Least  float64 `json:"least"`  // fixed: σ, 0.1; exploding: least σ, 0.01; preserving: β at 0, 0.1

@@ -35,7 +35,6 @@ func init() {
 	})
 }
 
-// reader reads a file row group by row group.
 type reader struct {
 	file     *parquet.File
 	all      []format.Column
@@ -127,7 +126,6 @@ func meaningOf(c *parquet.Column) meaning {
 	return physicalMeaning(c.Type().Kind())
 }
 
-// numbers are those that value gives.
 func numbers(k format.Kind, value func(v parquet.Value) float64) meaning {
 	return meaning{k, value, func(v parquet.Value) string { return format.Number(value(v)) }}
 }
@@ -163,7 +161,6 @@ func physicalMeaning(physical parquet.Kind) meaning {
 	}}
 }
 
-// decimalMeaning is of numbers with so many decimals.
 func decimalMeaning(physical parquet.Kind, decimals int32) meaning {
 	text := func(v parquet.Value) string {
 		var digits big.Int
@@ -190,7 +187,6 @@ func decimalMeaning(physical parquet.Kind, decimals int32) meaning {
 // mostDecimals is how many decimals a number is written with.
 const mostDecimals = 100
 
-// decimalText is a whole number divided by a power of ten.
 func decimalText(digits *big.Int, decimals int) string {
 	if decimals <= 0 || decimals > mostDecimals {
 		return digits.String()
@@ -258,7 +254,6 @@ func (r *reader) Read(chosen []int, texts bool) (*format.Block, error) {
 	return b, nil
 }
 
-// enter begins a row group.
 func (r *reader) enter(g parquet.RowGroup, chosen []int) error {
 	if err := r.Close(); err != nil {
 		return err
@@ -348,7 +343,6 @@ type cursor struct {
 	buffer [512]parquet.Value
 }
 
-// read gives the next values.
 func (c *cursor) read(to *format.Cells, rows int, texts bool) error {
 	if c.pages == nil {
 		to.Text = slices.Repeat([]string{format.NestedCell}, rows)
@@ -416,7 +410,6 @@ type schema struct {
 
 func (s schema) Fields() []parquet.Field { return s.fields }
 
-// field is a column of it.
 type field struct {
 	parquet.Node
 	name string
@@ -425,7 +418,6 @@ type field struct {
 func (f field) Name() string                      { return f.name }
 func (f field) Value(reflect.Value) reflect.Value { return reflect.Value{} }
 
-// writer writes row groups of at most groupRows.
 type writer struct {
 	out     *parquet.GenericWriter[any]
 	columns []format.Column
@@ -480,8 +472,7 @@ func (w *writer) Write(row []string) error {
 	return w.flush()
 }
 
-// valueOf is a cell of a column of a kind, null where it is missing; ok is false for a cell of another
-// kind.
+// valueOf is a cell of a column of a kind, null where it is missing; ok is false for a cell of another kind.
 func valueOf(k format.Kind, cell string) (v parquet.Value, ok bool) {
 	if cell == "" {
 		return parquet.NullValue(), true

@@ -51,9 +51,8 @@ func sample(d int, values []float64) (*data.Table, error) {
 	return data.NewTable(names, values, nil)
 }
 
-// Normal draws the distribution of the paper's experiment "Normal
-// distribution estimation" (appendix, implementation details), before the
-// truncation. The mean is 1/2 in every column. The first d−1 have covariance
+// Normal draws the distribution of the paper's experiment "Normal distribution estimation" (appendix,
+// implementation details), before the truncation. The mean is 1/2 in every column. The first d−1 have covariance
 //
 //	S = Q diag(v) Qᵀ,   v_i ~ U[0.5, 1.5],   Q uniform on the orthogonal matrices
 //
@@ -103,9 +102,8 @@ func orthogonal(m int, rng *rand.Rand) *mat.Dense {
 	return &q
 }
 
-// TruncateBelow is the domain of the paper's truncated normal experiment: the
-// first columns above their quantile of this share (paper: 3 columns, 0.1). It
-// fails if the precision is not positive definite.
+// TruncateBelow is the domain of the paper's truncated normal experiment: the first columns above their quantile
+// of this share (paper: 3 columns, 0.1). It fails if the precision is not positive definite.
 func (g Gaussian) TruncateBelow(columns int, share float64) (*domain.Domain, error) {
 	sigma, err := g.covariance()
 	if err != nil {
@@ -118,9 +116,8 @@ func (g Gaussian) TruncateBelow(columns int, share float64) (*domain.Domain, err
 	return s, nil
 }
 
-// TruncateAcross is the domain of the paper's truncated star experiment: a half-
-// space aᵀx ≤ b with a of length 1 and uniform direction, b such that this share of
-// the distribution lies outside (paper: 0.2).
+// TruncateAcross is the domain of the paper's truncated star experiment: a half- space aᵀx ≤ b with a of length
+// 1 and uniform direction, b such that this share of the distribution lies outside (paper: 0.2).
 func (g Gaussian) TruncateAcross(share float64, rng *rand.Rand) (*domain.Domain, error) {
 	sigma, err := g.covariance()
 	if err != nil {

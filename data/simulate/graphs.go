@@ -23,8 +23,7 @@ const defaultStrength = 0.25
 //
 //	P = I − r A∘S,
 //
-// A the adjacency matrix of a shape and S random signs, so that every edge has the partial
-// correlation ±r:
+// A the adjacency matrix of a shape and S random signs, so that every edge has the partial correlation ±r:
 //
 //	random  as many edges as are asked for, among all pairs
 //	hub     groups of ten columns, the first of each joined with the others
@@ -64,7 +63,6 @@ func Graph(shape string, d, edges int, strength float64, rng *rand.Rand) (Gaussi
 	return Gaussian{Mean: make([]float64, d), Precision: scaled(strength, signed, 1)}, nil
 }
 
-// eigenvalues are those of m, the least first.
 func eigenvalues(m *mat.SymDense) ([]float64, error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(m, false) {
@@ -73,7 +71,6 @@ func eigenvalues(m *mat.SymDense) ([]float64, error) {
 	return eigen.Values(nil), nil
 }
 
-// scaled is m times a factor, with another diagonal.
 func scaled(by float64, m *mat.SymDense, diagonal float64) *mat.SymDense {
 	p := mat.NewSymDense(m.SymmetricDim(), nil)
 	p.ScaleSym(by, m)
@@ -83,7 +80,6 @@ func scaled(by float64, m *mat.SymDense, diagonal float64) *mat.SymDense {
 	return p
 }
 
-// joined are the pairs of a shape.
 func joined(shape string, d, edges int, rng *rand.Rand) (pairs [][2]int, err error) {
 	switch shape {
 	case "random":
@@ -122,23 +118,20 @@ func joined(shape string, d, edges int, rng *rand.Rand) (pairs [][2]int, err err
 	return pairs, nil
 }
 
-// Star draws a Gaussian whose network is a star: node 0 is joined with
-// each other node with probability 0.9 (paper, "Star shaped truncated graphical
-// model"). With A the adjacency matrix, mean 0 and
+// Star draws a Gaussian whose network is a star: node 0 is joined with each other node with probability 0.9
+// (paper, "Star shaped truncated graphical model"). With A the adjacency matrix, mean 0 and
 //
 //	P = I + w A,   w = 0.8 / |λ_min(A)|
 //
-// so that the smallest eigenvalue of P is 0.2; P = I if no pair is joined.
-// It fails for d < 2.
+// so that the smallest eigenvalue of P is 0.2; P = I if no pair is joined. It fails for d < 2.
 func Star(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, 1, 0.9, rng) }
 
 // Dense is Star with every pair joined with probability 0.5.
 func Dense(d int, rng *rand.Rand) (Gaussian, error) { return simulateNetwork(d, d, 0.5, rng) }
 
-// Stars is Star with k centres, nodes 0 … k−1, at the expected
-// number of edges of one star: each of the k(d−k) + k(k−1)/2 pairs that hold a
-// centre is joined with probability 0.9(d−1) over their number. It fails unless
-// 1 ≤ k < d.
+// Stars is Star with k centres, nodes 0 … k−1, at the expected number of edges of one star: each of the k(d−k) +
+// k(k−1)/2 pairs that hold a centre is joined with probability 0.9(d−1) over their number. It fails unless 1 ≤ k
+// < d.
 func Stars(d, k int, rng *rand.Rand) (Gaussian, error) {
 	if k < 1 || k >= d {
 		return Gaussian{}, fmt.Errorf("%d centres among %d nodes: there must be at least 1, and fewer than nodes", k, d)

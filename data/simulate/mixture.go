@@ -52,8 +52,7 @@ func (m Mixture) Draw(n int, rng *rand.Rand) []float64 {
 	return x
 }
 
-// Sample is Draw as a complete table with the columns x1 … xd. It fails as Check does,
-// or if n is below 2.
+// Sample is Draw as a complete table with the columns x1 … xd. It fails as Check does, or if n is below 2.
 func (m Mixture) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -61,9 +60,8 @@ func (m Mixture) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	return sample(len(m.Means[0]), m.Draw(n, rng))
 }
 
-// Moons is two interleaved half circles of radius 1 in the plane, the upper
-// about (0, 0) and the lower about (1, ½) as in scikit-learn's make_moons, each blurred
-// along its arc: 40 equal normals of deviation 0.1.
+// Moons is two interleaved half circles of radius 1 in the plane, the upper about (0, 0) and the lower about (1,
+// ½) as in scikit-learn's make_moons, each blurred along its arc: 40 equal normals of deviation 0.1.
 func Moons() Mixture {
 	const each = 20
 	var m Mixture
@@ -75,8 +73,7 @@ func Moons() Mixture {
 	return m
 }
 
-// Ring is a circle of radius 1 about 0 in the plane, blurred: 40 equal normals
-// of deviation 0.1.
+// Ring is a circle of radius 1 about 0 in the plane, blurred: 40 equal normals of deviation 0.1.
 func Ring() Mixture {
 	const components = 40
 	var m Mixture
@@ -110,9 +107,8 @@ func Curve(d int) Mixture {
 	return m
 }
 
-// Modes draws a mixture of k equal normals of deviation ½ whose means are
-// N(0, 1) in each of d columns: far apart where d is 10, and every column unimodal or
-// nearly so.
+// Modes draws a mixture of k equal normals of deviation ½ whose means are N(0, 1) in each of d columns: far
+// apart where d is 10, and every column unimodal or nearly so.
 func Modes(d, k int, rng *rand.Rand) Mixture {
 	var m Mixture
 	for range k {
@@ -125,7 +121,6 @@ func Modes(d, k int, rng *rand.Rand) Mixture {
 	return m
 }
 
-// add puts in a component of weight 1.
 func (m *Mixture) add(deviation float64, mean ...float64) {
 	deviations := make([]float64, len(mean))
 	for j := range deviations {

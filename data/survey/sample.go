@@ -30,7 +30,6 @@ type sample struct {
 	seen   []bool
 }
 
-// drawn is a row of the sample.
 type drawn struct {
 	number    uint64
 	row, line int

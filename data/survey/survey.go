@@ -1,5 +1,4 @@
-// Package survey learns what is asked of a whole table from passes over a file whose rows are not
-// held.
+// Package survey learns what is asked of a whole table from passes over a file whose rows are not held.
 //
 //	Take     the first passes: columns, pairs, a checksum, a sample of the rows
 //	Columns  two passes over rows as they are modelled: sums of columns
@@ -83,7 +82,6 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	return s, nil
 }
 
-// first is what the first pass learns of a block.
 type first struct {
 	parts [][]data.ColumnSums
 	pairs []int // PairCounts
@@ -136,7 +134,6 @@ func Columns(ctx context.Context, f *data.RowFile, o Options, of func(*data.Tabl
 	return sums, second(ctx, f, o, of, sums)
 }
 
-// second is the second pass.
 func second(ctx context.Context, f *data.RowFile, o Options, of func(*data.Table) (*data.Table, error), sums []data.ColumnSums) error {
 	return blocks(ctx, f, o, func(t *data.Table) ([][]data.ColumnSums, error) {
 		if of != nil {
@@ -192,9 +189,8 @@ func blocks[T any](ctx context.Context, f *data.RowFile, o Options, look func(*d
 	return nil
 }
 
-// Held chooses rows that are held out, each by itself: by the seed and its number among the rows
-// that have a value, so that the choice is the same whatever the blocks. A share of the rows is so
-// only on average.
+// Held chooses rows that are held out, each by itself: by the seed and its number among the rows that have a
+// value, so that the choice is the same whatever the blocks. A share of the rows is so only on average.
 type Held struct {
 	seed   uint64
 	below  uint64 // of the numbers that are drawn for rows, those of rows that are held out

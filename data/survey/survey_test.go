@@ -47,7 +47,7 @@ func TestSurveyOfManyRows(t *testing.T) {
 	table := uneven(140_000)
 	require.NoError(t, data.WriteCSV(path, table))
 	_, scale := data.Standardise(table)
-	_, about := data.ScaleAboutZero(table, 1)
+	about := data.RootMeanSquareScale(table, 1)
 	s := taken(t, path, 0, 2)
 	require.Len(t, s.Before, 3)
 	for j, c := range s.Columns {
@@ -65,7 +65,7 @@ func TestSurvey(t *testing.T) {
 	table := uneven(5000)
 	require.NoError(t, data.WriteCSV(path, table))
 	_, scale := data.Standardise(table)
-	_, about := data.ScaleAboutZero(table, 1)
+	about := data.RootMeanSquareScale(table, 1)
 	one := taken(t, path, 0, 1)
 	for j, c := range one.Columns {
 		mean, deviation := c.MeanDeviation()

@@ -2,7 +2,6 @@ package transform
 
 import "math"
 
-// elementary is a function in closed form.
 type elementary struct {
 	kind  string
 	needs string // what numbers it is for, in words

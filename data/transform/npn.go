@@ -108,7 +108,6 @@ func piece(from, to []float64, x float64) (at, value, slope float64) {
 	return from[k], to[k], (to[k] - to[k-1]) / (from[k] - from[k-1])
 }
 
-// normalScoresFile is the function in a file; bounds that are none are absent.
 type normalScoresFile struct {
 	Kind   string    `json:"kind"`
 	Values []float64 `json:"values"`
@@ -129,7 +128,6 @@ func (f *normalScores) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// readNormalScores is the function of a file.
 func readNormalScores(text []byte) (Function, error) {
 	var s normalScoresFile
 	if err := strictjson.Unmarshal(text, &s); err != nil {
@@ -154,8 +152,7 @@ func readNormalScores(text []byte) (Function, error) {
 // share is a value of a column with the sum of the weights of the cells that have it.
 type share struct{ value, weight float64 }
 
-// shares are those of the distinct values of x, increasing, and of all cells together; weights
-// nil for ones.
+// shares are those of the distinct values of x, increasing, and of all cells together; weights nil for ones.
 func shares(x, weights []float64) (of []share, total float64) {
 	order := make([]int, len(x))
 	for i := range order {

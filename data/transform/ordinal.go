@@ -37,8 +37,7 @@ type Ordinal struct {
 	middles []float64 // T of the categories
 }
 
-// NewOrdinal is the function of a column with these observed cells, shares being of their
-// weights; nil for ones.
+// NewOrdinal is the function of a column with these observed cells, shares being of their weights; nil for ones.
 func NewOrdinal(x, weights []float64) *Ordinal {
 	f, below := &Ordinal{}, 0.
 	of, total := shares(x, weights)
@@ -115,7 +114,6 @@ func (f *Ordinal) Slope(float64) (log, curvature float64) { return 0, 0 }
 // Bounds implements Function: the latent number has the whole line.
 func (f *Ordinal) Bounds(_, _ float64) (float64, float64) { return math.Inf(-1), math.Inf(1) }
 
-// ordinalFile is the function in a file.
 type ordinalFile struct {
 	Kind       string    `json:"kind"`
 	Categories []float64 `json:"categories"`
@@ -127,7 +125,6 @@ func (f *Ordinal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(ordinalFile{f.Kind(), f.values, f.cuts})
 }
 
-// readOrdinal is the function of a file.
 func readOrdinal(text []byte) (Function, error) {
 	var s ordinalFile
 	if err := strictjson.Unmarshal(text, &s); err != nil {
@@ -151,7 +148,6 @@ func increasing(x []float64) bool {
 	return true
 }
 
-// tooMany refuses a column that is to be ordinal and has more than MostCategories.
 func tooMany(name string, f Function) error {
 	if o, ok := f.(*Ordinal); ok && len(o.values) > MostCategories {
 		return setting.Errorf("ordinal", name, "column %s has %d different values, and at most %d are taken for ordered categories: treat it as a number (leave it out), or with --transform %s=npn by its ranks", name, len(o.values), MostCategories, shell.List([]string{name}))
@@ -172,8 +168,7 @@ func (c Columns) cuts() (all [][]float64) {
 	return all
 }
 
-// At is c with other thresholds of its ordinal columns (data.Table.Cuts), nil for those that
-// it has.
+// At is c with other thresholds of its ordinal columns (data.Table.Cuts), nil for those that it has.
 func (c Columns) At(cuts [][]float64) Columns {
 	if cuts == nil {
 		return c

@@ -88,10 +88,9 @@ func known(item, kind string) error {
 
 func kindList() string { return strings.Join(slices.Sorted(maps.Keys(Kinds)), ", ") }
 
-// Fit makes the functions for a table, nil if there are none; support is where its rows lie,
-// nil for all of R^d. It fails by an error of the setting transform where the table lacks a
-// column, there is no such function or it takes all values of a column to one, and by a
-// *data.RowError where a cell has no T(x).
+// Fit makes the functions for a table, nil if there are none; support is where its rows lie, nil for all of R^d.
+// It fails by an error of the setting transform where the table lacks a column, there is no such function or it
+// takes all values of a column to one, and by a *data.RowError where a cell has no T(x).
 func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 	if len(s.Columns) == 0 && s.Others == "" {
 		return nil, nil
@@ -153,7 +152,6 @@ func (c Columns) distinguish(t *data.Table) error {
 	return nil
 }
 
-// head is what every function has in a file.
 type head struct {
 	Kind string `json:"kind"`
 }

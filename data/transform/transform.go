@@ -1,6 +1,5 @@
-// Package transform has strictly increasing functions of single columns, applied to a table
-// before a model is fitted to it and undone in what the model gives: a column's log, say,
-// where only its log is near a normal.
+// Package transform has strictly increasing functions of single columns, applied to a table before a model is
+// fitted to it and undone in what the model gives: a column's log, say, where only its log is near a normal.
 //
 //	Spec, Parse    which column, which function
 //	Spec.Fit       the functions of a table: those by ranks depend on it
@@ -112,9 +111,8 @@ func (c Columns) Slope(j int, x float64) (log, curvature float64) {
 	return c[j].Slope(x)
 }
 
-// Domain is a domain of x as one of y, nil if no bound is left. It refuses a half-space that
-// a transformed column has a part in, which is none in y, as an error of the setting
-// transform.
+// Domain is a domain of x as one of y, nil if no bound is left. It refuses a half-space that a transformed
+// column has a part in, which is none in y, as an error of the setting transform.
 func (c Columns) Domain(s *domain.Domain, names []string) (*domain.Domain, error) {
 	if c == nil || s == nil {
 		return s, nil
@@ -171,8 +169,7 @@ func (c Columns) Missingness(m *missingness.Model, names []string) (*missingness
 	return y, nil
 }
 
-// Labels says what the columns are after the functions, as "log of zinc"; others keep their
-// names.
+// Labels says what the columns are after the functions, as "log of zinc"; others keep their names.
 func (c Columns) Labels(names []string) []string {
 	labels := slices.Clone(names)
 	for j, f := range c {

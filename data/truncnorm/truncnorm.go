@@ -12,8 +12,7 @@ import (
 
 const halfLog2Pi = 0.918938533204672741780329736405617639861 // log(2π)/2
 
-// Unbounded stands for an infinite bound where 0·∞ must be 0, as in gradients. It is a
-// number in float32, too.
+// Unbounded stands for an infinite bound where 0·∞ must be 0, as in gradients. It is a number in float32, too.
 const Unbounded = 1e30
 
 // LogMass is log(Φ(β) − Φ(α)), −Inf for an empty interval.
@@ -50,9 +49,8 @@ func LogDensity(x, alpha, beta float64) float64 {
 //
 //	T = Φ⁻¹((1−p) Φ(α) + p Φ(β))
 //
-// computed on the side where probabilities are small and, beyond 35 standard
-// deviations, by the Newton steps of Botev 2017 ("The normal law under linear
-// restrictions", function norminvp). The result lies in [α, β].
+// computed on the side where probabilities are small and, beyond 35 standard deviations, by the Newton steps of
+// Botev 2017 ("The normal law under linear restrictions", function norminvp). The result lies in [α, β].
 func Transport(z, alpha, beta float64) float64 {
 	if beta <= 0 {
 		return -Transport(-z, -beta, -alpha)
@@ -165,8 +163,7 @@ func logCDF(x float64) float64 {
 	return -0.5*x*x - halfLog2Pi + math.Log(mills(-x))
 }
 
-// mills is (1 − Φ(x))/φ(x) for x ≥ 5, by Laplace's continued fraction
-// 1/(x + 1/(x + 2/(x + …))).
+// mills is (1 − Φ(x))/φ(x) for x ≥ 5, by Laplace's continued fraction 1/(x + 1/(x + 2/(x + …))).
 func mills(x float64) float64 {
 	if math.IsInf(x, 1) {
 		return 0

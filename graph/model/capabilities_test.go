@@ -143,20 +143,6 @@ func TestTrainingDefaults(t *testing.T) {
 	require.Equal(t, []float64{25, 84, 0.01, 0.003}, []float64{float64(quartic.Epochs(10, false)), float64(quartic.Epochs(3, true)), quartic.Rate, quartic.ImputerRate})
 }
 
-// AsNormal takes a Gaussian for normal as it is, which is what its expressions say.
-func TestTheGaussianIsNormal(t *testing.T) {
-	for _, kind := range []model.Parameterisation{model.CholeskyFactor, model.FreeSymmetric, model.Natural} {
-		g := model.NewGaussian(3, kind)
-		c, err := model.CapabilitiesOf(g)
-		require.NoError(t, err)
-		require.True(t, c.ConstantHessian)
-		require.False(t, c.MaskConditional)
-		n, ok := model.AsNormal(g)
-		require.True(t, ok)
-		require.Same(t, g, n)
-	}
-}
-
 // misshapen is a normal, one part of whose Evaluation has a wrong shape.
 type misshapen struct {
 	model.Model

@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -99,63 +98,6 @@ func TestDerivedEqualsHandWritten(t *testing.T) {
 					}
 				}
 			}
-		}
-	}
-}
-
-func TestDerivedModels(t *testing.T) {
-	for _, name := range []string{"gaussian", "quartic", "mixture"} {
-		modeltest.Run(t, func(d int) model.Model {
-			m, err := model.New(name, d, nil, stream.New(1, 1))
-			require.NoError(t, err)
-			return derived(m)
-		})
-	}
-}
-
-func BenchmarkDerived(b *testing.B) {
-	const n, d = 1000, 10
-	for name, m := range handWritten(b, d) {
-		for _, kind := range []string{"hand", "derived"} {
-			if kind == "derived" {
-				m = derived(m)
-			}
-			for _, what := range []string{"score", "diagonal", "product"} {
-				b.Run(fmt.Sprint(name, "/", what, "/", kind), func(b *testing.B) { benchmark(b, m, what, n) })
-			}
-		}
-	}
-}
-
-// benchmark is a score matching step: loss and gradients by the parameters.
-func benchmark(b *testing.B, m model.Model, what string, n int) {
-	d := m.Dim()
-	p, err := graph.Build(func(g *graph.Builder) {
-		e := m.Evaluate(g, g.Input("x", n, d))
-		loss := g.Sum(g.Square(e.Score))
-		switch what {
-		case "diagonal":
-			loss = g.Add(loss, g.Sum(g.Scale(2, e.Diagonal)))
-		case "product":
-			v := g.Input("v", n, d)
-			loss = g.Add(loss, g.Sum(g.Prod(v, e.HessianProduct(v))))
-		}
-		g.Minimise(loss, slices.DeleteFunc(slices.Clone(m.Params()), func(q *graph.Param) bool { return q.Name == "level" })...)
-	})
-	require.NoError(b, err)
-	rng := stream.New(1, 1)
-	for i := range p.Input("x") {
-		p.Input("x")[i] = rng.NormFloat64()
-	}
-	if p.Has("v") {
-		for i := range p.Input("v") {
-			p.Input("v")[i] = rng.NormFloat64()
-		}
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := p.Run(); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distmv"
 
@@ -112,52 +111,6 @@ func draws(n int, size float64) []float64 {
 	return x
 }
 
-// The textbook case: one component is a normal.
-func TestOneComponentIsGaussian(t *testing.T) {
-	const d, n = 3, 5
-	of := randomMixture(d, 1)
-	normal := model.NewGaussian(d, model.CholeskyFactor)
-	precision := mat.NewSymDense(d, nil)
-	for j, s := range of.Deviations[0] {
-		precision.SetSym(j, j, 1/(s*s))
-	}
-	require.NoError(t, normal.SetPrecision(precision))
-	normal.SetMean(of.Means[0])
-	x, v := draws(n*d, 2), draws(n*d, 1)
-	log, score, diagonal, product := termsAt(t, newMixture(t, of), graph.Float64, x, v)
-	wantLog, wantScore, wantDiagonal, wantProduct := termsAt(t, normal, graph.Float64, x, v)
-	require.InDeltaSlice(t, wantScore, score, 1e-12)
-	require.InDeltaSlice(t, wantDiagonal, diagonal, 1e-12)
-	require.InDeltaSlice(t, wantProduct, product, 1e-12)
-	for i := range n {
-		require.InDelta(t, wantLog[i]-wantLog[0], log[i]-log[0], 1e-12)
-	}
-}
-
-// On the line, by quadrature: E[s] = 0, E[sx] = −1, E[D + s²] = 0 (Stein).
-func TestMixtureAgainstQuadrature(t *testing.T) {
-	const n = 1000
-	x, w := make([]float64, n), make([]float64, n)
-	quad.Legendre{}.FixedLocations(x, w, -15, 15)
-	ones := make([]float64, n)
-	floats.AddConst(1, ones)
-	log, s, d, product := termsAt(t, newMixture(t, randomMixture(1, 5)), graph.Float64, x, ones)
-	var z, mean, stein, second, curve float64
-	for i := range n {
-		q := w[i] * math.Exp(log[i])
-		z += q
-		mean += q * s[i]
-		stein += q * s[i] * x[i]
-		second += q * (d[i] + s[i]*s[i])
-		curve += q * (product[i] + s[i]*s[i])
-	}
-	require.InDelta(t, math.Sqrt(2*math.Pi), z, 1e-9, "the density is normalised up to (2π)^{d/2}")
-	require.InDelta(t, 0, mean, 1e-9)
-	require.InDelta(t, -1, stein/z, 1e-9)
-	require.InDelta(t, 0, second, 1e-9)
-	require.InDelta(t, 0, curve, 1e-9)
-}
-
 // Far from all components nothing is lost: the nearest one's score remains.
 func TestMixtureFarOut(t *testing.T) {
 	m := newMixture(t, simulate.Moons())
@@ -197,15 +150,6 @@ func TestMixtureSamples(t *testing.T) {
 		sd := math.Sqrt(square - mean*mean)
 		require.InDelta(t, mean, gotMean, 4*sd/math.Sqrt(n))
 		require.InDelta(t, square, gotSquare, 8*square/math.Sqrt(n))
-	}
-	// E[s] = 0 and E[s_j x_j] = −1 under the draws: sampler and density belong together.
-	_, score, _, _ := termsAt(t, m, graph.Float64, x, x)
-	for j := range d {
-		var stein float64
-		for i := range n {
-			stein += score[i*d+j] * x[i*d+j] / n
-		}
-		require.InDelta(t, -1, stein, 0.1)
 	}
 }
 

@@ -18,25 +18,6 @@ func TestRescaled(t *testing.T) {
 	})
 }
 
-// The normal's own Rescale is the outside truth.
-func TestRescaledGaussian(t *testing.T) {
-	const d = 3
-	z, x := model.NewGaussian(d, model.CholeskyFactor), model.NewGaussian(d, model.CholeskyFactor)
-	for _, g := range []*model.Gaussian{z, x} {
-		require.NoError(t, g.SetPrecision(randomPrecision(d, 5)))
-		g.SetMean([]float64{0.3, -0.2, 1})
-	}
-	mean, sd := []float64{1, -2, 3}, []float64{2, 0.5, 1.5}
-	require.NoError(t, x.Rescale(mean, sd))
-	rows, v := draws(6*d, 2), draws(6*d, 1)
-	log, score, diagonal, product := termsAt(t, model.Rescaled{Model: z, Mean: mean, Deviation: sd}, graph.Float64, rows, v)
-	wantLog, wantScore, wantDiagonal, wantProduct := termsAt(t, x, graph.Float64, rows, v)
-	require.InDeltaSlice(t, wantLog, log, 1e-11)
-	require.InDeltaSlice(t, wantScore, score, 1e-11)
-	require.InDeltaSlice(t, wantDiagonal, diagonal, 1e-11)
-	require.InDeltaSlice(t, wantProduct, product, 1e-11)
-}
-
 // scoreOnly is a model without a log density.
 type scoreOnly struct{ *model.Gaussian }
 

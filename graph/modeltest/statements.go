@@ -96,18 +96,29 @@ func (c testCase) sampler(t *testing.T, m model.Sampler) {
 	}
 }
 
-// parametric sets the model to its own quantities, and to other units.
+// parametric sets the model to its own quantities, from other parameters, and to other units.
 func (c testCase) parametric(t *testing.T, m model.Parametric) {
 	before, score := m.Quantities(), slices.Clone(c.score(t, m, c.x))
+	for _, p := range m.Params() {
+		for i := range p.Value {
+			p.Value[i] += 0.1 * c.rng.Float64()
+		}
+	}
+	require.Error(t, m.SetQuantities(nil))
+	wrong := m.Quantities()
+	wrong[0].Rows++
+	require.ErrorContains(t, m.SetQuantities(wrong), "is needed")
 	require.NoError(t, m.SetQuantities(before))
 	require.InDeltaSlice(t, score, c.score(t, m, c.x), 1e-8, "SetQuantities(Quantities()) is another model")
 
 	mean, deviation := make([]float64, c.d), make([]float64, c.d)
 	for j := range mean {
 		deviation[j] = 0.5 + c.rng.Float64()
-		if _, fixed := c.model.(model.FixedOrigin); !fixed {
-			mean[j] = c.rng.NormFloat64()
-		}
+		mean[j] = c.rng.NormFloat64()
+	}
+	if _, fixed := c.model.(model.FixedOrigin); fixed {
+		require.ErrorContains(t, m.Rescale(mean, deviation), "cannot be shifted")
+		clear(mean)
 	}
 	x := make([]float64, len(c.x))
 	for i, z := range c.x {

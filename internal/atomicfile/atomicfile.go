@@ -18,10 +18,9 @@ import (
 	"missingscore/internal/filelock"
 )
 
-// Write calls fill on a temporary file beside path and renames it to path when
-// fill succeeds; on any error the file at path stays as it was. Symbolic links stay,
-// what they lead to is written; devices and pipes are written into. A file that was there
-// keeps its mode, a new one gets that of the process (umask).
+// Write calls fill on a temporary file beside path and renames it to path when fill succeeds; on any error the
+// file at path stays as it was. Symbolic links stay, what they lead to is written; devices and pipes are written
+// into. A file that was there keeps its mode, a new one gets that of the process (umask).
 func Write(path string, fill func(io.Writer) error) error {
 	var s Set
 	defer s.Discard()
@@ -59,8 +58,7 @@ func Target(path string) string {
 	return Target(link)
 }
 
-// Remove removes a file, if it is there, with the temporary files that killed processes have left
-// of it.
+// Remove removes a file, if it is there, with the temporary files that killed processes have left of it.
 func Remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -77,17 +75,15 @@ func Writable(dir string) error {
 	return errors.Join(os.Remove(f.Name()), f.Close())
 }
 
-// Set is several files that are one result. Write prepares a file and changes nothing; Commit puts all in
-// place. The last file written is the mark of the result: Commit removes the old one first and puts
-// the new one in place last. A folder with the mark therefore has the files of one run, even if
-// Commit failed or its process was killed.
-// The zero value is ready for use. A Set is not safe for concurrent use.
+// Set is several files that are one result. Write prepares a file and changes nothing; Commit puts all in place.
+// The last file written is the mark of the result: Commit removes the old one first and puts the new one in
+// place last. A folder with the mark therefore has the files of one run, even if Commit failed or its process
+// was killed. The zero value is ready for use. A Set is not safe for concurrent use.
 type Set struct {
 	files []staged
 	gone  []string // files of an earlier result that this one does not have
 }
 
-// staged is a file that is to be put in place.
 type staged struct {
 	path string
 	temp *os.File // locked until it is in place; nil for a device or a pipe
@@ -179,7 +175,6 @@ func (s *Set) Discard() {
 	s.files, s.gone = nil, nil
 }
 
-// into writes a text into a device or a pipe.
 func into(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -57,8 +57,7 @@ func packages(t *testing.T) map[string]map[string]bool {
 	return found
 }
 
-// fields are those of a file's exported structs, and the methods of its interfaces, as
-// Type.Field.
+// fields are those of a file's exported structs, and the methods of its interfaces, as Type.Field.
 func fields(file *ast.File) (names []string) {
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)

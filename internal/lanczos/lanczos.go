@@ -35,11 +35,10 @@ func Smallest(ctx context.Context, d int, mul func(y, x []float64)) (float64, er
 	return new(Search).Smallest(ctx, d, mul)
 }
 
-// Smallest is a lower bound of the smallest eigenvalue of a matrix of size d, mul setting y to
-// its product with x: the smallest Ritz value after at most 300 steps with full
-// reorthogonalisation, less the norm of its residual (Parlett 1998, chapter 13). From a
-// random start, of a stream of its own, it is one with probability 1 where the residual is
-// small. It fails only where ctx ends.
+// Smallest is a lower bound of the smallest eigenvalue of a matrix of size d, mul setting y to its product with
+// x: the smallest Ritz value after at most 300 steps with full reorthogonalisation, less the norm of its
+// residual (Parlett 1998, chapter 13). From a random start, of a stream of its own, it is one with probability 1
+// where the residual is small. It fails only where ctx ends.
 func (s *Search) Smallest(ctx context.Context, d int, mul func(y, x []float64)) (float64, error) {
 	v := s.vector(0, d)
 	rng := stream.New(1, uint64(d))
@@ -79,7 +78,6 @@ func (s *Search) Smallest(ctx context.Context, d int, mul func(y, x []float64)) 
 	}
 }
 
-// vector is basis vector number i, of d numbers.
 func (s *Search) vector(i, d int) []float64 {
 	if len(s.basis) > 0 && len(s.basis[0]) != d {
 		s.basis = nil

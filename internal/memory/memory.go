@@ -18,9 +18,8 @@ import (
 	"sync/atomic"
 )
 
-// How much memory may be used is said, as 8GB or 500MB, by the command line's Flag or else by the
-// environment Variable. Where neither is set, it is share of what is free when it is first asked
-// for.
+// How much memory may be used is said, as 8GB or 500MB, by the command line's Flag or else by the environment
+// Variable. Where neither is set, it is share of what is free when it is first asked for.
 const (
 	Flag     = "--memory"
 	Variable = "MISSINGSCORE_MEMORY"
@@ -148,8 +147,7 @@ func Held(bytes float64) (release func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// outside is what a process holds beside Go's own memory, as measured: its code, and the matrix
-// library.
+// outside is what a process holds beside Go's own memory, as measured: its code, and the matrix library.
 const outside = 50e6
 
 // Collect has rubbish collected before the process, with what it holds outside Go's memory, takes

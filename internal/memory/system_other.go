@@ -2,5 +2,4 @@
 
 package memory
 
-// available is unknown here.
 func available() float64 { return 0 }

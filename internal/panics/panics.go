@@ -55,9 +55,8 @@ func WithContext(ctx context.Context) (Group, context.Context) {
 // Go calls f in a goroutine.
 func (g Group) Go(f func() error) { g.Group.Go(func() error { return Caught(f) }) }
 
-// Place is where a panic that is being recovered from came from, as text in brackets
-// behind a message: the first function on the stack that is neither the runtime's nor
-// begins with one of the prefixes passed over.
+// Place is where a panic that is being recovered from came from, as text in brackets behind a message: the first
+// function on the stack that is neither the runtime's nor begins with one of the prefixes passed over.
 func Place(over ...string) string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])

@@ -23,8 +23,7 @@ func (g *Gaps) Set(mask []float64) {
 // At lists the places in ascending order.
 func (g *Gaps) At() []int { return g.at }
 
-// Scatter is out = row with z in its gaps, for each of the rows of out (r, d); it takes
-// z's numbers in turn.
+// Scatter is out = row with z in its gaps, for each of the rows of out (r, d); it takes z's numbers in turn.
 func Scatter[T Float](out, row, z []T, g *Gaps) {
 	d := len(row)
 	for ; len(out) > 0; out, z = out[d:], z[len(g.at):] {

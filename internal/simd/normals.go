@@ -9,8 +9,7 @@ type Lanes [4][8]uint32
 // NormalBlock is how many normals Lanes gives at a time.
 const NormalBlock = 16
 
-// NormalBlocks fills dst, whole blocks of NormalBlock, with standard normals. All machines
-// give the same bits.
+// NormalBlocks fills dst, whole blocks of NormalBlock, with standard normals. All machines give the same bits.
 func NormalBlocks(dst []float32, s *Lanes) {
 	if n := len(dst) / NormalBlock; n > 0 && fast {
 		normalsF32(&dst[0], &s[0][0], &normalConstants[0][0], n)
@@ -19,9 +18,8 @@ func NormalBlocks(dst []float32, s *Lanes) {
 	normalBlocks(dst, s)
 }
 
-// The plain loop of NormalBlocks. Two words a, b of each lane become two
-// independent normals R cos φ, R sin φ (Box & Muller 1958), the first in the first
-// half of the block, the second in the other:
+// The plain loop of NormalBlocks. Two words a, b of each lane become two independent normals R cos φ, R sin φ
+// (Box & Muller 1958), the first in the first half of the block, the second in the other:
 //
 //   - R = √(−2 log u), u = (a/2 + ½)/2³¹ in (0, 1], the logarithm by Cephes' logf;
 //   - φ, an angle of at most 45° from the low 30 bits of b by Cephes' sinf and cosf;
@@ -68,7 +66,6 @@ func normalBlocks(dst []float32, s *Lanes) {
 	}
 }
 
-// next is a word of lane i.
 func (s *Lanes) next(i int) uint32 {
 	rotate := func(x uint32, k int) uint32 { return x<<k | x>>(32-k) }
 	word := rotate(s[0][i]+s[3][i], 7) + s[0][i]

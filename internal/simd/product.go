@@ -2,9 +2,8 @@ package simd
 
 import "unsafe"
 
-// Product multiplies by a matrix with many zeros: activations behind a rectifier,
-// gradients behind a gate, zero-filled rows. A BLAS does not skip their products. It keeps
-// its memory and is for one goroutine at a time.
+// Product multiplies by a matrix with many zeros: activations behind a rectifier, gradients behind a gate,
+// zero-filled rows. A BLAS does not skip their products. It keeps its memory and is for one goroutine at a time.
 type Product[T Float] struct {
 	// Dense says that the BLAS beside it is slower for matrices without zeros too, as
 	// gonum's is: two to six times.
@@ -46,13 +45,8 @@ func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 	for i := range m {
 		p.counts[i] = list(p.values[i*space:(i+1)*space], p.offsets[i*space:(i+1)*space], a[i*k:(i+1)*k], uint32(width*size))
 	}
-	p.panel, p.edge = grown(p.panel, 2*width*k), grown(p.edge, width*m)
-	j := 0
-	for ; faster && j+2*width <= n; j += 2 * width {
-		p.take(tb, b, j, 2*width, 2*width, k, n)
-		p.strip(c[j:], m, space, n, 8)
-	}
-	for ; j < n; j += width {
+	p.panel, p.edge = grown(p.panel, width*k), grown(p.edge, width*m)
+	for j := 0; j < n; j += width {
 		w := min(width, n-j)
 		p.take(tb, b, j, w, width, k, n)
 		if w == width {
@@ -78,14 +72,11 @@ func (p *Product[T]) take(tb bool, b []T, j, w, width, k, n int) {
 	}
 }
 
-// strip computes the panel's columns of c, a number of vectors of 32 bytes wide: one, up to four, or eight.
+// strip computes the panel's columns of c, one to four vectors of 32 bytes wide.
 func (p *Product[T]) strip(c []T, m, space, stride, vectors int) {
 	double, single := sparse4F64, sparse4F32
-	switch vectors {
-	case 1:
+	if vectors == 1 {
 		double, single = sparse1F64, sparse1F32
-	case 8:
-		double, single = sparseWideF64, sparseWideF32
 	}
 	var t T
 	if stride *= int(unsafe.Sizeof(t)); unsafe.Sizeof(t) == 8 {

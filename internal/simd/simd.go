@@ -1,7 +1,6 @@
-// Package simd holds the loops that a training step spends its time in, in AVX2
-// instructions where the machine has them, plainly elsewhere: the steps of Adam, products
-// by matrices with many zeros (Product), float32 normals (NormalBlocks) and short
-// elementwise loops. Inverses needs AVX-512. asm/main.go writes the assembly.
+// Package simd holds the loops that a training step spends its time in, in AVX2 instructions where the machine
+// has them, plainly elsewhere: the steps of Adam, products by matrices with many zeros (Product), float32
+// normals (NormalBlocks) and short elementwise loops. Inverses needs AVX-512. asm/main.go writes the assembly.
 package simd
 
 //go:generate sh -c "cd asm && GOWORK=off go run . -out ../simd_amd64.s -stubs ../stubs_amd64.go -pkg simd"

@@ -41,7 +41,3 @@ func sparse1F64(out, panel, values *float64, offsets *uint32, counts *int, rows,
 func sparse1F32(out, panel, values *float32, offsets *uint32, counts *int, rows, space, stride int) {}
 func sparse4F64(out, panel, values *float64, offsets *uint32, counts *int, rows, space, stride int) {}
 func sparse4F32(out, panel, values *float32, offsets *uint32, counts *int, rows, space, stride int) {}
-func sparseWideF64(out, panel, values *float64, offsets *uint32, counts *int, rows, space, stride int) {
-}
-func sparseWideF32(out, panel, values *float32, offsets *uint32, counts *int, rows, space, stride int) {
-}

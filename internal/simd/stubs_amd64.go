@@ -68,12 +68,6 @@ func sparse1F64(out *float64, panel *float64, values *float64, offsets *uint32, 
 //go:noescape
 func sparse4F64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
 
-// sparseWideF64 is out_i = Σ_t values_it panel[offsets_it], 32 columns.
-// Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
-//
-//go:noescape
-func sparseWideF64(out *float64, panel *float64, values *float64, offsets *uint32, counts *int, rows int, space int, stride int)
-
 // addF32 is out = x + y. x and out have rows of n numbers, y is one.
 //
 //go:noescape
@@ -137,12 +131,6 @@ func sparse1F32(out *float32, panel *float32, values *float32, offsets *uint32, 
 //
 //go:noescape
 func sparse4F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
-
-// sparseWideF32 is out_i = Σ_t values_it panel[offsets_it], 64 columns.
-// Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.
-//
-//go:noescape
-func sparseWideF32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
 
 // transposeF64 transposes four rows of x (rows, cols), the first n columns of them, n a multiple of 4.
 //

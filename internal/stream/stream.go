@@ -80,8 +80,7 @@ func (g *Singles) From(s *Stream) {
 	}
 }
 
-// Normals fills dst with standard normals. What is left of the last block is not
-// drawn again.
+// Normals fills dst with standard normals. What is left of the last block is not drawn again.
 func (g *Singles) Normals(dst []float32) {
 	whole := len(dst) - len(dst)%simd.NormalBlock
 	simd.NormalBlocks(dst[:whole], &g.lanes)

@@ -1,6 +1,8 @@
 package strictjson
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,4 +27,13 @@ func TestOptions(t *testing.T) {
 		require.ErrorContains(t, Options([]byte(text), &v), want)
 	}
 	require.ErrorContains(t, Options([]byte(`{"a":1}`), &struct{}{}), "should look like {}")
+}
+
+// Notepad writes a byte order mark.
+func TestFileWithByteOrderMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.json")
+	require.NoError(t, os.WriteFile(path, []byte("\ufeff{}"), 0o600))
+	text, err := File(path, func(text []byte) (string, error) { return string(text), nil })
+	require.NoError(t, err)
+	require.Equal(t, "{}", text)
 }

@@ -85,13 +85,13 @@ func check(in *json.Decoder, path string, strict bool) error {
 // textFactor is how many times its text the use of a JSON object takes, at most.
 const textFactor = 20
 
-// File parses a file; errors name it.
+// File parses a file, which may begin with a byte order mark; errors name it.
 func File[T any](path string, parse func(text []byte) (T, error)) (v T, err error) {
 	text, err := memory.ReadFile(path, textFactor)
 	if err != nil {
 		return v, err
 	}
-	if v, err = parse(text); err != nil {
+	if v, err = parse(bytes.TrimPrefix(text, []byte("\ufeff"))); err != nil {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	return v, err

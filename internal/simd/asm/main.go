@@ -11,7 +11,6 @@ import (
 
 type op func(...Op)
 
-// number is what differs between the two types of numbers.
 type number struct {
 	elem, suffix                 string
 	size, lanes                  int
@@ -91,7 +90,6 @@ func eachRow(body func()) {
 	JNE(LabelRef("row"))
 }
 
-// begin declares a function, finish ends it.
 func begin(name, signature string, doc ...string) {
 	TEXT(name, NOSPLIT, signature)
 	Pragma("noescape")
@@ -229,10 +227,9 @@ func nonzero(t number) {
 	finish()
 }
 
-// adam is one step of Adam, in the order of operations of the plain loop, so that
-// the results are the same to the bit. Subnormal numbers are taken for 0 while it runs: the
-// moments of a unit that has no gradient any more shrink until they are such, which some
-// processors multiply a hundred times slower.
+// adam is one step of Adam, in the order of operations of the plain loop, so that the results are the same to
+// the bit. Subnormal numbers are taken for 0 while it runs: the moments of a unit that has no gradient any more
+// shrink until they are such, which some processors multiply a hundred times slower.
 func adam(t number) {
 	begin("adam"+t.suffix, "func(w, m, v, slope *"+t.elem+", c *[6]"+t.elem+", n int)",
 		"adam"+t.suffix+" is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5),", "with 0 in place of subnormal numbers.")
@@ -410,28 +407,24 @@ func vector(lanes int) VecVirtual {
 	return ZMM()
 }
 
-// sparse multiplies listed rows by some vectors' width of a panel; wide, by four vectors of
-// 64 bytes, with offsets half as large as they are (AVX-512).
-func sparse(t number, vectors int, wide bool) {
-	together, name, bytes, scale, vector := 8/vectors, fmt.Sprintf("sparse%d%s", vectors, t.suffix), 32, uint8(1), YMM
-	if wide {
-		together, name, bytes, scale, vector = 2, "sparseWide"+t.suffix, 64, 2, ZMM
-	}
+// sparse multiplies listed rows by some vectors' width of a panel.
+func sparse(t number, vectors int) {
+	together, name := 8/vectors, fmt.Sprintf("sparse%d%s", vectors, t.suffix)
 	TEXT(name, NOSPLIT, "func(out, panel, values *"+t.elem+", offsets *uint32, counts *int, rows, space, stride int)")
 	Pragma("noescape")
-	Doc(name+" is out_i = Σ_t values_it panel[offsets_it], "+fmt.Sprint(vectors*bytes/t.size)+" columns.",
+	Doc(name+" is out_i = Σ_t values_it panel[offsets_it], "+fmt.Sprint(vectors*t.lanes)+" columns.",
 		"Lists have room for space entries; stride is between rows of out, in bytes; so are the offsets.")
 	out, panel, values, offsets, counts, rows := pointer("out"), pointer("panel"), pointer("values"), pointer("offsets"), pointer("counts"), pointer("rows")
 	acc := make([]VecVirtual, vectors*together)
 	for i := range acc {
-		acc[i] = vector()
+		acc[i] = YMM()
 	}
-	value, offset, left, v, o := GP64(), GP64(), GP64(), vector(), GP32()
+	value, offset, left, v, o := GP64(), GP64(), GP64(), YMM(), GP32()
 	entry := func(u int) {
 		MOVL(at(offset, 4*u), o)
 		t.broadcast(at(value, t.size*u), v)
 		for j := range vectors {
-			t.fma(Mem{Base: panel, Index: o.As64(), Scale: scale, Disp: bytes * j}, v, acc[u*vectors+j])
+			t.fma(Mem{Base: panel, Index: o.As64(), Scale: 1, Disp: 32 * j}, v, acc[u*vectors+j])
 		}
 	}
 	Label("row")
@@ -441,11 +434,7 @@ func sparse(t number, vectors int, wide bool) {
 	MOVQ(values, value)
 	MOVQ(offsets, offset)
 	for _, a := range acc {
-		if wide {
-			VPXORQ(a, a, a)
-		} else {
-			t.xor(a, a, a)
-		}
+		t.xor(a, a, a)
 	}
 	Label("several")
 	CMPQ(left, U8(together))
@@ -470,7 +459,7 @@ func sparse(t number, vectors int, wide bool) {
 		for u := 1; u < together; u++ {
 			t.add(acc[u*vectors+j], acc[j], acc[j])
 		}
-		t.store(acc[j], at(out, bytes*j))
+		t.store(acc[j], at(out, 32*j))
 	}
 	space := GP64()
 	MOVQ(parameter("space"), space)
@@ -485,7 +474,6 @@ func sparse(t number, vectors int, wide bool) {
 	RET()
 }
 
-// normals is the plain loop of normals.go: see there.
 func normals() {
 	const (
 		half = iota
@@ -614,8 +602,7 @@ func normals() {
 	RET()
 }
 
-// tile is the address of element (row, column) of a tile: 4 by 4 of eight numbers, those of
-// eight matrices.
+// tile is the address of element (row, column) of a tile: 4 by 4 of eight numbers, those of eight matrices.
 func tile(p GPVirtual, row, column int) Mem { return at(p, 64*(4*row+column)) }
 
 // tiles subtracts products of tiles (AVX-512).
@@ -784,9 +771,8 @@ func main() {
 		nonzero(t)
 		adam(t)
 		compress(t)
-		sparse(t, 1, false)
-		sparse(t, 4, false)
-		sparse(t, 4, true)
+		sparse(t, 1)
+		sparse(t, 4)
 	}
 	transpose()
 	normals()

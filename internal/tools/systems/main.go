@@ -46,7 +46,6 @@ type pkg struct {
 	Standard        bool
 }
 
-// check gives what is wrong on a system.
 func check(system string) error {
 	list := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,ImportMap,Standard", program)
 	list.Env = append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0")
@@ -75,7 +74,6 @@ func check(system string) error {
 	}
 }
 
-// types are a package's, with those that it imports known.
 func (p pkg) types(known map[string]*types.Package) (*types.Package, error) {
 	set := token.NewFileSet()
 	var files []*ast.File

@@ -37,7 +37,8 @@ func of(t testing.TB, table *data.Table, m model.Parametric, by scaling, method 
 	case byDeviation:
 		z, scale = data.Standardise(table)
 	case aboutZero:
-		z, scale = data.ScaleAboutZero(table, 1)
+		scale = data.RootMeanSquareScale(table, 1)
+		z = scale.Standardised(table)
 	}
 	back, inverse := make([]float64, table.D), make([]float64, table.D)
 	for j, v := range scale.Deviation {
