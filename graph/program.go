@@ -30,7 +30,7 @@ type Builder struct {
 	g       *gorgonia.ExprGraph
 	dtype   DType
 	serial  uint64
-	inputs  map[string]binding
+	inputs  inputs
 	params  map[*Param]Node
 	sources map[Node]any  // memory of inputs and parameters: []float64, or a Param.Single
 	fixed   map[Node]bool // what Constant made
@@ -51,6 +51,26 @@ type Builder struct {
 type binding struct {
 	node   Node
 	memory []float64
+}
+
+// Inputs are the inputs of a Program or an Extension.
+type Inputs interface {
+	// Input is the memory of an input, to be filled before a run. It panics on an
+	// unknown name, which is a mistake of the program's author.
+	Input(name string) []float64
+	// Has tells whether there is an input of that name.
+	Has(name string) bool
+}
+
+type inputs map[string]binding
+
+func (in inputs) Has(name string) bool { _, ok := in[name]; return ok }
+
+func (in inputs) Input(name string) []float64 {
+	if !in.Has(name) {
+		panic(fmt.Sprintf("graph: no input %q among %q", name, slices.Sorted(maps.Keys(in))))
+	}
+	return in[name].memory
 }
 
 // buildError carries a mistake from a Builder's method to Build.
@@ -134,13 +154,13 @@ func (b *Builder) Minimise(n Node, params ...*Param) {
 }
 
 func newBuilder(t DType) *Builder {
-	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: map[string]binding{}, params: map[*Param]Node{}, sources: map[Node]any{}, fixed: map[Node]bool{}, rows: map[Node]Node{}, equal: map[Node]float64{}, fillings: map[filling]Node{}, reshaped: map[Node]Node{}, mapped: map[mapping]Node{}, outputs: map[string]Node{}}
+	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: inputs{}, params: map[*Param]Node{}, sources: map[Node]any{}, fixed: map[Node]bool{}, rows: map[Node]Node{}, equal: map[Node]float64{}, fillings: map[filling]Node{}, reshaped: map[Node]Node{}, mapped: map[mapping]Node{}, outputs: map[string]Node{}}
 }
 
 // Program is a built graph. It is for one goroutine at a time.
 type Program struct {
+	inputs
 	tape    tape
-	inputs  map[string]binding
 	outputs map[string][]float64
 	loss    []float64
 	grads   map[*Param][]float64
@@ -276,16 +296,6 @@ func distinct(g *gorgonia.ExprGraph) error {
 	return nil
 }
 
-// Input is the memory of an input, to be filled before Run. It panics on an
-// unknown name, which is a mistake of the program's author.
-func (p *Program) Input(name string) []float64 {
-	in, ok := p.inputs[name]
-	if !ok {
-		panic(fmt.Sprintf("graph: no input %q among %q", name, slices.Sorted(maps.Keys(p.inputs))))
-	}
-	return in.memory
-}
-
 // SingleInput is the memory of an input of a float32 program, to be filled in place of
 // Input(name), which the program does not look at any more. It panics in a float64
 // program, a mistake of the caller's like an unknown name.
@@ -299,9 +309,6 @@ func (p *Program) SingleInput(name string) []float32 {
 	}
 	return p.singleInputs[name]
 }
-
-// Has tells whether the program has an input of that name.
-func (p *Program) Has(name string) bool { _, ok := p.inputs[name]; return ok }
 
 // HasOutput tells whether the program has an output of that name.
 func (p *Program) HasOutput(name string) bool { _, ok := p.outputs[name]; return ok }

@@ -64,7 +64,7 @@ func (Denoising) Draws() bool { return true }
 func (o Denoising) Schedule() noise.Schedule { return o.Noise }
 
 // Bind implements Objective.
-func (o Denoising) Bind(p *graph.Program, batch *data.Batch, _ *rand.Rand) {
+func (o Denoising) Bind(p graph.Inputs, batch *data.Batch, _ *rand.Rand) {
 	u, nu := p.Input(inputTarget), p.Input(inputLevelWeight)
 	for i, m := range batch.Mask {
 		sigma := batch.Noise[i/batch.D]

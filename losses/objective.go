@@ -40,7 +40,7 @@ type Objective interface {
 	Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts
 	// Bind fills those inputs for a batch whose gaps have been filled; rng is the
 	// batch's own, for what the objective draws.
-	Bind(p *graph.Program, batch *data.Batch, rng *rand.Rand)
+	Bind(p graph.Inputs, batch *data.Batch, rng *rand.Rand)
 }
 
 // Plain is an objective that is Hyvärinen's own: a completed row has the loss
@@ -98,7 +98,7 @@ func (Classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 }
 
 // Bind implements Objective.
-func (Classical) Bind(*graph.Program, *data.Batch, *rand.Rand) {}
+func (Classical) Bind(graph.Inputs, *data.Batch, *rand.Rand) {}
 
 // ObjectiveSetting is what an objective is made for.
 type ObjectiveSetting struct {

@@ -36,31 +36,43 @@ func New(t graph.DType, l Loss, w Weighting, m model.Model, o Objective, b, r in
 	}
 	p, err := graph.BuildAs(t, func(g *graph.Builder) {
 		d := m.Dim()
-		rows := Rows{
+		res := add(g, l, w, m, o, Rows{
 			R:           r,
 			X:           g.Input(InputX, b*r, d),
 			Mask:        g.Input(InputMask, b, d),
 			LogProposal: g.Input(InputLogProposal, b*r, 1),
 			Weight:      g.Input(InputWeight, b, 1),
-		}
-		rows.levels(g, m, o)
-		res := l.Add(g, m, o, rows, w)
-		if res.Surrogate == nil || res.Reported == nil {
-			g.Failf("loss %s gives no surrogate, or no value to report", l.Name())
-		}
+		})
 		g.Minimise(res.Surrogate, m.Params()...)
 		g.Output(OutputReported, res.Reported)
 		if res.Weights != nil {
 			g.Output(OutputWeights, res.Weights)
 		}
 	})
-	if err == nil && p.Has(inputAll) {
-		all := p.Input(inputAll)
+	if err == nil {
+		observeAll(p)
+	}
+	return p, err
+}
+
+// add adds a loss of rows.
+func add(g *graph.Builder, l Loss, w Weighting, m model.Model, o Objective, rows Rows) Result {
+	rows.levels(g, m, o)
+	res := l.Add(g, m, o, rows, w)
+	if res.Surrogate == nil || res.Reported == nil {
+		g.Failf("loss %s gives no surrogate, or no value to report", l.Name())
+	}
+	return res
+}
+
+// observeAll fills the mask of the completed rows, if there is one.
+func observeAll(in graph.Inputs) {
+	if in.Has(inputAll) {
+		all := in.Input(inputAll)
 		for i := range all {
 			all[i] = 1
 		}
 	}
-	return p, err
 }
 
 // Bind fills the inputs of a program made by New for a batch, by copies, but the completed
@@ -75,10 +87,10 @@ func Bind(p *graph.Program, l Loss, o Objective, batch *data.Batch, rng *rand.Ra
 	o.Bind(p, batch, rng)
 }
 
-func bindLevels(p *graph.Program, batch *data.Batch) {
-	if p.Has(InputSignal) {
-		copy(p.Input(InputSignal), batch.Signal)
-		copy(p.Input(InputNoiseLevel), batch.Noise)
+func bindLevels(in graph.Inputs, batch *data.Batch) {
+	if in.Has(InputSignal) {
+		copy(in.Input(InputSignal), batch.Signal)
+		copy(in.Input(InputNoiseLevel), batch.Noise)
 	}
 }
 

@@ -71,7 +71,7 @@ func TestMissingPartsAreRefusedByName(t *testing.T) {
 // lacking, noWeights and noResult leave out what they have to give.
 type lacking struct{}
 
-func (lacking) Bind(*graph.Program, *data.Batch, *rand.Rand) {}
+func (lacking) Bind(graph.Inputs, *data.Batch, *rand.Rand) {}
 func (lacking) Parts(*graph.Builder, losses.Rows, model.Evaluation) losses.Parts {
 	return losses.Parts{}
 }

@@ -136,7 +136,7 @@ func plus(b *graph.Builder, x, y graph.Node) graph.Node {
 }
 
 // Bind implements Objective.
-func (o Sliced) Bind(p *graph.Program, batch *data.Batch, rng *rand.Rand) {
+func (o Sliced) Bind(p graph.Inputs, batch *data.Batch, rng *rand.Rand) {
 	d := batch.D
 	bounded := o.Domain.Bounded()
 	if bounded {

@@ -114,7 +114,7 @@ func (o Truncated) tangential(b *graph.Builder, u graph.Node) graph.Node {
 }
 
 // Bind implements Objective.
-func (o Truncated) Bind(p *graph.Program, batch *data.Batch, _ *rand.Rand) {
+func (o Truncated) Bind(p graph.Inputs, batch *data.Batch, _ *rand.Rand) {
 	d, x, mask := batch.D, batch.X, batch.Mask
 	g, slope := p.Input(inputG), p.Input(inputSlope)
 	var tangents [][]float64

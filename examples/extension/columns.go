@@ -49,7 +49,7 @@ func (o Columns) Parts(b *graph.Builder, rows losses.Rows, t model.Evaluation) l
 }
 
 // Bind implements losses.Objective.
-func (o Columns) Bind(p *graph.Program, batch *data.Batch, _ *rand.Rand) {
+func (o Columns) Bind(p graph.Inputs, batch *data.Batch, _ *rand.Rand) {
 	for i, m := range batch.Mask {
 		p.Input(inputWeights)[i] = m * o.Weights[i%batch.D]
 	}

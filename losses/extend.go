@@ -1,0 +1,63 @@
+package losses
+
+import (
+	"errors"
+	"math/rand/v2"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/graph/model"
+)
+
+// Extension is a loss in a graph of Gorgonia's.
+type Extension struct {
+	*graph.Extension // the nodes of the parameters; inputs by their names above
+	Result
+
+	x         graph.Node
+	loss      Loss
+	objective Objective
+}
+
+// Extend adds a loss to the float64 graph of Gorgonia's that x and mask are nodes of: Surrogate
+// is what gorgonia.Grad differentiates by the nodes in Params, Reported the value to show.
+// x (b·r, d) are the completed rows, r of each table row one below the other, and mask (b, d) is
+// 1 where a cell is observed. Both are inputs or results of the graph. A method of package
+// estimator has the loss and the weighting; its Source says how it completes rows. It fails
+// where Check does.
+//
+// Fill the other inputs before a run by Bind. Weights of a weighting that needs a proposal also
+// read InputLogProposal (b·r, 1), the log density of the draws.
+func Extend(x, mask graph.Node, l Loss, w Weighting, m model.Model, o Objective) (*Extension, error) {
+	total, _ := graph.Shape(x)
+	rows, d := graph.Shape(mask)
+	if rows < 1 || total%rows != 0 || d != m.Dim() {
+		return nil, errors.New("x must be (b·r, d) and mask (b, d), d the model's columns")
+	}
+	r := total / rows
+	if err := Check(l, w, m, o, r); err != nil {
+		return nil, err
+	}
+	e := &Extension{x: x, loss: l, objective: o}
+	var err error
+	e.Extension, err = graph.Extend(x.Graph(), func(b *graph.Builder) {
+		e.Result = add(b, l, w, m, o, Rows{R: r, X: x, Mask: mask,
+			LogProposal: b.Input(InputLogProposal, total, 1), Weight: b.Input(InputWeight, rows, 1)})
+	})
+	if err != nil {
+		return nil, err
+	}
+	observeAll(e)
+	return e, nil
+}
+
+// Bind fills the inputs that Extend made, but InputLogProposal, for the batch whose rows x and
+// mask have as values. rng is for objectives that draw.
+func (e *Extension) Bind(batch *data.Batch, rng *rand.Rand) {
+	copy(e.Input(InputWeight), batch.Weight)
+	bindLevels(e, batch)
+	if e.loss.Needs().CompletedRows {
+		batch = batch.Completed(e.x.Value().Data().([]float64), e.Input(inputAll))
+	}
+	e.objective.Bind(e, batch, rng)
+}
