@@ -48,6 +48,7 @@ var cellSamplers = []cellSampler{
 		name: "latent", refuses: refusesLatent,
 		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) { return byLatent(f, z, c.Draws) },
 	},
+	{name: predictive, refuses: refusesPredictive, completer: byParameters},
 }
 
 // Samplers are the values of ImputeConfig.Sampler.
@@ -71,6 +72,9 @@ func cellSamplerByName(name string) (cellSampler, error) {
 // cellSamplerFor is the sampler that a name is for a model, auto being the first of latent, exact,
 // mcmc, diffusion that the model allows. It fails where it does not allow the sampler.
 func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
+	if name == "auto" && f.Posterior != nil {
+		name = predictive
+	}
 	if name == "auto" {
 		for _, name = range []string{"latent", "exact", "mcmc", "diffusion"} {
 			if s, err := cellSamplerByName(name); err != nil || s.refuses(f) == nil {
@@ -82,6 +86,8 @@ func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
 	switch {
 	case err != nil:
 		return s, err
+	case f.Posterior != nil && s.name != predictive:
+		return s, errPredictive
 	case f.ordinal() && s.name != "latent":
 		return s, errLatent
 	case f.mixed() != nil && s.name != "exact":

@@ -25,6 +25,7 @@ import (
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/posterior"
 )
 
 // Saved is a fitted or true model with what is needed to use it. Its file is
@@ -56,6 +57,10 @@ type Saved struct {
 	// nominal one; nil: one each. Such a model is a network's, and is not drawn from.
 	Blocks []data.Block
 
+	// Posterior are draws of the parameters that Posterior kept, of standardised columns, in place of Model;
+	// nil: the model is Model.
+	Posterior *posterior.Parameters
+
 	Outcome     *Outcome     // how the fit ended; nil of a true model, and of files that do not say
 	Uncertainty *Uncertainty // of its parameters, if it was asked for
 }
@@ -69,10 +74,11 @@ type Outcome struct {
 	LeftOut    []string          // in words: columns of the table that the model is without, and why
 }
 
-// Versions of files: with levels, with a transform and without either. A program reads those that it
+// Versions of files: of draws of the parameters, with levels, with a transform and without either. A program reads those that it
 // knows.
 const (
-	modelVersion     = 4
+	modelVersion     = 5
+	levelsVersion    = 4
 	transformVersion = 3
 	plainVersion     = 2
 )
@@ -218,7 +224,11 @@ func (s *Saved) imputerFile() (*imputerFile, error) {
 
 // Encode gives the file's text; extra fields are added as they are.
 func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
-	options, err := model.Options(s.Model)
+	var options json.RawMessage
+	var err error
+	if s.Posterior == nil {
+		options, err = model.Options(s.Model)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +243,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		f.Version = transformVersion
 	}
 	if s.Blocks != nil {
-		f.Version = modelVersion
+		f.Version = levelsVersion
 		for _, b := range s.Blocks {
 			f.Columns = append(f.Columns, b.Width)
 		}
@@ -241,7 +251,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	for j, names := range s.Levels {
 		if names != nil {
 			if f.Levels == nil {
-				f.Version, f.Levels = modelVersion, map[string][]string{}
+				f.Version, f.Levels = levelsVersion, map[string][]string{}
 			}
 			f.Levels[s.Names[j]] = names
 		}
@@ -250,7 +260,10 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		return nil, err
 	}
 	parametric, ok := s.Model.(model.Parametric)
-	if !ok {
+	switch {
+	case s.Posterior != nil:
+		f.Version, f.Parameters = modelVersion, parametersOf(s.Posterior)
+	case !ok:
 		if f.Parameters, err = packParams(s.Model.Params()); err != nil {
 			return nil, fmt.Errorf("model %s: %w", s.Kind, err)
 		}
@@ -330,7 +343,11 @@ func decodeModel(text []byte) (*Saved, error) {
 	for j, width := range f.Columns {
 		s.Blocks, first = append(s.Blocks, data.Block{Name: f.Names[j], First: first, Width: width, Levels: f.Levels[f.Names[j]]}), first+width
 	}
-	if s.Model, err = f.model(text); err != nil {
+	kept := f.Model == FromPosterior
+	if !kept {
+		s.Model, err = f.model(text)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if s.Levels, err = f.levels(s.Model); err != nil {
@@ -357,6 +374,11 @@ func decodeModel(text []byte) (*Saved, error) {
 	if len(f.Transform) > 0 {
 		if s.Transform, err = transform.Read(f.Transform, f.Names); err != nil {
 			return nil, fmt.Errorf("transform: %w", err)
+		}
+	}
+	if kept {
+		if s.Posterior, err = f.posterior(s); err != nil {
+			return nil, err
 		}
 	}
 	if len(f.Domain) > 0 {

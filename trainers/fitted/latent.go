@@ -29,7 +29,7 @@ var (
 )
 
 // ordinal says whether the model has columns of ordered categories.
-func (f *Model) ordinal() bool { return f.Transform.Ordinal() != nil }
+func (f *Model) ordinal() bool { return f.Posterior == nil && f.Transform.Ordinal() != nil }
 
 // byLatent draws the latent numbers of rows, each given the others of its row, observed ones
 // within the thresholds of their category (docs/theory/ordinal.md#eq-latent-draws): one chain a

@@ -27,6 +27,7 @@ type SampleConfig struct {
 	//	langevin  annealed Langevin steps along the levels of noise
 	//	sde       the equation of the noise backwards in time
 	//	ode       its probability flow
+	//	predictive  by the kept draws of the parameters (Model.Posterior)
 	//	auto      exact where it can be; for models of many levels of noise sde, of a ladder of
 	//	          levels langevin; else hmc
 	//
@@ -89,6 +90,9 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 	if err != nil {
 		return c, err
 	}
+	if f.Posterior != nil && c.Sampler != predictive {
+		return c, errPredictive
+	}
 	return c, sampler.refuses(f)
 }
 
@@ -113,6 +117,7 @@ var rowSamplers = []rowSampler{
 	{"langevin", refusesNoise, alongNoise((*diffusion.Sampler).Langevin)},
 	{"sde", refusesLevels, alongNoise((*diffusion.Sampler).Reverse)},
 	{"ode", refusesLevels, alongNoise((*diffusion.Sampler).Flow)},
+	{predictive, refusesPredictive, rowsByParameters},
 }
 
 // RowSamplers are the values of SampleConfig.Sampler.
@@ -139,6 +144,8 @@ func rowSamplerByName(name string) (rowSampler, error) {
 func (f *Model) autoRows(scoreOnly bool) string {
 	noisy := f.noiseConditional() != nil
 	switch {
+	case f.Posterior != nil:
+		return predictive
 	case refusesExactRows(f) == nil:
 		return "exact"
 	case noisy && !f.Noise.Single() && f.Noise.Levels == 0 && !f.Domain.Bounded():
@@ -238,6 +245,9 @@ func alongNoise(by func(*diffusion.Sampler, context.Context, diffusion.Options, 
 func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
 	if rng == nil {
 		return nil, nil, errors.New("drawing rows needs a generator of random numbers: rng is nil")
+	}
+	if s.Posterior != nil {
+		return nil, nil, errPredictive
 	}
 	d := len(s.Names)
 	if exactly(s.Model, s.Domain) {
