@@ -20,7 +20,7 @@ var flagGroups = []struct{ title, shown, expert string }{
 	{"Draws", "sampler point pmm round clip", "components warm-up iterations steps corrections"},
 	{"Uncertainty", "inference rows tables permutations sensitivity", "level stability"},
 	{"Pictures", "layout minimum", "theme cut maximum node-size labels column-groups"},
-	{"Output", "out json quiet resume seed workers config", "save-model history verbose memory truth shard merge pairs-only version"},
+	{"Output", "out json quiet resume seed workers config", "model-out history verbose memory truth shard merge pairs-only version"},
 	{"Fitting", "", "epochs rate batch optimiser tolerance validation patience average keep-units stream dtype " +
 		"draws imputer imputer-options imputer-steps imputer-rate imputer-loss mask-input diagonal-sd proposal-sd weighting " +
 		"path lambdas lambda-max lambda-min threshold"},

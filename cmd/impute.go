@@ -44,7 +44,8 @@ type imputeCommand struct {
 
 	components int // of draws from a table alone
 
-	model string // the file of the model
+	model string        // the file of the model
+	made  *fitted.Saved // of a table alone, for --model-out
 	cells *data.Cells
 	ready *fitted.Model
 	known map[string]any // of the result
@@ -168,7 +169,19 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	draws := len(values) / len(t.Values)
 	f.compare(cmd.ErrOrStderr(), values, draws)
-	if err := f.save(cmd, f.known, converged, func(put data.Put) error { return f.cells.WriteCompleted(put, f.out, values, draws) }); err != nil {
+	if err := f.save(cmd, f.known, converged, func(put data.Put) error {
+		if f.made != nil {
+			text, err := f.made.Encode(nil)
+			if err != nil {
+				return err
+			}
+			if err := put(f.fit.save, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+				return err
+			}
+			summary += "\nmodel: " + f.fit.save
+		}
+		return f.cells.WriteCompleted(put, f.out, values, draws)
+	}); err != nil {
 		return err
 	}
 	if err := f.kept.remove(); err != nil {
@@ -401,6 +414,9 @@ func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
 	if err := checkSamplerFlags(cmd, fitted.FromPosterior); err != nil {
 		return err
 	}
+	if err := distinctFiles(cmd, output{"out", f.out}, output{"out", f.about()}, output{"model-out", f.fit.save}); err != nil {
+		return err
+	}
 	fit := &f.fit.fit
 	fit.tableFlags.formatFlags, fit.tableFlags.levels = f.table.formatFlags, true
 	var found []diagnose.Finding
@@ -419,7 +435,7 @@ func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
 		fmt.Fprintf(stderr, "draws assume cells %v\n", losses.MAR)
 	}
 	writeFindings(stderr, found)
-	return ensureDirOf(f.out)
+	return errors.Join(ensureDirOf(f.out), ensureDirOf(f.fit.save))
 }
 
 func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
@@ -471,7 +487,8 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	if f.point && !cmd.Flags().Changed("draws") {
 		f.config.Draws = posteriorPointDraws
 	}
-	if t.Missing() == 0 {
+	keep := f.fit.save != ""
+	if t.Missing() == 0 && !keep {
 		if f.point {
 			f.config.Draws = 1
 		}
@@ -481,15 +498,21 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 		}
 		return values, true, "no cell is missing: the table as it was", nil
 	}
-	bar := newProgress(cmd.ErrOrStderr(), false)
+	bar, kept := newProgress(cmd.ErrOrStderr(), false), 0
+	if keep {
+		kept = keptDraws
+	}
 	r, err := fitted.Posterior(cmd.Context(), t, f.ready.Transform, posterior.Config{
-		Draws: f.config.Draws, Components: f.components, WarmUp: f.chains.WarmUp, Iterations: f.chains.Draws,
+		Keep: kept, Draws: f.config.Draws, Components: f.components, WarmUp: f.chains.WarmUp, Iterations: f.chains.Draws,
 		Seed: f.seed, Workers: f.config.Workers, Donors: f.values.donors,
 		Observe: func(done, total int) { bar.count("impute", "chains", done, total) },
 	})
 	bar.finish()
 	if err != nil {
 		return nil, false, "", refused(err, path)
+	}
+	if keep {
+		f.made = r.Saved(t)
 	}
 	f.ready.Transform = r.Transform
 	values, draws, how := r.Values, r.Draws, ""
@@ -524,7 +547,10 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 	return values, r.Converged(), summary, nil
 }
 
-const posteriorPointDraws = 100 // for --point
+const (
+	posteriorPointDraws = 100 // for --point
+	keptDraws           = 50  // of the parameters, for --model-out
+)
 
 // tellUnmet says of which column the chains have met least, and what helps.
 func (f *imputeCommand) tellUnmet(m *mcmc.Mixing, names []string) string {
@@ -579,7 +605,7 @@ func (f *firstFit) add(cmd *cobra.Command) {
 		flag.Usage = "of the fit: " + flag.Usage
 		cmd.Flags().AddFlag(flag)
 	})
-	cmd.Flags().StringVar(&f.save, "save-model", "", "file for the model that is fitted (default: OUT.model.json)")
+	cmd.Flags().StringVar(&f.save, "model-out", "", "file for the model that makes the draws, for impute, sample and score of other rows (default: of a fitted one OUT.model.json, else none)")
 }
 
 // given are the flags of the fit that are set, and whether any is.
@@ -595,9 +621,6 @@ func (f *firstFit) given() (words []string) {
 // modelFlags are the given flags that ask for a model to be fitted, and not only say what the
 // table is.
 func (f *firstFit) modelFlags() (names []string) {
-	if f.save != "" {
-		names = append(names, "--save-model")
-	}
 	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && !slices.Contains(tableFlagNames, flag.Name) {
 			names = append(names, "--"+flag.Name)
@@ -609,7 +632,7 @@ func (f *firstFit) modelFlags() (names []string) {
 // refuse refuses flags of a fit where a model is given.
 func (f *firstFit) refuse() error {
 	if f.save != "" {
-		return usageError{errors.New("--save-model: a model is given, and none is fitted; leave it out")}
+		return usageError{errors.New("--model-out: a model is given, and none is made; leave it out")}
 	}
 	if words := f.given(); len(words) > 0 {
 		name, _, _ := strings.Cut(words[0], "=")
@@ -630,7 +653,7 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 		}
 		f.save = filepath.Join(f.scratch, "model.json")
 	}
-	if err := distinctFiles(cmd, output{"out", c.out}, output{"out", c.about()}, output{"save-model", f.save}); err != nil {
+	if err := distinctFiles(cmd, output{"out", c.out}, output{"out", c.about()}, output{"model-out", f.save}); err != nil {
 		return "", err
 	}
 	if resume && exists(c.state()) && exists(f.save) {

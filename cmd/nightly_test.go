@@ -293,7 +293,7 @@ var values = map[string][]string{
 	"weighting":         {"uniform", "leave-one-out", "none"},
 	"imputer-loss":      {"kl", "fisher", "mse"},
 	"prices":            {"x1,x2,x3"},
-	"save-model":        {"saved.json"},
+	"model-out":         {"saved.json"},
 	"history":           {"steps.csv"},
 	"graph":             {"random", "chain", "hub", "star", "tree"},
 	"like":              {"model.json", "out", "nothere"},

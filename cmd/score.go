@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/trainers/fitted"
@@ -24,6 +25,9 @@ error error_X and effective_draws. What there is no number for is empty. If the 
 it is of the density of row and pattern, q φ. Of a mixture with levels the density is that of
 the numbers times the probability of the levels, levels have no derivative, and scores of rows
 with missing cells are in closed form, without draws.
+
+Of a model kept by impute --model-out there are log_density, which is normalised and of the
+observed cells of every row, and observed, their number: held-out rows have their log likelihood.
 
 ` + samplersText,
 		Example: `  missingscore simulate quartic --d 3 --n 50 --missing 0.3 --out q
@@ -53,6 +57,9 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 	bar.finish()
 	if err != nil {
 		return refused(err, path)
+	}
+	if ready.Posterior != nil {
+		return saveDensities(cmd, f, cells.Table, r.LogDensity, m.Kind)
 	}
 	header := []string{".id", "log_density"}
 	for _, prefix := range []string{"score_", "error_"} {
@@ -90,4 +97,26 @@ func score(cmd *cobra.Command, f *completingFlags, model, path string) error {
 		how = "in " + r.Sampler
 	}
 	return f.finish(cmd, known, converged, fmt.Sprintf("scores of %d rows, %s", cells.Table.N, how))
+}
+
+// saveDensities writes log densities of rows' observed cells.
+func saveDensities(cmd *cobra.Command, f *completingFlags, t *data.Table, log []float64, kind string) error {
+	var values []float64
+	for i, v := range log {
+		observed := 0.0
+		for _, seen := range t.Observed[i*t.D : (i+1)*t.D] {
+			if seen {
+				observed++
+			}
+		}
+		values = append(values, float64(i+1), v, observed)
+	}
+	mean := stat.Mean(log, nil)
+	known := map[string]any{"model": kind, "rows": t.N, "log_density": plain(mean)}
+	if err := f.save(cmd, known, true, func(put data.Put) error {
+		return data.WriteNumbers(put, f.out, []string{".id", "log_density", "observed"}, values)
+	}); err != nil {
+		return err
+	}
+	return f.finish(cmd, known, true, fmt.Sprintf("log densities of the observed cells of %d rows: mean %.4g", t.N, mean))
 }

@@ -134,20 +134,30 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 	return true, err
 }
 
-// fitMixed fits a mixture of numbers and levels, and compares rows drawn from it with the table. It is
-// made in one go: cut, it starts again.
+// fitMixed fits a mixture of numbers and levels, and compares rows drawn from it with the table.
 func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	s := p.Spec
-	if err := run.State.claimSettings(p.Table, []any{s, p.components}); err != nil {
+	same := s
+	same.Descent.Iterations = 0 // more are allowed for a run that goes on
+	if err := run.State.claimSettings(p.Table, []any{same, p.components}); err != nil {
 		return nil, err
 	}
-	c := mixed.Config{Components: p.components, Iterations: s.Descent.Iterations, Tolerance: s.Descent.Tolerance, Seed: s.Steps.Seed, Workers: s.Steps.Workers}
+	if run.State.Mixture == nil {
+		run.State.Mixture = &mixed.State{}
+	}
+	c := mixed.Config{Components: p.components, Iterations: s.Descent.Iterations, Tolerance: s.Descent.Tolerance, Seed: s.Steps.Seed, Workers: s.Steps.Workers,
+		State: run.State.Mixture, Save: func() error { return run.Save(run.State) }}
 	if s.Steps.Observe != nil {
 		c.Observe = func(t mixed.Try, tried, candidates int) {
 			s.Steps.Observe(engine.Progress{Stage: "fit", Unit: "number of components", Iteration: tried, Total: candidates, Loss: -t.HeldOut, EffectiveSize: math.NaN()})
 		}
 	}
 	f, err := mixed.Fit(ctx, p.Table, c)
+	if ctx.Err() != nil && run.State.Mixture.Tried != nil {
+		if err := c.Save(); err != nil {
+			return nil, fmt.Errorf("interrupted, and the state could not be saved: %w", err)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

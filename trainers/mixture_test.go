@@ -166,7 +166,7 @@ func TestMixtureOfFunctions(t *testing.T) {
 	}
 }
 
-// A run that was cut starts again, and gives the same bytes.
+// A run that was cut goes on with what it has, and gives the same bytes.
 func TestMixtureWithLevelsResumed(t *testing.T) {
 	table := cityTable(120)
 	whole, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{})
@@ -181,6 +181,7 @@ func TestMixtureWithLevelsResumed(t *testing.T) {
 	state := &trainers.State{}
 	_, err = trainers.Estimate(ctx, table, s, trainers.Run{State: state})
 	require.ErrorIs(t, err, context.Canceled)
+	require.Len(t, state.Mixture.Tried, 2)
 	resumed, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{State: state})
 	require.NoError(t, err)
 	want, err := whole.Encode()

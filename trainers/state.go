@@ -22,6 +22,7 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
+	"missingscore/trainers/mixed"
 	"missingscore/trainers/regpath"
 )
 
@@ -35,6 +36,7 @@ type State struct {
 	Engine      engine.State
 	Descent     *descent.State   // of a fit
 	Path        *regpath.State   // of a network
+	Mixture     *mixed.State     // of a mixture fitted by its likelihood
 	Inference   *inference.State // of a network: what is made again on other rows
 }
 

@@ -103,6 +103,17 @@ func (c Columns) Restore(y []float64) {
 	}
 }
 
+// Smooth is c with normal scores along one knot in the root of their number, as densities need.
+func (c Columns) Smooth() Columns {
+	smooth := slices.Clone(c)
+	for j, f := range c {
+		if scores, ranks := f.(*normalScores); ranks {
+			smooth[j] = scores.smooth()
+		}
+	}
+	return smooth
+}
+
 // Slope gives log T_j'(x) and T_j”(x)/T_j'(x) of column j, both 0 where it is left as it is.
 func (c Columns) Slope(j int, x float64) (log, curvature float64) {
 	if c == nil || c[j] == nil {

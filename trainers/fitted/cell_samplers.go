@@ -55,6 +55,7 @@ var cellSamplers = []cellSampler{
 		},
 		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) { return byLatent(f, z, c.Draws) },
 	},
+	{name: predictive, refuses: refusesPredictive, completer: byParameters},
 }
 
 // Samplers are the values of ImputeConfig.Sampler.
@@ -77,6 +78,9 @@ func cellSamplerByName(name string) (cellSampler, error) {
 // cellSamplerFor is the sampler that a name is for a model, auto being the first of latent, exact,
 // mcmc, diffusion that the model allows. It fails where it does not allow the sampler.
 func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
+	if name == "auto" && f.Posterior != nil {
+		name = predictive
+	}
 	if name == "auto" {
 		for _, name = range []string{"latent", "exact", "mcmc", "diffusion"} {
 			if s, err := cellSamplerByName(name); err != nil || s.refuses(f) == nil {
@@ -88,6 +92,8 @@ func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
 	switch {
 	case err != nil:
 		return s, err
+	case f.Posterior != nil && s.name != predictive:
+		return s, errPredictive
 	case f.ordinal() && s.name != "latent":
 		return s, errLatent
 	case f.mixed() != nil && s.name != "exact":

@@ -25,6 +25,7 @@ import (
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/posterior"
 )
 
 // Saved is a fitted or true model with what is needed to use it. Its file is
@@ -56,6 +57,10 @@ type Saved struct {
 	// nominal one; nil: one each. Such a model is a network's, and is not drawn from.
 	Blocks []data.Block
 
+	// Posterior are draws of the parameters that Posterior kept, of standardised columns, in place of Model;
+	// nil: the model is Model.
+	Posterior *posterior.Parameters
+
 	Outcome     *Outcome     // how the fit ended; nil of a true model, and of files that do not say
 	Uncertainty *Uncertainty // of its parameters, if it was asked for
 }
@@ -69,9 +74,10 @@ type Outcome struct {
 	LeftOut    []string          `json:"left_out,omitempty"`   // in words: columns of the table that the model is without, and why
 }
 
-// Versions of files: with levels, with a transform, with neither.
+// Versions of files: with draws of the parameters, with levels, with a transform, with none of these.
 const (
-	modelVersion     = 4
+	modelVersion     = 5
+	levelsVersion    = 4
 	transformVersion = 3
 	plainVersion     = 2
 )
@@ -195,7 +201,11 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 
 // Encode gives the file's text; extra fields are added as they are.
 func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
-	options, err := model.Options(s.Model)
+	var options json.RawMessage
+	var err error
+	if s.Posterior == nil {
+		options, err = model.Options(s.Model)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -210,13 +220,13 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		f.Version = transformVersion
 	}
 	if s.Blocks != nil {
-		f.Version = modelVersion
+		f.Version = levelsVersion
 		for _, b := range s.Blocks {
 			f.Columns = append(f.Columns, b.Width)
 		}
 	}
 	if f.Levels = byName(s.Names, s.Levels); len(f.Levels) > 0 {
-		f.Version = modelVersion
+		f.Version = levelsVersion
 	}
 	if s.Imputer != nil {
 		f.Imputer = &imputerFile{Kind: s.ImputerKind}
@@ -228,7 +238,10 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		}
 	}
 	parametric, ok := s.Model.(model.Parametric)
-	if !ok {
+	switch {
+	case s.Posterior != nil:
+		f.Version, f.Parameters = modelVersion, parametersOf(s.Posterior)
+	case !ok:
 		if f.Parameters, err = packParams(s.Model.Params()); err != nil {
 			return nil, fmt.Errorf("model %s: %w", s.Kind, err)
 		}
@@ -297,7 +310,11 @@ func decodeModel(text []byte) (*Saved, error) {
 	for j, width := range f.Columns {
 		s.Blocks, first = append(s.Blocks, data.Block{Name: f.Names[j], First: first, Width: width, Levels: f.Levels[f.Names[j]]}), first+width
 	}
-	if s.Model, err = f.model(text); err != nil {
+	kept := f.Model == FromPosterior
+	if !kept {
+		s.Model, err = f.model(text)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if s.Levels, err = f.levels(s.Model); err != nil {
@@ -324,6 +341,11 @@ func decodeModel(text []byte) (*Saved, error) {
 	if len(f.Transform) > 0 {
 		if s.Transform, err = transform.Read(f.Transform, f.Names); err != nil {
 			return nil, fmt.Errorf("transform: %w", err)
+		}
+	}
+	if kept {
+		if s.Posterior, err = f.posterior(s); err != nil {
+			return nil, err
 		}
 	}
 	if len(f.Domain) > 0 {

@@ -22,18 +22,20 @@ import (
 	"missingscore/nets"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/fitted/diffusion"
+	"missingscore/trainers/posterior"
 )
 
 // Model is a model with all that drawing from it and scoring rows by it need.
 type Model struct {
 	Names     []string
-	Levels    [][]string        // names of levels by column, which x numbers from 0; nil of numbers, and nil if there are none
-	Transform transform.Columns // functions of the table's columns; below x is what they give, nil if it is the table
-	Model     model.Model       // of rows z, x_j = Mean_j + Deviation_j z_j
-	Scale     data.Scale        // Mean and Deviation
-	Domain    *domain.Domain    // in the units of x, nil for all of R^d
-	Imputer   nets.Imputer      // of rows z, nil if there is none
-	Noise     *noise.Schedule   // that was added to rows z when it was fitted, nil if none was
+	Levels    [][]string            // names of levels by column, which x numbers from 0; nil of numbers, and nil if there are none
+	Transform transform.Columns     // functions of the table's columns; below x is what they give, nil if it is the table
+	Model     model.Model           // of rows z, x_j = Mean_j + Deviation_j z_j
+	Scale     data.Scale            // Mean and Deviation
+	Domain    *domain.Domain        // in the units of x, nil for all of R^d
+	Imputer   nets.Imputer          // of rows z, nil if there is none
+	Posterior *posterior.Parameters // of rows z, in place of Model; nil: the model is Model
+	Noise     *noise.Schedule       // that was added to rows z when it was fitted, nil if none was
 
 	// Missingness is what is known of it, in the units of x. Missing cells are then drawn
 	// from q φ_Λ, and rows have its score. nil for completely at random.
@@ -51,7 +53,7 @@ func (s *Saved) Fitted() (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Model{Names: s.Names, Levels: s.Levels, Transform: s.Transform, Model: model, Scale: s.Scale, Domain: s.Domain, Imputer: s.Imputer, Noise: s.Noise, Missingness: s.Missingness}
+	f := &Model{Posterior: s.Posterior, Names: s.Names, Levels: s.Levels, Transform: s.Transform, Model: model, Scale: s.Scale, Domain: s.Domain, Imputer: s.Imputer, Noise: s.Noise, Missingness: s.Missingness}
 	if s.Scale.Mean == nil {
 		for range s.Names {
 			f.Scale.Mean, f.Scale.Deviation = append(f.Scale.Mean, 0), append(f.Scale.Deviation, 1)
@@ -87,7 +89,7 @@ func (f *Model) gaps() *domain.Domain {
 
 // scoreOnly says that the model gives no log density.
 func (f *Model) scoreOnly() (bool, error) {
-	if f.mixed() != nil {
+	if f.mixed() != nil || f.Posterior != nil {
 		return false, nil
 	}
 	e, err := model.NewEvaluator(f.density(), 1, true)

@@ -28,7 +28,8 @@ type ImputeConfig struct {
 	//	           scores without a density
 	//	latent     numbers behind ordered categories and in gaps, by Gibbs sweeps within the
 	//	           categories' thresholds: for models of ordinal columns
-	//	auto       the first of latent, exact, mcmc, diffusion that the model allows
+	//	predictive by the kept draws of the parameters (Model.Posterior)
+	//	auto       predictive, or the first of latent, exact, mcmc, diffusion that the model allows
 	Sampler string
 	Draws   int // of each row; 1
 	Seed    uint64

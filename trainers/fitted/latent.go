@@ -29,7 +29,7 @@ var (
 	errLatentScore = errors.New("the model has ordered categories: a row of intervals has no score; fit another model without --ordinal, whose scores are of the codes taken for numbers")
 )
 
-func (f *Model) ordinal() bool { return f.Transform.Ordinal() != nil }
+func (f *Model) ordinal() bool { return f.Posterior == nil && f.Transform.Ordinal() != nil }
 
 // byLatent draws the latent numbers of rows, each given the others of its row, observed ones
 // within the thresholds of their category (docs/theory/ordinal.md#eq-latent-draws): one chain a

@@ -53,6 +53,9 @@ func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConf
 	if f.Missingness != nil {
 		return 0, errNoMatch
 	}
+	if f.Posterior != nil {
+		return 0, errKeptMatch
+	}
 	if f.ordinal() {
 		return 0, errLatentMatch
 	}

@@ -27,7 +27,7 @@ func (f *Model) mixed() *model.Mixed {
 // draws numbers in place of levels, but of columns cut at thresholds.
 func (f *Model) Drawn() [][]string {
 	drawn := make([][]string, len(f.Names))
-	if f.mixed() != nil {
+	if f.mixed() != nil || f.Posterior != nil {
 		copy(drawn, f.Levels)
 		return drawn
 	}

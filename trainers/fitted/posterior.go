@@ -2,6 +2,7 @@ package fitted
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -21,6 +22,7 @@ type PosteriorImputed struct {
 	Imputed
 	Law       *posterior.Drawn  // what the chains tell
 	Transform transform.Columns // that the law is of
+	scale     data.Scale        // of columns after them
 }
 
 // Converged says that the chains have met: posterior.Met.
@@ -64,7 +66,7 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 	if err != nil {
 		return nil, err
 	}
-	r := &PosteriorImputed{Imputed: Imputed{Sampler: FromPosterior, Draws: len(drawn.Gaps)}, Law: drawn, Transform: functions}
+	r := &PosteriorImputed{Imputed: Imputed{Sampler: FromPosterior, Draws: len(drawn.Gaps)}, Law: drawn, Transform: functions, scale: scale}
 	f := &Model{Names: t.Names, Transform: functions, Scale: scale}
 	r.Values = f.fill(t, drawn.Gaps)
 	if c.Donors > 0 {
@@ -194,8 +196,14 @@ func levelsOf(x []float64) *levels {
 // Kind implements transform.Function.
 func (l *levels) Kind() string { return "levels" }
 
-// Check implements transform.Function.
-func (l *levels) Check(float64) error { return nil }
+// Check implements transform.Function. A number between two values goes with the nearer one.
+func (l *levels) Check(x float64) error {
+	known := l.Values()
+	if low, high := known[0], known[len(known)-1]; x < low || x > high {
+		return fmt.Errorf("lies outside the values that the model knows, %s to %s", data.FormatNumber(low), data.FormatNumber(high))
+	}
+	return nil
+}
 
 // codedFunction is the function of a column of levels: nominal if there are three or more observed
 // ones without an order.

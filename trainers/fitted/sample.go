@@ -27,6 +27,7 @@ type SampleConfig struct {
 	//	langevin  annealed Langevin steps along the levels of noise
 	//	sde       the equation of the noise backwards in time
 	//	ode       its probability flow
+	//	predictive  by the kept draws of the parameters (Model.Posterior)
 	//	auto      exact where it can be; for models of many levels of noise sde, of a ladder of
 	//	          levels langevin; else hmc
 	//
@@ -85,6 +86,9 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 	if i < 0 {
 		return c, fmt.Errorf("rows cannot be drawn by %q; it is one of %s", c.Sampler, strings.Join(RowSamplers, ", "))
 	}
+	if f.Posterior != nil && c.Sampler != predictive {
+		return c, errPredictive
+	}
 	return c, rowSamplers[i].refuses(f)
 }
 
@@ -111,6 +115,7 @@ var rowSamplers = []rowSampler{
 	{"langevin", refusesNoise, alongNoise((*diffusion.Sampler).Langevin)},
 	{"sde", refusesLevels, alongNoise((*diffusion.Sampler).Reverse)},
 	{"ode", refusesLevels, alongNoise((*diffusion.Sampler).Flow)},
+	{predictive, refusesPredictive, rowsByParameters},
 }
 
 // RowSamplers are the values of SampleConfig.Sampler.
@@ -125,6 +130,8 @@ var RowSamplers = func() (names []string) {
 func (f *Model) autoRows(scoreOnly bool) string {
 	noisy := f.noiseConditional() != nil
 	switch {
+	case f.Posterior != nil:
+		return predictive
 	case refusesExactRows(f) == nil:
 		return "exact"
 	case noisy && !f.Noise.Single() && f.Noise.Levels == 0 && !f.Domain.Bounded():
@@ -217,6 +224,9 @@ func alongNoise(by func(*diffusion.Sampler, context.Context, diffusion.Options, 
 func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
 	if rng == nil {
 		return nil, nil, errors.New("drawing rows needs a generator of random numbers: rng is nil")
+	}
+	if s.Posterior != nil {
+		return nil, nil, errPredictive
 	}
 	d := len(s.Names)
 	if exactly(s.Model, s.Domain) {

@@ -74,7 +74,7 @@ func scoreAt(t *testing.T, m model.Model, x []float64) []float64 {
 func TestDamagedModelsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`: "it ends too early",
-		`{"version":5,"model":"gaussian","names":["a"]}`:                                                                                              "newer program (model version 5, this one reads 4)",
+		`{"version":6,"model":"gaussian","names":["a"]}`:                                                                                              "newer program (model version 6, this one reads 5)",
 		`{"version":2,"model":"score-network","names":["a"],"options":{"hidden":[2]}}`:                                                                `parameter "weight 1" is missing`,
 		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[2]}}`:                                                                       "weight 1 is missing",
 		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[-2]}}`:                                                                      "-2 units",

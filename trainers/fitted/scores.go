@@ -16,8 +16,10 @@ import (
 // Scores are a table's rows under a model. All slices are in the table's units and NaN
 // where there is no number.
 type Scores struct {
-	Sampler    string    // where the draws of missing cells come from
-	LogDensity []float64 // (n): log q(x), up to a constant, of rows without gaps
+	Sampler string // where the draws of missing cells come from
+	// LogDensity (n) is log q(x), up to a constant, of rows without gaps; by Model.Posterior that of the
+	// observed cells of every row, normalised, and there is nothing else below.
+	LogDensity []float64
 	// Score (n, d) is ∂/∂x_j log q of the observed cells: of a row without gaps s(x), of
 	// another the marginal score E[s_j(x) | x_obs] over draws of the missing cells
 	// (docs/theory/marginal.md#eq-marginal-score), on a half-space along its surface.
@@ -40,6 +42,9 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 	c, err := c.For(f)
 	if err != nil {
 		return nil, err
+	}
+	if f.Posterior != nil {
+		return f.scoreKept(ctx, t, c)
 	}
 	if f.mixed() != nil {
 		return f.scoreMixed(t)

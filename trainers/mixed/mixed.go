@@ -30,6 +30,26 @@ type Config struct {
 	Seed       uint64
 	Workers    int                                   // parallel fits; 1. Results do not depend on it.
 	Observe    func(last Try, tried, candidates int) // may be nil
+
+	// State is where a fit that was cut goes on, to the same numbers, and is kept up to date; nil: none.
+	// Save is called when it has changed, from one goroutine; may be nil.
+	State *State
+	Save  func() error
+}
+
+// State is what a fit has found so far.
+type State struct {
+	Tried []Try
+	// Of the fit with the chosen number of components, by component: parameters of standardised numbers, of
+	// which the last turn is. nil before it.
+	Weights                    []float64
+	Means, Covariances, Shares [][]float64
+	Turns                      []turn
+	Started                    int // turns of the best start
+}
+
+func (s *State) keep(m *model.Mixed, turns []turn) {
+	s.Weights, s.Means, s.Covariances, s.Shares, s.Turns = m.Weights, m.Means, m.Covariances, m.Shares, turns
 }
 
 // candidates are the numbers of components that are tried, as long as one of the last two was better
@@ -108,14 +128,18 @@ func (p *problem) allLevels() (levels []int) {
 	return levels
 }
 
-// fitOn iterates from a mixture until a turn adds less than c.Tolerance; the last of the path is of m.
-func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mixed, iterations int) (m *model.Mixed, path []turn, converged bool) {
+// fitOn iterates from a mixture until a turn adds less than c.Tolerance; the last of the path is of m. It
+// calls after, if that is not nil, with each.
+func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mixed, iterations int, after func(m *model.Mixed, path []turn)) (m *model.Mixed, path []turn, converged bool) {
 	e := newStep(p, len(from.Weights))
 	for next := from; len(path) < iterations && ctx.Err() == nil; {
 		var turn turn
 		m = next
 		next, turn = e.turn(m, rows)
 		path = append(path, turn)
+		if after != nil {
+			after(m, path)
+		}
 		if n := len(path); n > 1 && math.Abs(turn.Posterior-path[n-2].Posterior) < c.Tolerance {
 			return m, path, true
 		}
@@ -127,10 +151,16 @@ func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mi
 func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	setting.Default(&c.Iterations, Iterations)
 	setting.Default(&c.Tolerance, Tolerance)
+	if c.State == nil {
+		c.State = &State{}
+	}
+	if c.Save == nil {
+		c.Save = func() error { return nil }
+	}
 	p, scale := newProblem(t)
 	rows := t.AllRows()
 	if p.numbers > 0 {
-		one, _, _ := fitOn(ctx, p, rows, c, p.start, chosenIterations)
+		one, _, _ := fitOn(ctx, p, rows, c, p.start, chosenIterations, nil)
 		if one == nil {
 			return nil, ctx.Err()
 		}
@@ -142,15 +172,27 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 			return nil, err
 		}
 	}
-	best, path := p.best(ctx, rows, c.Components, starts, c, 0)
-	if best == nil {
-		return nil, ctx.Err()
+	s := c.State
+	if s.Weights == nil {
+		best, path := p.best(ctx, rows, c.Components, starts, c, 0)
+		if best == nil || ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		s.Started = len(path)
+		s.keep(best, path)
 	}
-	f.Model, f.Turns, f.Converged = fitOn(ctx, p, rows, c, best, c.Iterations)
-	if err := ctx.Err(); err != nil {
+	from := model.NewMixed(c.Components, p.allLevels())
+	from.Weights, from.Means, from.Covariances, from.Shares = s.Weights, s.Means, s.Covariances, s.Shares
+	before := s.Turns[:len(s.Turns)-1] // the first turn from there is the last of these
+	var failed error
+	f.Model, _, f.Converged = fitOn(ctx, p, rows, c, from, max(1, c.Iterations-len(s.Turns)+s.Started), func(m *model.Mixed, path []turn) {
+		s.keep(m, slices.Concat(before, path))
+		failed = cmp.Or(failed, c.Save())
+	})
+	if err := cmp.Or(failed, ctx.Err()); err != nil {
 		return nil, err
 	}
-	f.Turns = append(path[:len(path)-1], f.Turns...) // of which the first is at the last of path
+	f.Turns = s.Turns
 	sortByWeight(f.Model)
 	f.Unseen = unseen(p, f.Model, rows)
 	units := -meanLogDensity(f.Model, p.Table, rows)
@@ -205,16 +247,22 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 		if k > len(order)/(2*folds) && k > 1 || since == 2 {
 			break
 		}
-		held := make([]float64, folds)
-		if err := panics.Each(ctx, max(1, c.Workers), folds, func() (func(context.Context, int) error, error) {
-			return func(ctx context.Context, fold int) (err error) {
-				held[fold], err = p.heldOut(ctx, order, k, fold, *c)
+		if n := len(f.Tried); n == len(c.State.Tried) {
+			held := make([]float64, folds)
+			if err := panics.Each(ctx, max(1, c.Workers), folds, func() (func(context.Context, int) error, error) {
+				return func(ctx context.Context, fold int) (err error) {
+					held[fold], err = p.heldOut(ctx, order, k, fold, *c)
+					return err
+				}, nil
+			}, func(int) error { return nil }); err != nil {
 				return err
-			}, nil
-		}, func(int) error { return nil }); err != nil {
-			return err
+			}
+			c.State.Tried = append(c.State.Tried, Try{k, floats.Sum(held) / folds})
+			if err := c.Save(); err != nil {
+				return err
+			}
 		}
-		try := Try{k, floats.Sum(held) / folds}
+		try := c.State.Tried[len(f.Tried)]
 		f.Tried = append(f.Tried, try)
 		if c.Observe != nil {
 			c.Observe(try, len(f.Tried), len(candidates))
@@ -242,7 +290,7 @@ func (p *problem) heldOut(ctx context.Context, order []int, k, fold int, c Confi
 	if m == nil {
 		return 0, ctx.Err()
 	}
-	if m, _, _ = fitOn(ctx, p, train, c, m, chosenIterations); m == nil {
+	if m, _, _ = fitOn(ctx, p, train, c, m, chosenIterations, nil); m == nil {
 		return 0, ctx.Err()
 	}
 	return meanLogDensity(m, p.Table, test), nil
@@ -305,7 +353,7 @@ func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config,
 	greatest := math.Inf(-1)
 	for s := range starts {
 		m := p.scattered(rows, k, stream.New(c.Seed, stream.Initial, uint64(k), fold, uint64(s)))
-		m, turns, _ := fitOn(ctx, p, rows, c, m, short)
+		m, turns, _ := fitOn(ctx, p, rows, c, m, short, nil)
 		if turns == nil { // ctx has ended
 			return nil, nil
 		}

@@ -1,7 +1,9 @@
 package mixed
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -177,7 +179,7 @@ func TestStepMaximises(t *testing.T) {
 	require.Equal(t, 4., size)
 	require.InDelta(t, meanLogDensity(from, p.Table, rows), at.Likelihood, 1e-12)
 	require.InDelta(t, at.Likelihood+p.logPrior(from, from)/float64(table.N), at.Posterior, 1e-12)
-	_, path, converged := fitOn(context.Background(), p, rows, Config{Tolerance: 1e-9}, from, 500)
+	_, path, converged := fitOn(context.Background(), p, rows, Config{Tolerance: 1e-9}, from, 500, nil)
 	require.True(t, converged)
 	require.Greater(t, path[len(path)-1].Likelihood, path[0].Likelihood+0.1)
 }
@@ -231,4 +233,29 @@ func TestWeights(t *testing.T) {
 	require.InDeltaSlice(t, b.p.start.Shares[0], a.p.start.Shares[0], 1e-12)
 	require.InDelta(t, 0.5/(b.levels[0][0]+b.levels[0][1]+b.levels[0][2]+2), a.p.start.Shares[0][3], 1e-12)
 	require.Greater(t, a.solve(a.p.start).Shares[0][3], 0.)
+}
+
+// A fit that is cut, saved and read goes on to the same numbers, from the choice and from the last fit.
+func TestCutAndResumed(t *testing.T) {
+	table := clusters(200, stream.New(4))
+	whole, err := Fit(context.Background(), table, Config{Seed: 1})
+	require.NoError(t, err)
+	for _, at := range []int{2, len(whole.Tried) + 1, len(whole.Tried) + 4} {
+		ctx, cut := context.WithCancel(context.Background())
+		state, saves := &State{}, 0
+		_, err := Fit(ctx, table, Config{Seed: 1, State: state, Save: func() error {
+			if saves++; saves == at {
+				cut()
+			}
+			return nil
+		}})
+		require.ErrorIs(t, err, context.Canceled)
+		var text bytes.Buffer
+		require.NoError(t, gob.NewEncoder(&text).Encode(state))
+		again := &State{}
+		require.NoError(t, gob.NewDecoder(&text).Decode(again))
+		resumed, err := Fit(context.Background(), table, Config{Seed: 1, State: again})
+		require.NoError(t, err)
+		require.Equal(t, whole, resumed)
+	}
 }

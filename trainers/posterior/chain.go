@@ -120,9 +120,9 @@ const (
 
 // newChain starts with observed cells of the same columns, drawn at random, in the gaps, and
 // rows at the nearest of as many of them, drawn at random, as there are components.
-func newChain(t *data.Table, c Config, a *Anchor, k int) *chain {
+func newChain(t *data.Table, c Config, a *Anchor, rng *stream.Stream) *chain {
 	d := c.width(t)
-	s := &chain{n: t.N, d: d, rng: new(stream.Stream).At(c.Seed, stream.Sample, 2, uint64(k)), observed: t.Observed, donors: c.Donors,
+	s := &chain{n: t.N, d: d, rng: rng, observed: t.Observed, donors: c.Donors,
 		level: make([]int, len(t.Values)), z: make([]float64, t.N*d), of: make([]int, t.N), anchor: a, nu: float64(d) + 2, psi: make([]float64, d*d), delta: 1, tau: 1,
 		components: make([]component, c.Components), weighted: make([]float64, c.Components), deviations: make([]float64, d), products: make([]float64, d), missing: make([]float64, d)}
 	for j := range t.D {
@@ -169,7 +169,9 @@ func (s *chain) start(t *data.Table, c Config, j int) column {
 		at := i*t.D + j
 		v := t.Values[at]
 		if !t.Observed[at] {
-			v, of.incomplete = seen[s.rng.IntN(len(seen))], true
+			if of.incomplete = true; len(seen) > 0 {
+				v = seen[s.rng.IntN(len(seen))]
+			}
 		}
 		into := s.z[i*s.d+of.first:]
 		switch {

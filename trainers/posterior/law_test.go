@@ -225,7 +225,7 @@ func TestIterationsKeepTheJointDistribution(t *testing.T) {
 			}
 			gaps, err := data.NewTable(names, values, observed)
 			require.NoError(t, err)
-			s := newChain(gaps, c, a, 0)
+			s := newChain(gaps, c, a, c.stream(0))
 			if nominal && components == 1 {
 				s.observed = make([]bool, rows)
 			}
@@ -270,7 +270,7 @@ func TestNominalConditionals(t *testing.T) {
 		values, observed = append(values, -0.5, 1), append(observed, i/n == 1, i/n == 0)
 	}
 	gaps := &data.Table{Names: []string{"x", "g"}, N: 3 * n, D: 2, Values: values, Observed: observed}
-	s := newChain(gaps, Config{Components: 2, Levels: []int{0, 3}, Seed: 3}, nil, 0)
+	s := newChain(gaps, Config{Components: 2, Levels: []int{0, 3}, Seed: 3}, nil, Config{Seed: 3}.stream(0))
 	covariances := [][]float64{{1, 0.5, -0.3, 0.5, 1, 0.2, -0.3, 0.2, 0.8}, {0.6, -0.2, 0.4, -0.2, 0.7, 0.3, 0.4, 0.3, 1.2}}
 	weights, means := []float64{0.7, 0.3}, [][]float64{{0.3, 0.2, -0.4}, {-1, -0.5, 0.6}}
 	for k := range s.components {

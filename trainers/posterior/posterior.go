@@ -7,6 +7,7 @@
 //	chain.go      one chain: data augmentation (Tanner & Wong 1987), a blocked Gibbs sampler
 //	              (Ishwaran & James 2001)
 //	law.go        parameters given completed rows
+//	parameters.go draws of the parameters, for rows of other tables
 package posterior
 
 import (
@@ -20,6 +21,7 @@ import (
 	"missingscore/data"
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
+	"missingscore/internal/stream"
 	"missingscore/trainers/mcmc"
 )
 
@@ -30,6 +32,7 @@ type Config struct {
 	WarmUp     int // iterations of each chain before any counts; 100
 	Iterations int // of each chain that count; 100, and again twice as many while chains have not met, up to 800; with nominal columns 1600, and of one normal 3200
 	Seed       uint64
+	Keep       int // draws of the parameters that Drawn.Parameters holds, at even distances; 0: none
 
 	// Cuts are, for a column of few values, the increasing places at which it goes from one
 	// to the next: what is modelled is a number behind the value, of which only the interval
@@ -105,6 +108,8 @@ type Drawn struct {
 	InUse      float64 // components that have rows, on average
 	Weight     float64 // ν: rows that the prior of the precisions counts for, on average
 
+	Parameters *Parameters // nil if Config.Keep is 0
+
 	// Mixture is the Mixing of the mixture's chains if they have not met, and the draws are
 	// therefore from one normal; else nil.
 	Mixture *mcmc.Mixing
@@ -124,7 +129,7 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 			return nil, fmt.Errorf("column %s has no observed cell", name)
 		}
 	}
-	if z.Missing() == 0 {
+	if z.Missing() == 0 && c.Keep == 0 {
 		return &Drawn{Gaps: make([][]float64, c.Draws)}, nil
 	}
 	d, err := c.draw(ctx, z)
@@ -140,6 +145,10 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	return one, nil
 }
 
+func (c Config) stream(chain int) *stream.Stream {
+	return new(stream.Stream).At(c.Seed, stream.Sample, 2, uint64(chain))
+}
+
 // draw completes the table by chains of c.Components normals.
 func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	var a *Anchor
@@ -151,7 +160,7 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	}
 	runs := make([]*run, chains)
 	for k := range runs {
-		runs[k] = &run{chain: newChain(z, c, a, k), draws: (c.Draws - k + chains - 1) / chains}
+		runs[k] = &run{chain: newChain(z, c, a, c.stream(k)), draws: (c.Draws - k + chains - 1) / chains, keep: (c.Keep - k + chains - 1) / chains}
 	}
 	if err := c.each(ctx, runs, func(r *run) error { return r.chain.steps(ctx, c.WarmUp, func(int) {}) }); err != nil {
 		return nil, err
@@ -173,6 +182,12 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 		d := together(runs, c.Draws)
 		if rounds--; rounds == 0 || Met(d.Mixing) || c.Components > 1 && hopeless(d.Mixing, rounds) {
 			d.Iterations = length
+			if c.Keep > 0 {
+				d.Parameters = &Parameters{Cuts: c.Cuts, Levels: c.Levels}
+				for k := range c.Keep {
+					d.Parameters.Draws = append(d.Parameters.Draws, runs[k%chains].kept[k/chains])
+				}
+			}
 			return d, nil
 		}
 		length *= 2
@@ -189,7 +204,7 @@ func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 		a.Mean, a.Covariance = c.Anchor.Mean, c.Anchor.Covariance
 	} else {
 		c.Components = 1
-		s := newChain(z, c, nil, chains)
+		s := newChain(z, c, nil, c.stream(chains))
 		covariance := mat.NewSymDense(d, nil)
 		err := s.steps(ctx, last, func(i int) {
 			if one := s.components[0]; i >= first && f.Factorize(dense(one.precision, d)) && f.InverseTo(covariance) == nil {
@@ -242,16 +257,18 @@ func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) er
 type run struct {
 	chain *chain
 	draws int // that are asked of it
+	keep  int // draws of the parameters that are
 
 	gaps   [][]float64 // (draws)
 	trace  [][]float64 // of each of chain.means: its value at each iteration
+	kept   []Mixture   // (keep)
 	inUse  int         // sum over iterations
 	weight float64     // mean over iterations
 }
 
 // round makes iterations that count, and takes the draws at even distances, the last at the end.
 func (r *run) round(ctx context.Context, iterations int) error {
-	r.gaps, r.trace, r.inUse, r.weight = nil, nil, 0, 0
+	r.gaps, r.kept, r.trace, r.inUse, r.weight = nil, nil, nil, 0, 0
 	return r.chain.steps(ctx, iterations, func(i int) {
 		means := r.chain.means()
 		if i == 0 {
@@ -264,6 +281,9 @@ func (r *run) round(ctx context.Context, iterations int) error {
 		r.weight += r.chain.nu / float64(iterations)
 		for (i+1)*r.draws >= (len(r.gaps)+1)*iterations && len(r.gaps) < r.draws {
 			r.gaps = append(r.gaps, r.chain.gaps())
+		}
+		for (i+1)*r.keep >= (len(r.kept)+1)*iterations && len(r.kept) < r.keep {
+			r.kept = append(r.kept, r.chain.parameters())
 		}
 	})
 }

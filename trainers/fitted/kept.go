@@ -1,0 +1,226 @@
+package fitted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"missingscore/data"
+	"missingscore/data/transform"
+	"missingscore/graph"
+	"missingscore/internal/panics"
+	"missingscore/internal/stream"
+	"missingscore/trainers/posterior"
+	"missingscore/trainers/source"
+)
+
+// predictive is the sampler of cells and rows of a model that Posterior keeps.
+const predictive = "predictive"
+
+var (
+	errPredictive    = errors.New("the model was kept by impute --model-out, and its draws are from the posterior predictive distribution: use predictive, or leave the sampler out (auto)")
+	errNotPredictive = errors.New("predictive is for models that impute --model-out keeps, and this is another: leave the sampler out (auto)")
+	errKeptMatch     = errors.New("the model keeps no rows, of which predictive-mean matching would take values: leave it out (--pmm)")
+)
+
+func refusesPredictive(f *Model) error {
+	if f.Posterior == nil {
+		return errNotPredictive
+	}
+	return nil
+}
+
+// Saved is the model of draws that kept parameters (posterior.Config.Keep), of the table they are of.
+// Levels that the table has no cell of are left out.
+func (r *PosteriorImputed) Saved(t *data.Table) *Saved {
+	s := &Saved{Kind: FromPosterior, Names: t.Names, Scale: r.scale, Posterior: r.Law.Parameters, Transform: make(transform.Columns, t.D), Outcome: &Outcome{Converged: r.Converged()}}
+	s.Outcome.Verdict = "the Markov chains have met"
+	if !r.Converged() {
+		s.Outcome.Verdict = fmt.Sprintf("the Markov chains have not met: R-hat of %s is %.3g", t.Names[r.Law.Mixing.Row], r.Law.Mixing.Worst)
+	}
+	for j, f := range r.Transform {
+		names := data.Coded(t, j)
+		if names == nil {
+			s.Transform[j] = f
+			continue
+		}
+		if s.Levels == nil {
+			s.Levels = make([][]string, t.D)
+		}
+		x := t.Column(j)
+		seen := slices.Compact(slices.Sorted(slices.Values(x)))
+		for _, code := range seen {
+			s.Levels[j] = append(s.Levels[j], names[int(code)])
+		}
+		if _, unordered := f.(nominal); !unordered {
+			for i, code := range x {
+				place, _ := slices.BinarySearch(seen, code)
+				x[i] = float64(place)
+			}
+			s.Transform[j] = transform.NewOrdinal(x, nil)
+		}
+	}
+	if !slices.ContainsFunc(s.Transform, func(f transform.Function) bool { return f != nil }) {
+		s.Transform = nil
+	}
+	return s
+}
+
+// byParameters draws cells by kept parameters, draw k by draw k of them, from the first again after the last.
+func byParameters(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
+	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
+		b := block{rows: rows, x: make([]float64, len(rows)*c.Draws*z.D)}
+		some := &data.Table{Names: z.Names, N: len(rows), D: z.D}
+		for _, i := range rows {
+			b.mask = append(b.mask, marks(z, i)...)
+			some.Values = append(some.Values, z.Values[i*z.D:(i+1)*z.D]...)
+			some.Observed = append(some.Observed, z.Observed[i*z.D:(i+1)*z.D]...)
+		}
+		for k := range c.Draws {
+			if ctx.Err() != nil {
+				return b, ctx.Err()
+			}
+			gaps, err := f.Posterior.Complete(some, k, rng)
+			if err != nil {
+				return b, err
+			}
+			for at, seen := range some.Observed {
+				to := &b.x[(at/z.D*c.Draws+k)*z.D+at%z.D]
+				if *to = some.Values[at]; !seen {
+					*to, gaps = gaps[0], gaps[1:]
+				}
+			}
+		}
+		return b, nil
+	}, nil
+}
+
+// rowsByParameters draws rows by kept parameters, each draw of them in turn.
+func rowsByParameters(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
+	values, err := f.Posterior.Sample(c.N, new(source.Stream).At(c.Seed, stream.Sample))
+	return &Rows{Values: values}, err
+}
+
+// scoreKept is Score by kept parameters: log densities of the observed cells of all rows, normalised, and no
+// derivatives.
+func (f *Model) scoreKept(ctx context.Context, t *data.Table, c ImputeConfig) (*Scores, error) {
+	if t.D != len(f.Names) {
+		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
+	}
+	smooth := f.Transform.Smooth()
+	x, err := smooth.Table(t)
+	if err != nil {
+		return nil, err
+	}
+	z, log := f.standardised(x), make([]float64, t.N)
+	density, err := f.Posterior.LogDensity()
+	if err != nil {
+		return nil, err
+	}
+	blocks, done := (t.N+blockRows-1)/blockRows, 0
+	err = panics.Each(ctx, c.Workers, blocks, func() (func(context.Context, int) error, error) {
+		rng := new(source.Stream)
+		return func(ctx context.Context, b int) error {
+			for i := b * blockRows; i < min(t.N, (b+1)*blockRows) && ctx.Err() == nil; i++ {
+				own := z.Observed[i*t.D : (i+1)*t.D]
+				log[i] = density(z.Values[i*t.D:(i+1)*t.D], own, rng.At(c.Seed, stream.Sample, 3, uint64(i)))
+				for j, seen := range own {
+					if seen && f.Posterior.Cuts[j] == nil && f.Posterior.Levels[j] == 0 {
+						slope, _ := smooth.Slope(j, t.Values[i*t.D+j])
+						log[i] += slope - math.Log(f.Scale.Deviation[j])
+					}
+				}
+			}
+			return ctx.Err()
+		}, nil
+	}, func(int) error {
+		if done++; c.Observe != nil {
+			c.Observe(min(done*blockRows, t.N), t.N)
+		}
+		return nil
+	})
+	return &Scores{Sampler: ClosedForm, LogDensity: log}, err
+}
+
+// parametersOf are the kept parameters as a file has them: of each draw the log weights, and of each of its
+// components the mean and the upper triangle of the precision, row by row.
+func parametersOf(p *posterior.Parameters) map[string]packed {
+	d, k := p.Width(), len(p.Draws[0].LogWeights)
+	weights := &graph.Param{Name: "log_weights", Rows: len(p.Draws), Cols: k}
+	means := &graph.Param{Name: "means", Rows: len(p.Draws) * k, Cols: d}
+	precisions := &graph.Param{Name: "precisions", Rows: len(p.Draws) * k, Cols: d * (d + 1) / 2}
+	for _, m := range p.Draws {
+		weights.Value = append(weights.Value, m.LogWeights...)
+		means.Value = append(means.Value, m.Means...)
+		for at := 0; at < len(m.Precisions); at += d {
+			precisions.Value = append(precisions.Value, m.Precisions[at+at/d%d:at+d]...)
+		}
+	}
+	out, _ := packParams([]*graph.Param{weights, means, precisions}) // of three names
+	return out
+}
+
+// posterior reads what parametersOf gave, of columns with these functions and levels.
+func (f *file) posterior(s *Saved) (*posterior.Parameters, error) {
+	p := &posterior.Parameters{Cuts: make([][]float64, len(s.Names)), Levels: make([]int, len(s.Names))}
+	if s.Scale.Mean == nil {
+		return nil, errors.New("standardised_by is missing")
+	}
+	for j := range s.Names {
+		var function transform.Function
+		var names []string
+		if s.Transform != nil {
+			function = s.Transform[j]
+		}
+		if s.Levels != nil {
+			names = s.Levels[j]
+		}
+		o, cut := function.(*transform.Ordinal)
+		switch {
+		case cut && names != nil && len(o.Values()) != len(names):
+			return nil, fmt.Errorf("%q has %d levels, and %d categories", s.Names[j], len(names), len(o.Values()))
+		case cut && names == nil:
+			s.Transform[j] = &levels{o}
+		case len(names) > 2 && function == nil:
+			p.Levels[j] = len(names)
+		case !cut && names != nil:
+			return nil, fmt.Errorf("%q has %d levels, and another function than they have", s.Names[j], len(names))
+		}
+		if cut {
+			for _, at := range o.Cuts() {
+				p.Cuts[j] = append(p.Cuts[j], (at-s.Scale.Mean[j])/s.Scale.Deviation[j])
+			}
+		}
+	}
+	weights, means, precisions := f.Parameters["log_weights"], f.Parameters["means"], f.Parameters["precisions"]
+	d, draws, k := p.Width(), weights.Rows, weights.Cols
+	if draws < 1 || k < 1 || draws > len(weights.Float64) || k > len(weights.Float64) {
+		return nil, errors.New(`parameter "log_weights" is missing or damaged`)
+	}
+	param := func(name string, rows, cols int) *graph.Param {
+		return &graph.Param{Name: name, Rows: rows, Cols: cols, Value: make([]float64, rows*cols)}
+	}
+	if means.Rows != draws*k || means.Cols != d || precisions.Rows != draws*k || precisions.Cols != d*(d+1)/2 || len(means.Float64) != 8*draws*k*d {
+		return nil, fmt.Errorf("its means are (%d, %d) and its precisions (%d, %d): (%d, %d) and (%[5]d, %d) are needed", means.Rows, means.Cols, precisions.Rows, precisions.Cols, draws*k, d, d*(d+1)/2)
+	}
+	w, m, u := param("log_weights", draws, k), param("means", draws*k, d), param("precisions", draws*k, d*(d+1)/2)
+	if err := readParams([]*graph.Param{w, m, u}, f.Parameters); err != nil {
+		return nil, err
+	}
+	for s := range draws {
+		one := posterior.Mixture{LogWeights: w.Value[s*k : s*k+k], Means: m.Value[s*k*d : (s+1)*k*d]}
+		for range k {
+			precision := make([]float64, d*d)
+			for i := range d {
+				for j := i; j < d; j++ {
+					precision[i*d+j], precision[j*d+i], u.Value = u.Value[0], u.Value[0], u.Value[1:]
+				}
+			}
+			one.Precisions = append(one.Precisions, precision...)
+		}
+		p.Draws = append(p.Draws, one)
+	}
+	return p, p.Check()
+}

@@ -1,0 +1,122 @@
+package fitted_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/posterior"
+)
+
+// kept is a table's model, written and read again.
+func kept(t *testing.T, gaps *data.Table) *fitted.Model {
+	r := fromPosterior(t, gaps, nil, posterior.Config{Draws: 2, Seed: 1, Keep: 8})
+	text, err := r.Saved(gaps).Encode(nil)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "model.json")
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	saved, err := fitted.Load(path)
+	require.NoError(t, err)
+	require.True(t, saved.Outcome.Converged)
+	again, err := saved.Encode(nil)
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(again))
+	f, err := saved.Fitted()
+	require.NoError(t, err)
+	for from, wrong := range map[string]string{
+		`"log_weights"`: `"log_weight"`, `"version": 5`: `"version": 6`, `"standardised_by"`: `"standardized_by"`,
+	} {
+		require.Contains(t, string(text), from)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), from, wrong, 1)), 0o600))
+		_, err := fitted.Load(path)
+		require.ErrorContains(t, err, "is not a model that can be used")
+	}
+	return f
+}
+
+// A kept model completes rows that it has not seen as well as the table's own draws are, in the table's
+// units, and its density of a log normal column by normal scores integrates to 1.
+func TestKept(t *testing.T) {
+	gaps, _ := mixed(t, 400)
+	f := kept(t, gaps)
+	const x = 0.8
+	rows := make([][]float64, 200)
+	for i := range rows {
+		rows[i] = []float64{x, nan, nan}
+	}
+	r, err := fitted.Impute(t.Context(), f, table(gaps.Names, rows...), fitted.ImputeConfig{Draws: 20, Seed: 2, Workers: 2})
+	require.NoError(t, err)
+	mean, squares, ones := 0.0, 0.0, 0.0
+	for at := 0; at < len(r.Values); at += 3 {
+		y := math.Log(max(r.Values[at+1], 1e-3))
+		mean += y / 4000
+		squares += math.Pow(y-0.9*x, 2) / 4000
+		if r.Values[at+2] == 1 {
+			ones += 1. / 4000
+		}
+	}
+	require.InDelta(t, 0.9*x, mean, 0.1)
+	require.InDelta(t, 0.3, math.Sqrt(squares), 0.08)
+	require.InDelta(t, 0.84, ones, 0.08) // Φ((0.8 − 0.5)/0.3)
+
+	const from, to, step = -10., 200., 0.02
+	rows = nil
+	for y := from; y < to; y += step {
+		rows = append(rows, []float64{nan, y, nan})
+	}
+	s, err := fitted.Score(t.Context(), f, table(gaps.Names, rows...), fitted.ImputeConfig{Seed: 1})
+	require.NoError(t, err)
+	mass := 0.0
+	for _, log := range s.LogDensity {
+		mass += step * math.Exp(log)
+	}
+	require.InDelta(t, 1, mass, 0.01)
+
+	_, err = fitted.Impute(t.Context(), f, table(gaps.Names, []float64{x, nan, 4}), fitted.ImputeConfig{})
+	require.ErrorContains(t, err, `column "three": 4 lies outside the values that the model knows, -1 to 1`)
+	_, err = fitted.Impute(t.Context(), f, gaps, fitted.ImputeConfig{Sampler: "mcmc"})
+	require.ErrorContains(t, err, "use predictive")
+	_, err = fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: "hmc"})
+	require.ErrorContains(t, err, "use predictive")
+}
+
+// Probabilities of the levels add up to 1; drawn rows have levels that the table has, in its shares.
+func TestKeptLevels(t *testing.T) {
+	gaps, _ := coded(t, 300)
+	f := kept(t, gaps)
+	require.Equal(t, []string{"a", "c", "d"}, f.Levels[3])
+	var rows [][]float64
+	for yes := range 2 {
+		for kind := range 3 {
+			rows = append(rows, []float64{nan, float64(yes), nan, float64(kind)})
+		}
+	}
+	s, err := fitted.Score(t.Context(), f, table(gaps.Names, rows...), fitted.ImputeConfig{Seed: 1})
+	require.NoError(t, err)
+	mass := 0.0
+	for _, log := range s.LogDensity {
+		mass += math.Exp(log)
+	}
+	require.InDelta(t, 1, mass, 0.03)
+
+	r, err := fitted.Sample(t.Context(), f, fitted.SampleConfig{N: 4000, Seed: 1})
+	require.NoError(t, err)
+	share := func(x []float64, v float64) float64 {
+		n := len(x)
+		return float64(n-len(slices.DeleteFunc(slices.Clone(x), func(u float64) bool { return u == v }))) / float64(n)
+	}
+	var drawn []float64
+	for at := 3; at < len(r.Values); at += 4 {
+		drawn = append(drawn, r.Values[at])
+	}
+	for place, code := range []float64{0, 2, 3} {
+		require.InDelta(t, share(gaps.Column(3), code), share(drawn, float64(place)), 0.06)
+	}
+}
