@@ -32,13 +32,9 @@ func newCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check TABLE.csv",
 		Short: "Say what is wrong with a table before it is fitted",
-		Long: `Say what is wrong with a table, or worth knowing before it is fitted: columns that
-depend on each other, identifiers, codes in place of missing cells, columns too skewed
-for their bounds and others; network and fit give the same warnings. For each column
-with gaps a test whether they depend on other columns, which methods that take cells
-to be missing completely at random do not allow for. Give the flags of the fit that
-you plan: with --lower, --upper or --domain the table is checked on that support, with
---missingness for what is known of its gaps, with --transform for functions of columns.`,
+		Long: `Report faults of a table: dependent columns, identifiers, codes for missing cells, skewed
+columns. Test for each column with gaps whether its cells are missing completely at random.
+Give the flags of the planned fit: they change what is a fault.`,
 		Example: `  missingscore check examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp`,
 		Args:    exactArgs(1, "one table"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,7 +48,7 @@ you plan: with --lower, --upper or --domain the table is checked on that support
 	f.support.add(cmd)
 	f.law.add(cmd)
 	f.transform.add(cmd)
-	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 

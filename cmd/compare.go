@@ -57,23 +57,17 @@ func newCompareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare A.csv B.csv | TABLE.csv --by COLUMN",
 		Short: "Test whether two networks with missing cells differ",
-		Long: `Estimate the networks of two tables, or of the two groups of rows that a column
-makes, and test by permutation whether they differ: in any partial correlation (M),
-in global strength (S), and in each partial correlation. Rows are permuted with their
-gaps, and each permutation estimates both networks again by the same method, so that
-this takes as long as twice --permutations networks.
+		Long: `Estimate the networks of two tables, or of two groups of rows in one table, and test whether
+they differ: in any partial correlation (M), in global strength (S), and in each pair.
 
-Both tables must have the same columns; --columns picks common ones. It writes to
---out: differences.csv, compare.json, report.html, the pictures networks, differences
-and intervals (.svg, .png, .pdf), and the files of network for each group in a folder
-named after it.
+A permutation exchanges rows with their gaps and estimates both networks again, so that
+the command takes as long as 2 × --permutations networks. The p values assume that both
+groups have the same gaps; a warning reports where they differ. --inference model or robust
+compares estimates by their standard errors instead.
 
-Permuted groups have the same gaps on average: where the groups differ in which cells
-are missing, a warning says what the p values then test, and --inference model or
-robust compares estimates by their own standard errors instead.
-
-Methods are those that missingscore network --help lists.`,
-		Example: `  missingscore compare examples/airquality.csv --by Month --groups 5,8 --columns Ozone,Solar.R,Wind,Temp --out may-august`,
+Files in --out: differences.csv, compare.json, report.html, pictures of both networks, their
+differences and intervals, and a folder for each group with the files of network.`,
+		Example: `  missingscore compare examples/airquality.csv --by Month --groups 5,8 --columns Ozone,Wind,Temp`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return usageError{fmt.Errorf("two tables, or one with --by COLUMN, are expected, got %d arguments", len(args))}
@@ -85,14 +79,14 @@ Methods are those that missingscore network --help lists.`,
 	f.addTable(cmd)
 	f.addSteps(cmd)
 	f.addRun(cmd)
-	f.addPath(cmd, "l1, so that both networks are by one penalty")
-	f.addInference(cmd, inference.None, "adds the columns of estimates to differences.csv, and what it adds to the files of each network", "of differences and of --inference")
+	f.addPath(cmd, "l1")
+	f.addInference(cmd, inference.None)
 	fl := cmd.Flags()
-	fl.StringVar(&f.out, "out", "compare", "folder for the results")
-	fl.StringVar(&f.by, "by", "", "the column that makes the two groups of one table; it may hold words")
-	fl.StringSliceVar(&f.wanted, "groups", nil, "the two values of --by to compare, as a,b (default: all, if there are two)")
+	fl.StringVar(&f.out, "out", "compare", "`folder` for the results")
+	fl.StringVar(&f.by, "by", "", "`column` that splits one table into two groups")
+	fl.StringSliceVar(&f.wanted, "groups", nil, "the two values `a,b` of --by (default: both, if there are two)")
 	f.pictures.add(cmd, "column-groups")
-	fl.IntVar(&f.permutations, "permutations", compare.DefaultPermutations, "how often rows are permuted (N): p values are multiples of 1/(1 + N)")
+	fl.IntVar(&f.permutations, "permutations", compare.DefaultPermutations, "number of permutations; p values are multiples of 1/(1 + N)")
 	return cmd
 }
 

@@ -52,8 +52,8 @@ type describedColumn struct {
 func (f *tableDescription) add(cmd *cobra.Command) {
 	f.table.lenient = true
 	f.table.add(cmd)
-	cmd.Flags().StringVar(&f.kinds, "kinds-out", "", "file to write the kinds of columns to, as --kinds reads them")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+	cmd.Flags().StringVar(&f.kinds, "kinds-out", "", "write the kinds of columns to this `file`, for --kinds")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 }
 
 func (f *tableDescription) run(cmd *cobra.Command, file string) error {

@@ -37,12 +37,12 @@ type drawingFlags struct {
 func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", out, what)
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random draws")
-	fl.IntVar(&f.chains.WarmUp, "warm-up", 0, "Monte Carlo iterations before any counts (default: 300, for missing cells 150 and more)")
-	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations after them (default: 500; for missing cells 250 or ten for each draw of a chain, and again twice as many, up to 2000, for rows whose chains have not met)")
-	fl.IntVar(&f.diffusion.Steps, "steps", 0, "steps along the levels of noise (default: sde 1000, ode 100, Langevin 100 levels or the model's own)")
-	fl.IntVar(&f.diffusion.Corrections, "corrections", 0, "Langevin steps at each level (default: Langevin 100, others none)")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random draws")
+	fl.IntVar(&f.chains.WarmUp, "warm-up", 0, "Monte Carlo iterations to discard (default: 300; for missing cells 150 or more)")
+	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations to keep (default: 500; for missing cells 250 or more)")
+	fl.IntVar(&f.diffusion.Steps, "steps", 0, "steps along the noise levels (default: sde 1000, ode 100, langevin 100 or the model's levels)")
+	fl.IntVar(&f.diffusion.Corrections, "corrections", 0, "Langevin steps at each noise level (default: langevin 100, others 0)")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 }
 
 // prepare refuses flags and folders that cannot be used, and loads the model.
@@ -174,25 +174,20 @@ func (f *completingFlags) add(cmd *cobra.Command, draws int, out, what string) {
 	f.drawingFlags.add(cmd, out, what)
 	f.table.addFormat(cmd)
 	fl := cmd.Flags()
-	fl.IntVar(&f.config.Draws, "draws", draws, "draws of each row's missing cells")
-	fl.StringVar(&f.config.Sampler, "sampler", "auto", "where draws come from: auto, exact, mcmc, imputer, diffusion or latent")
-	fl.IntVar(&f.config.Workers, "workers", runtime.NumCPU(), "parallel blocks of rows; results do not depend on it")
+	fl.IntVar(&f.config.Draws, "draws", draws, "draws of each missing cell")
+	fl.StringVar(&f.config.Sampler, "sampler", "auto", "`source` of draws: auto, exact, mcmc, imputer, diffusion, latent")
+	fl.IntVar(&f.config.Workers, "workers", runtime.NumCPU(), "`threads`; results do not depend on them")
 }
 
-const samplersText = `Missing cells are drawn given the row's observed ones, inside the model's domain, --sampler
+const samplersText = `Missing cells are drawn given the observed cells of the row, inside the model's support.
 
-  exact      the conditional normal distribution of a Gaussian model
-  mcmc       Hamiltonian Monte Carlo, four chains a row, from the imputer's draws where
-             the model has one
-  imputer    the imputer that var and variw train, alone: fast, and as good as its training
-  diffusion  Langevin steps along the levels of noise a model was fitted at
-  latent     the numbers behind ordered categories and in gaps, by Gibbs sweeps within
-             thresholds: of models with ordinal columns
-  auto       the first of latent, exact, mcmc, diffusion that the model allows
-
-If the model was fitted with --missingness, they are drawn as the cells that it hides.
-
-`
+--sampler
+  exact      conditional normal distribution of a Gaussian model
+  mcmc       Hamiltonian Monte Carlo, four chains a row
+  imputer    the imputer of var and variw alone: fast, and as good as its training
+  diffusion  Langevin steps along the noise levels of a denoising fit
+  latent     Gibbs draws of latent normal variables: models with ordered categories
+  auto       the first of latent, exact, mcmc, diffusion that the model allows`
 
 // check refuses flags that cannot be used with any model.
 func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {

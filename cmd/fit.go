@@ -58,100 +58,83 @@ type fitCommand struct {
 }
 
 // fitHelp is what the fit command says of itself, before the methods.
-const fitHelp = `Estimate the parameters of a model from a table with missing cells by score
-matching. A loss without noise (exact, full, zeroed) is minimised, by L-BFGS over all
-rows. One with draws in it is gone down by Adam on mini-batches, the paper's parameter
-estimation; models that overfit (mixture, energy, score-network) then stop by the loss
-of a tenth of the rows, held out, and are those of their best epoch; a network's parameters
-are a running mean in which the last tenth of the steps has two thirds of the weight. A gaussian is fitted to a file of moments
-in place of a table, too (missingscore moments).
+const fitHelp = `Estimate the parameters of a model by score matching. A loss without noise (exact, full,
+zeroed) is minimised by L-BFGS or EM, a loss with draws by Adam on mini-batches, with early
+stopping for mixture, energy and score-network. Result: the model in the table's units, and
+its history beside it.
 
-  gaussian  mean and precision P = LLᵀ; columns are standardised meanwhile
-  quartic   log q = Σ θ_ij x_i² x_j², kept integrable by −θ = LLᵀ; columns are scaled
-            but not shifted meanwhile. It overfits: a penalty (below) brings it nearer to
-            the truth; without one, with 1000 rows, 5 to 15 passes of Adam are best, the
-            fewer the more columns (--optimiser adam --epochs)
-  mixture   normals with full covariances, also for columns of categories: by EM of the
-            likelihood; held-out rows choose the number of components, or --model-options
-            '{"components":3}'. Settings of score matching (--method, --objective, bounds …)
-            lead to diagonal covariances
-  energy    a neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²; columns are standardised;
-            --model-options '{"hidden":[64,64],"activation":"softplus"}' (or silu, the
-            default for denoising, tanh)
-  score-network  MissDiff's network: a score without a density, for zeroed and full
+Models (--model, --model-options):
+  gaussian       mean and precision P = LLᵀ; also from a file of missingscore moments
+  quartic        log q = Σ θ_ij x_i² x_j², −θ = LLᵀ; overfits: --penalty helps
+  mixture        normals with full covariances, also for categories, by EM of the likelihood;
+                 held-out rows choose their number, or {"components":3}. --method, --objective
+                 or bounds: diagonal covariances by score matching
+  energy         neural network, log q = f(x) − ½ Σ κ_j (x_j − c_j)²;
+                 {"hidden":[64,64],"activation":"softplus"}, silu or tanh
+  score-network  the network of MissDiff: a score without a density; for zeroed and full
 
 Objectives (--objective, --objective-options):
+  auto       classical; truncated with a support
+  sliced     random directions, fast for networks with many columns:
+             {"directions":"rademacher","number":1,"variance_reduced":false}; normal, basis
+  denoising  rows with added noise, in standard deviations; other models than networks take
+             one level, and are models of the noisy rows:
+             {"noise":{"kind":"exploding","least":0.01,"most":10,"levels":0},"weight":"variance"}
 
-  auto       classical, or truncated where a support is given
-  sliced     on random directions: '{"directions":"rademacher","number":1,"variance_reduced":false}'
-             (or normal, basis); fast for networks with many columns
-  denoising  on rows with noise added: '{"noise":{"kind":"exploding","least":0.01,"most":10,
-             "levels":0},"weight":"variance"}' (or preserving; fixed with one level), lengths in
-             standard deviations. Networks learn all levels (levels 0) or a ladder of them,
-             for "missingscore sample"; other models one level, fixed, and are then models
-             of the rows with that noise
+--method auto     gaussian: em-exact; quartic, mixture: em-full; energy: em-var, with two
+                  columns em-variw, denoising iw; score-network: zeroed; with logistic
+                  --missingness: variw; without gaps: full
+--optimiser auto  em for em-exact; lbfgs for a loss without noise, except mixture, energy and
+                  score-network; else adam
+--penalty         adds λ Σ Ω(θ_jk) over pairs of columns: l1 sets weak couplings to 0, ridge
+                  shrinks all; --lambda cv takes about fifty times as long as one fit
+--inference robust  standard errors and intervals of the parameters of gaussian, quartic and
+                  mixture, for exact, em-exact, full, iw, em, em-full, variw and em-variw
 
-With --lower, --upper or --domain the model is restricted to that support: the
-objective is weighted by g, and imputed cells stay inside. With --missingness the
-chance that a cell is missing may depend on the row, itself included, or cells beyond
-a threshold are missing; what is in the file must be known. It writes the model, in
-the table's units, and its history beside it (history.csv of model.json, a.history.csv
-of a.json): a line for each iteration, or pass over the table.
-
-With --penalty l1 or ridge λ Σ Ω(θ_jk) over pairs of columns is added to the loss of
-gaussian (their precision) or quartic; --lambda is a number, in the units of the scaled
-columns, or cv: that of 15 with the least loss of rows held out, each fold in its turn.
-A loss without noise is then minimised by proximal gradient steps, one with draws by
-proximal Adam. It takes many fits: with 5 folds and 15 λ about fifty times as long.
-
-With --inference robust every parameter of gaussian, quartic and mixture has a standard
-error and an interval, on the screen and in the model's file, for methods without draws
-and with weighted or exact ones (exact, em-exact, full, iw, em, em-full, variw, em-variw).
-
-Methods:
+With a support (--lower, --upper, --domain) the objective is weighted by g and imputed cells
+stay inside. --missingness describes cells that are not missing at random.
 `
 
 func newFitCommand() *cobra.Command { return new(fitCommand).command() }
 
 func (f *fitCommand) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "fit TABLE.csv",
-		Short: "Estimate a model's parameters from a table with missing cells",
-		Long:  fitHelp + methodList(),
-		Example: `  missingscore simulate normal --d 5 --n 500 --missing 0.2 --truncate box --out trunc
-  missingscore fit trunc/data.csv --model gaussian --method exact --domain trunc/domain.json --truth trunc/truth.json --out trunc/model.json`,
-		Args: exactArgs(1, "one table"),
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+		Use:     "fit TABLE.csv",
+		Short:   "Estimate a model's parameters from a table with missing cells",
+		Long:    fitHelp,
+		Example: `  missingscore fit examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --out air.json`,
+		Args:    exactArgs(1, "one table"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.trainingFlags.add(cmd)
 	m, o, steps, c := &f.spec.Model, &f.spec.Objective, &f.spec.Steps, &f.spec.Descent
 	fl := cmd.Flags()
-	fl.StringVar(&m.Kind, "model", trainers.DefaultModel, strings.Join(slices.Sorted(maps.Keys(model.Models)), ", "))
-	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as JSON, see above")
-	fl.StringVar(&steps.Method, "method", "auto", "auto (gaussian: em-exact, for denoising and with thresholds exact; score-network: zeroed; quartic, mixture: em-full, others: em-var, of two columns em-variw, for denoising iw; with logistic --missingness: variw; full if nothing is missing) or one of the methods above")
-	fl.StringVar(&o.Kind, "objective", "auto", "auto or "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
-	fl.StringVar(&f.objectiveOptions, "objective-options", "", "options of the objective as JSON, see above")
-	fl.StringVar(&f.out, "out", "model.json", "file for the model, or a folder for model.json")
-	fl.StringVar(&f.history, "history", "", "file for the history (default: history.csv beside model.json, a.history.csv beside a.json)")
-	fl.StringVar(&f.truthFile, "truth", "", "true model as JSON (adds Fisher divergence and errors to the history) or precision as CSV (adds its error)")
-	fl.BoolVar(&f.spec.KeepUnits, "keep-units", false, "do not standardise the columns meanwhile")
-	fl.StringVar(&c.Optimiser, "optimiser", "auto", "auto, or "+strings.Join(descent.Names(), ", ")+": what finds the parameters (auto: em for em-exact, lbfgs where the loss has no noise and the model does not overfit: not for mixture, energy, score-network)")
-	fl.IntVar(&c.Iterations, "iterations", 0, "EM iterations, or iterations of lbfgs, at most (default: 10000)")
-	fl.Float64Var(&c.Tolerance, "tolerance", 0, "what ends em (the largest movement of an EM iteration) and lbfgs (the relative gradient) (default: 1e-9, with --dtype float32 1e-4)")
-	fl.Float64Var(&f.validation, "validation", 0, "share of the rows held out, which adam stops by and chooses its best epoch by; 0: none (default: mixture, energy and score-network 0.1, if the table has 100 rows; others 0)")
-	fl.StringVar(&f.penalty, "penalty", penalty.None, "added to the loss of gaussian and quartic, to shrink what ties columns together: "+penalty.Forms())
-	fl.StringVar(&f.lambda, "lambda", "cv", "of the penalty: a number, cv or cv=FOLDS (the one with the least loss of rows held out; 5 folds)")
-	fl.IntVar(&c.Patience, "patience", 0, "epochs without a lower loss of held-out rows that end adam (default: 30, of networks so many that they are 500 steps)")
-	fl.Float64Var(&f.average, "average", 0, "the fit is a running mean of adam's parameters in which this share of the steps, the last ones, has two thirds of the weight; 0: none (default: energy and score-network 0.1, others 0)")
-	fl.IntVar(&c.Epochs, "epochs", 0, "adam's passes over the table, at most (default: 200; quartic: 25, or what makes 250 steps; energy and score-network: what makes 6000 steps, at most 300; 200 for denoising)")
-	fl.Float64Var(&c.Rate, "rate", 0, "Adam's rate for the model (default: 0.01; energy and score-network: 0.003)")
-	fl.IntVar(&steps.Batch, "batch", 100, "rows in a batch of adam")
+	fl.StringVar(&m.Kind, "model", trainers.DefaultModel, "`name`: "+strings.Join(slices.Sorted(maps.Keys(model.Models)), ", "))
+	fl.StringVar(&f.modelOptions, "model-options", "", "options of the model as `JSON`")
+	fl.StringVar(&steps.Method, "method", "auto", "`name` of the method; network --help-all lists them")
+	fl.StringVar(&o.Kind, "objective", "auto", "`name`: auto, "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
+	fl.StringVar(&f.objectiveOptions, "objective-options", "", "options of the objective as `JSON`")
+	fl.StringVar(&f.out, "out", "model.json", "`file` for the model, or a folder")
+	fl.StringVar(&f.history, "history", "", "`file` for the history of the fit (default: beside the model)")
+	fl.StringVar(&f.truthFile, "truth", "", "true model as JSON `file` or precision as CSV file: add the error to the history")
+	fl.BoolVar(&f.spec.KeepUnits, "keep-units", false, "do not standardise columns during the fit")
+	fl.StringVar(&c.Optimiser, "optimiser", "auto", "`name`: auto, "+strings.Join(descent.Names(), ", "))
+	fl.IntVar(&c.Iterations, "iterations", 0, "maximum of iterations of em or lbfgs (default: 10000)")
+	fl.Float64Var(&c.Tolerance, "tolerance", 0, "em and lbfgs stop below this change or relative gradient (default: 1e-9; float32 1e-4)")
+	fl.Float64Var(&f.validation, "validation", 0, "`share` of rows held out for early stopping (default: 0.1 for mixture, energy and score-network from 100 rows on; else 0)")
+	fl.StringVar(&f.penalty, "penalty", penalty.None, "`kind` of penalty for gaussian and quartic: none, l1 or ridge")
+	fl.StringVar(&f.lambda, "lambda", "cv", "`strength` of the penalty: a number, cv or cv=FOLDS")
+	fl.IntVar(&c.Patience, "patience", 0, "epochs without a lower held-out loss before adam stops (default: 30; networks: 500 steps)")
+	fl.Float64Var(&f.average, "average", 0, "running average over this last `share` of adam's steps (default: 0.1 for networks; else 0)")
+	fl.IntVar(&c.Epochs, "epochs", 0, "maximum of epochs of adam (default: 200; quartic 25; networks: 6000 steps)")
+	fl.Float64Var(&c.Rate, "rate", 0, "learning rate of adam (default: 0.01; networks: 0.003)")
+	fl.IntVar(&steps.Batch, "batch", 100, "rows per step of adam")
 	fl.IntVar(&f.warmUp, "warm-up", 500, "imputer steps before the first parameter step")
 	f.addInference(cmd)
 	f.tableFlags.addWeights(cmd)
-	fl.BoolVar(&f.stream, "stream", false, "take mini-batches straight from the file, whose rows are not held: blocks of it in random order, by adam (default: where the table does not fit into memory and the fit is by adam)")
-	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
-	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "Adam's rate for the imputer (default: 0.001; quartic: 0.003)")
+	fl.BoolVar(&f.stream, "stream", false, "read mini-batches from the file; hold no rows (default: if the table exceeds the memory)")
+	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "`threads`; results do not depend on them")
+	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "learning rate of the imputer (default: 0.001; quartic 0.003)")
 	return cmd
 }
 
@@ -496,8 +479,8 @@ func writeComponents(w io.Writer, m *model.Mixed, names []string, levels [][]str
 
 func (f *fitCommand) addInference(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.inference, "inference", inference.None, "how far each parameter may be from the truth: none, robust (standard errors by the rows, the sandwich, with draws held fixed; of gaussian, quartic, mixture)")
-	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of the intervals of --inference")
+	fl.StringVar(&f.inference, "inference", inference.None, "`kind` of standard errors of the parameters: none or robust")
+	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of confidence intervals")
 }
 
 func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {

@@ -10,31 +10,34 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagGroups are the headings of a command's help with their flags by name: --help shows those in
-// shown, --help-all those in expert too.
-var flagGroups = []struct{ title, shown, expert string }{
-	{"Table", "columns exclude id na nominal by groups like table", "kinds strict kinds-out numbers sep dec sheet prices weights hide"},
-	{"Support, gaps and functions of columns", "lower upper domain missingness transform ordinal", "g-cap g-per-row no-tangent"},
-	{"Truth", "d n graph edges strength missing missing-by truncate", "centres"},
-	{"Model", "model model-options method objective penalty select covariates", "objective-options lambda gamma refit"},
-	{"Draws", "sampler point pmm round clip", "components warm-up iterations steps corrections"},
-	{"Uncertainty", "inference rows tables permutations sensitivity", "level stability"},
-	{"Pictures", "layout minimum", "theme cut maximum node-size labels column-groups"},
-	{"Output", "out json quiet resume seed workers config", "model-out history verbose memory truth shard merge pairs-only version"},
-	{"Fitting", "", "epochs rate batch optimiser tolerance validation patience average keep-units stream dtype " +
-		"draws imputer imputer-options imputer-steps imputer-rate imputer-loss mask-input diagonal-sd proposal-sd weighting " +
-		"path lambdas lambda-max lambda-min threshold"},
+// flagGroups are the headings of help with their flags. --help lists the flags in shown,
+// --help-all all of them.
+var flagGroups = []struct{ title, flags string }{
+	{"Table", "columns exclude by groups like table id na nominal weights covariates kinds strict kinds-out numbers sep dec sheet prices hide"},
+	{"Support, missingness and transforms", "lower upper domain missingness transform ordinal g-cap g-per-row no-tangent"},
+	{"Truth", "d n graph edges strength missing missing-by truncate centres"},
+	{"Model and method", "model model-options method objective objective-options penalty lambda select gamma refit rows tables sensitivity"},
+	{"Draws", "draws point pmm round clip sampler components warm-up iterations steps corrections"},
+	{"Uncertainty", "inference level permutations stability"},
+	{"Pictures", "column-groups layout labels theme minimum cut maximum node-size"},
+	{"Output", "out model-out history truth json quiet resume shard merge pairs-only seed workers config memory verbose version"},
+	{"Fitting", "epochs rate batch optimiser tolerance validation patience average keep-units stream dtype imputer imputer-options " +
+		"imputer-steps imputer-rate imputer-loss mask-input diagonal-sd proposal-sd weighting path lambdas lambda-max lambda-min threshold"},
 }
 
-// shownBy are the flags that one command alone shows, and those that it alone does not.
-var shownBy = map[string]struct{ more, less string }{
-	"impute":       {"draws", "id model-options objective penalty domain missingness ordinal config"},
-	"network":      {"", "domain config"},
-	"compare":      {"", "nominal domain layout"},
-	"score":        {"draws", ""},
-	"sample":       {"iterations", ""},
-	"moments":      {"shard merge pairs-only", ""},
-	"missingscore": {"version", ""},
+// shown are the flags in --help of each command.
+var shown = map[string]string{
+	"missingscore": "columns exclude na nominal kinds kinds-out sep dec json quiet version",
+	"network":      "columns exclude nominal weights covariates groups lower upper missingness transform ordinal method penalty select gamma inference level layout labels out json quiet resume seed",
+	"compare":      "columns exclude by groups lower upper missingness transform ordinal method penalty select inference permutations column-groups out json quiet resume seed",
+	"power":        "like table d graph edges strength missing method penalty select rows tables sensitivity out json quiet resume seed",
+	"fit":          "columns exclude weights lower upper missingness transform model model-options method objective penalty lambda inference out json quiet resume seed epochs rate",
+	"impute":       "columns exclude nominal lower upper transform draws point pmm round clip sampler out model-out json quiet resume seed workers",
+	"sample":       "n sampler out json quiet seed",
+	"score":        "na sep dec sampler out json quiet seed workers draws",
+	"simulate":     "d n missing missing-by truncate centres lower upper domain out seed quiet",
+	"moments":      "columns exclude na nominal kinds sep dec out json quiet shard merge pairs-only",
+	"check":        "columns exclude na nominal lower upper domain missingness transform ordinal json quiet",
 }
 
 // helpAll is the value of --help-all: it asks for help.
@@ -46,20 +49,25 @@ func (h helpAll) Set(text string) error { return h.flags.Set("help", text) }
 
 func addHelp(c *cobra.Command) {
 	c.InitDefaultHelpFlag()
-	c.Flags().Var(helpAll{c.Flags()}, "help-all", "help with every flag, an expert's too")
+	c.Flags().Var(helpAll{c.Flags()}, "help-all", "all flags and details")
 	c.Flags().Lookup("help-all").NoOptDefVal = "true"
-	c.SetUsageFunc(func(c *cobra.Command) error {
-		_, err := io.WriteString(c.OutOrStdout(), usage(c))
-		return err
-	})
+	c.SetHelpFunc(func(c *cobra.Command, _ []string) { _, _ = io.WriteString(c.OutOrStdout(), helpText(c)) }) // used notes an error
 }
 
-// usage says how a command is used: its form, its commands or examples, and its flags.
-func usage(c *cobra.Command) string {
+// helpWidth is the most characters of a line of help.
+const helpWidth = 100
+
+// helpText is what --help prints: what the command does, its form, examples, commands and flags.
+func helpText(c *cobra.Command) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "Usage:\n  %s\n", c.UseLine())
+	all, hidden := c.Flags().Changed("help-all"), 0
+	what := c.Short + "."
+	if all {
+		what = c.Long
+	}
+	fmt.Fprintf(&out, "%s\n\nUsage:\n  %s\n", what, c.UseLine())
 	if c.HasExample() {
-		fmt.Fprintf(&out, "\nExamples:\n%s\n", c.Example)
+		fmt.Fprintf(&out, "\nExample:\n%s\n", c.Example)
 	}
 	if c.HasAvailableSubCommands() {
 		out.WriteString("\nCommands:\n")
@@ -69,35 +77,28 @@ func usage(c *cobra.Command) string {
 			}
 		}
 	}
-	all, hidden := c.Flags().Changed("help-all"), 0
+	few := strings.Fields(shown[c.Name()])
 	for _, group := range flagGroups {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 		flags.SortFlags = false
-		shown, expert := strings.Fields(group.shown), strings.Fields(group.expert)
-		for k, name := range slices.Concat(shown, expert) {
+		for name := range strings.FieldsSeq(group.flags) {
 			f := c.LocalFlags().Lookup(name)
 			switch {
 			case f == nil || f.Hidden:
-			case all || isShown(c.Name(), name, k < len(shown)):
+			case all || slices.Contains(few, name):
 				flags.AddFlag(f)
 			default:
 				hidden++
 			}
 		}
-		if text := flags.FlagUsages(); text != "" {
+		if text := flags.FlagUsagesWrapped(helpWidth); text != "" {
 			fmt.Fprintf(&out, "\n%s:\n%s", group.title, text)
 		}
 	}
 	out.WriteString("\n  -h, --help   this help")
 	if hidden > 0 {
-		fmt.Fprintf(&out, "; --help-all lists %d flags more", hidden)
+		fmt.Fprintf(&out, "; --help-all: details and %d more flags", hidden)
 	}
 	out.WriteString("\n")
 	return out.String()
-}
-
-// isShown tells whether --help shows a flag; usual is what its group says.
-func isShown(command, name string, usual bool) bool {
-	own := shownBy[command]
-	return slices.Contains(strings.Fields(own.more), name) || usual && !slices.Contains(strings.Fields(own.less), name)
 }

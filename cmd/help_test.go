@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -92,12 +93,39 @@ func TestHelp(t *testing.T) {
 		}
 		few, all := flags(c.Name(), "--help"), flags(c.Name(), "--help-all")
 		require.LessOrEqual(t, len(few), 25, c.Name())
+		for name := range strings.FieldsSeq(shown[c.Name()]) {
+			require.Contains(t, few, name, c.Name())
+		}
 		require.Contains(t, few, "quiet")
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Name != "help" && f.Name != "help-all" {
 				require.Contains(t, all, f.Name, c.Name())
 			}
 		})
+	}
+}
+
+// --help fits a screen, and --help-all has at most two lines a flag.
+func TestHelpFitsAScreen(t *testing.T) {
+	root := newRoot()
+	for _, c := range append(root.Commands(), root) {
+		if c.Flags().Lookup("help-all") == nil {
+			continue
+		}
+		require.LessOrEqual(t, strings.Count(helpText(c), "\n"), 45, c.Name())
+		require.NoError(t, c.ParseFlags([]string{"--help-all"}))
+		lines := 0
+		text := helpText(c)
+		for line := range strings.Lines(text) {
+			require.LessOrEqual(t, utf8.RuneCountInString(line), helpWidth+1, "%s: %s", c.Name(), line)
+		}
+		_, flags, _ := strings.Cut(text, "\nUsage:")
+		for line := range strings.Lines(flags) {
+			if lines++; !strings.HasPrefix(line, strings.Repeat(" ", 14)) || strings.HasPrefix(strings.TrimSpace(line), "--") {
+				lines = 1
+			}
+			require.LessOrEqual(t, lines, 2, "%s: %s", c.Name(), line)
+		}
 	}
 }
 
@@ -115,7 +143,6 @@ func TestCommandLineReference(t *testing.T) {
 	for _, c := range commands {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) { in[flagRow(f)] = append(in[flagRow(f)], c.Name()) })
 	}
-	const head = "\n| flag | default | meaning |"
 	for _, c := range commands {
 		fmt.Fprintf(&page, "\n## %s\n\n%s.\n\n```\n%s [flags]\n\n%s\n```\n", c.Name(), strings.TrimSuffix(c.Short, "."), strings.TrimSuffix(c.UseLine(), " [flags]"), c.Long)
 		if c.Example != "" {
@@ -128,14 +155,18 @@ func TestCommandLineReference(t *testing.T) {
 			}
 		})
 		if own != "" {
-			page.WriteString("\n[Flags of several commands](#flags-of-several-commands), and:\n" + head + "\n| --- | --- | --- |\n" + own)
+			page.WriteString("\n[Flags of several commands](#flags-of-several-commands), and:\n\n" + own)
 		}
 	}
-	page.WriteString("\n## Flags of several commands\n" + head + " commands |\n| --- | --- | --- | --- |\n")
+	page.WriteString("\n## Flags of several commands\n")
+	shared := map[string]string{} // rows by commands
 	for _, row := range slices.Sorted(maps.Keys(in)) {
 		if of := in[row]; len(of) > 1 && !strings.Contains(row, "`--help") {
-			fmt.Fprintf(&page, "%s %s |\n", row, strings.Join(of, ", "))
+			shared[strings.Join(of, ", ")] += row + "\n"
 		}
+	}
+	for _, of := range slices.Sorted(maps.Keys(shared)) {
+		fmt.Fprintf(&page, "\nOf %s:\n\n%s", of, shared[of])
 	}
 	const path = "../docs/reference/command-line.md"
 	if *update {
@@ -146,21 +177,25 @@ func TestCommandLineReference(t *testing.T) {
 	require.Equal(t, string(want), page.String(), "go test ./cmd -run CommandLineReference -update writes it again")
 }
 
-// flagRow is a flag as a line of a table: name, default and meaning.
+// flagRow is a flag as an item of a list: name, meaning and default.
 func flagRow(f *pflag.Flag) string {
+	placeholder, usage := pflag.UnquoteUsage(f)
 	name, value := "--"+f.Name, f.DefValue
+	if strings.Contains(f.Usage, "`") {
+		name += " " + placeholder
+	}
 	if f.Shorthand != "" {
 		name = "-" + f.Shorthand + ", " + name
 	}
 	switch {
 	case f.Name == "workers":
-		value = "the machine's cores"
-	case value == "[]" || value == "false":
+		value = " (default: the number of cores)"
+	case slices.Contains([]string{"", "[]", "false", "0"}, value):
 		value = ""
-	case value != "":
-		value = "`" + value + "`"
+	default:
+		value = " (default `" + value + "`)"
 	}
-	return fmt.Sprintf("| `%s` | %s | %s |", name, value, strings.ReplaceAll(strings.TrimPrefix(f.Usage, "of the fit: "), "|", "\\|"))
+	return fmt.Sprintf("- `%s` %s%s", name, usage, value)
 }
 
 // Manual pages have every flag, and nothing that man would take for a request of its own.
@@ -177,7 +212,7 @@ func TestManualPages(t *testing.T) {
 			require.False(t, strings.HasPrefix(line, "'"), "%s: %s", c.Name(), line)
 		}
 		if c.Flags().Lookup("seed") != nil {
-			require.Contains(t, page.String(), ".B \\-\\-seed=UINT64\n")
+			require.Contains(t, page.String(), ".B \\-\\-seed=uint\n")
 		}
 		if _, err := exec.LookPath("groff"); err == nil {
 			format := exec.CommandContext(t.Context(), "groff", "-man", "-Tutf8", "-ww", "-K", "utf8")

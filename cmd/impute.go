@@ -51,51 +51,28 @@ type imputeCommand struct {
 	known map[string]any // of the result
 }
 
-const imputeHelp = `Fill a table's missing cells. From TABLE.csv alone the law of its rows is drawn along
-with the cells: a mixture of normals, of which number, weights, means and precisions come
-from their posterior distribution, so that the draws' spread has what is not known of the
-law in it; columns that are clearly not normal by their normal scores, columns of few
-values and of levels (yes/no, ordered, categories of text) by normal numbers behind them,
-so that just these values are drawn. From a fitted model, MODEL.json TABLE.csv, or with
-flags of fit or another --sampler from a model that is fitted first and kept beside the
-result; its parameters are fixed. So are --point and --pmm of a table of numbers.
+const imputeHelp = `Fill missing cells by draws. Observed cells and other columns stay as they are.
 
-  --draws N  draws, not best guesses: their spread is what is not known of the cells. With
-             one draw the same table comes out, every observed cell as it was read; with
-             more the long format of the R package mice: .imp for the draw and .id for
-             the row in front, .imp = 0 the table as it was, so that as.mids() reads it
-  --point    expectations of the cells given the row's observed ones: one table, in
-             closed form for a Gaussian on all of R^d, else means of draws with their
-             Monte-Carlo error. For prediction; statistics of such a table are too sure.
-             Of levels and ordered categories the most frequent or most probable one
-  --pmm      predictive-mean matching: each drawn value is replaced by an observed one,
-             of one of 5 rows (--pmm=K) whose expectation is nearest; levels are drawn
+TABLE.csv alone: a mixture of normals is drawn from its posterior together with the cells, so
+that the spread of the draws includes the uncertainty of the model. Skewed columns enter by
+normal scores, categories by latent normal variables.
 
-Imputed values are the model's: inside the bounds it was fitted with, not rounded. What
-suits the columns is to be asked for: --pmm, --round auto, --clip observed. What was
-imputed is set beside what was observed, column by column.
+MODEL.json TABLE.csv: draws from a fitted model with fixed parameters. Flags of fit, another
+--sampler, and --point or --pmm for a numeric table fit a model first.
 
-Other columns are carried along. --resume goes on where an interrupted run from a model
-was cut.
-
-`
-
-// posteriorText is what is known to this command alone of --sampler.
-const posteriorText = `Without a model there is one more, the default then, in five Markov chains:
-
-  posterior  the cells and the mixture of normals together; --components 1: one normal
-`
+--draws N writes the long format of the R package mice (.imp, .id; .imp = 0 is the table), so
+that as.mids() reads it. --point writes one table of expectations, for prediction: statistics
+of such a table are too certain. Draws may leave the observed range and are not rounded:
+--pmm, --round and --clip change that.`
 
 func newImputeCommand() *cobra.Command {
 	var f imputeCommand
 	cmd := &cobra.Command{
 		Use:   "impute [MODEL.json] TABLE.csv",
 		Short: "Fill a table's missing cells by draws or expectations",
-		Long:  imputeHelp + samplersText + posteriorText,
-		Example: `  missingscore simulate normal --d 5 --n 200 --missing 0.3 --out n
-  missingscore impute n/data.csv --draws 20 --out n/completed.csv
-  missingscore fit n/data.csv --out n/model.json
-  missingscore impute n/model.json n/data.csv --point --out n/point.csv`,
+		Long: imputeHelp + "\n\n" + samplersText + `
+  posterior  cells and mixture together, in five chains: the default without a model`,
+		Example: `  missingscore impute examples/airquality.csv --draws 20 --out completed.csv`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return usageError{fmt.Errorf("a table is expected, or a model and a table, got %d arguments", len(args))}
@@ -104,15 +81,15 @@ func newImputeCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
-	f.add(cmd, 1, "completed.csv", "file for the completed table, of the format of its ending (.csv, .tsv, .xlsx, .parquet, .feather, each with .gz or .zst) or else of the table's")
+	f.add(cmd, 1, "completed.csv", "`file` for the completed table: .csv, .tsv, .xlsx, .parquet, .feather, .gz")
 	fl := cmd.Flags()
-	fl.BoolVar(&f.point, "point", false, "expectations instead of draws (--draws: over how many, where there is no closed form; default 400)")
-	fl.BoolVar(&f.kept.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
+	fl.BoolVar(&f.point, "point", false, "write expectations instead of draws")
+	fl.BoolVar(&f.kept.resume, "resume", false, "continue an interrupted run with the same --out")
 	f.values.add(cmd)
-	fl.Lookup("sampler").Usage += "; of a table alone posterior"
-	fl.Lookup("warm-up").Usage = "Monte Carlo iterations before any counts (default: 150 and more, posterior 100)"
-	fl.Lookup("iterations").Usage = "Monte Carlo iterations after them (default: 250 or ten for each draw of a chain, and again twice as many, up to 2000, for rows whose chains have not met; posterior 100, and again twice as many, up to 800, with categories 3200, while chains have not met)"
-	fl.IntVar(&f.components, "components", 0, "posterior: normals in the mixture at most (default: 10, or one for 5d rows; one normal below 20d rows, or if the chains have not met); 1: one normal")
+	fl.Lookup("sampler").Usage += "; without a model posterior"
+	fl.Lookup("warm-up").Usage = "Monte Carlo iterations to discard (default: 150 or more; without a model 100)"
+	fl.Lookup("iterations").Usage = "Monte Carlo iterations to keep (default: 250 or more; without a model 100 to 3200, until chains converge)"
+	fl.IntVar(&f.components, "components", 0, "without a model: maximum of mixture components (default: 10; one per 5d rows; one below 20d rows)")
 	f.fit.add(cmd)
 	return cmd
 }
@@ -602,10 +579,9 @@ func (f *firstFit) add(cmd *cobra.Command) {
 		if cmd.Flags().Lookup(flag.Name) != nil || slices.Contains(ownFlags, flag.Name) {
 			return
 		}
-		flag.Usage = "of the fit: " + flag.Usage
 		cmd.Flags().AddFlag(flag)
 	})
-	cmd.Flags().StringVar(&f.save, "model-out", "", "file for the model that makes the draws, for impute, sample and score of other rows (default: of a fitted one OUT.model.json, else none)")
+	cmd.Flags().StringVar(&f.save, "model-out", "", "`file` for the model that makes the draws, used by impute, sample and score (default: OUT.model.json of a fitted model)")
 }
 
 // given are the flags of the fit that are set, and whether any is.
@@ -722,10 +698,10 @@ type valueFlags struct {
 
 func (f *valueFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.IntVar(&f.donors, "pmm", 0, "predictive-mean matching: take observed values, of one of this many nearest rows (--pmm alone: 5)")
+	fl.IntVar(&f.donors, "pmm", 0, "take observed values from the `K` nearest rows (--pmm alone: 5)")
 	fl.Lookup("pmm").NoOptDefVal = "5"
-	fl.StringSliceVar(&f.round, "round", []string{"none"}, "round imputed values: none, auto (to the decimals of each column) or column=step,…")
-	fl.StringSliceVar(&f.clip, "clip", nil, "move imputed values to the ends of what was observed (observed) or of column=low:high,…")
+	fl.StringSliceVar(&f.round, "round", []string{"none"}, "round `values`: none, auto (the column's decimals) or column=step,...")
+	fl.StringSliceVar(&f.clip, "clip", nil, "limit `values`: observed (the observed range) or column=low:high,...")
 }
 
 func (f *valueFlags) parse(t *data.Table) error {

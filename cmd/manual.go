@@ -82,11 +82,11 @@ func writeOption(page *strings.Builder, f *pflag.Flag) {
 	if f.Shorthand != "" {
 		form = "-" + f.Shorthand + ", " + form
 	}
+	placeholder, usage := pflag.UnquoteUsage(f)
 	if f.Value.Type() != "bool" {
-		form += "=" + strings.ToUpper(strings.ReplaceAll(f.Value.Type(), "Slice", "s"))
+		form += "=" + placeholder
 	}
-	usage := f.Usage
-	if d := f.DefValue; d != "" && d != "[]" && d != "false" && f.Name != "workers" {
+	if d := f.DefValue; d != "" && d != "[]" && d != "false" && d != "0" && f.Name != "workers" {
 		usage += " (default " + d + ")"
 	}
 	fmt.Fprintf(page, ".TP\n.B %s\n%s\n", roff(form), roff(usage))

@@ -34,20 +34,13 @@ func newMomentsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "moments TABLE.csv...",
 		Short: "Take the sums of tables that a network or a normal distribution needs",
-		Long: `Take of a table, or of many with the same columns, what the methods em-exact, exact,
-full and pairwise need of the rows: for each pattern of gaps their number, sums and sums
-of products. "network" and "fit --model gaussian" take the file in place of a table, and
-their time does not depend on the number of rows then.
+		Long: `Compute what em-exact, exact, full and pairwise need from the rows: for each pattern of gaps
+the number of rows, sums and sums of products. network and fit --model gaussian read the file
+in place of the table. Rows are read in blocks, so tables may exceed the memory.
 
-Rows are read some at a time and none is kept: tables may be larger than memory. Dividing
-the rows among files and shards changes means and covariances by less than 1e-12.
-
---shard I/N takes every N-th file from the I-th or, of one file, every N-th block of its
-rows, for job arrays (benchmarks/slurm), and leaves what it took in the folder --out.
---merge joins files of moments: those named, and of folders those of all their shards.
-
-A table in which nearly every row has its own gaps has as many sums as rows. For
---method pairwise the sums of pairs of columns are enough, --pairs-only.`,
+--shard I/N reads a part for job arrays; --merge joins the parts. The result changes by less
+than 1e-12. Where nearly every row has its own pattern, the sums are as large as the table:
+--pairs-only stores sums of pairs of columns, for --method pairwise.`,
 		Example: `  missingscore moments readings-*.csv --out readings.bin
   missingscore network readings.bin --out readings`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -60,11 +53,11 @@ A table in which nearly every row has its own gaps has as many sums as rows. For
 	}
 	f.tableFlags.add(cmd)
 	fl := cmd.Flags()
-	fl.StringVar(&f.out, "out", "", "file for the moments; with --shard a folder (needed)")
-	fl.BoolVar(&f.merge, "merge", false, "the arguments are files of moments, or folders of shards: join them")
-	fl.StringVar(&f.text, "shard", "", "I/N: take every N-th file or block of rows, from the I-th")
-	fl.BoolVar(&f.pairs, "pairs-only", false, "only sums of pairs of columns, for --method pairwise, whatever the gaps")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+	fl.StringVar(&f.out, "out", "", "`file` for the moments; with --shard a folder (required)")
+	fl.BoolVar(&f.merge, "merge", false, "join files of moments, or folders of shards")
+	fl.StringVar(&f.text, "shard", "", "`I/N`: read every N-th file, or block of one file, from the I-th")
+	fl.BoolVar(&f.pairs, "pairs-only", false, "sums of pairs of columns only, for --method pairwise")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
 

@@ -58,40 +58,55 @@ func newNetworkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "network TABLE.csv",
 		Short: "Estimate a Gaussian graphical model from a table with missing cells",
-		Long: `Estimate a Gaussian graphical model (a network of partial correlations) from a
-table with missing cells: an L1 path by score matching, one λ chosen from it,
-then iterations at that λ, or without a penalty on its edges, until the precision
-stops changing. Columns are
-standardised over their observed cells; results are in the table's own units. In place of
-a table it takes a file of moments (missingscore moments).
+		Long: `Estimate a Gaussian graphical model, a network of partial correlations:
 
-With --lower, --upper or --domain the columns are a normal distribution restricted
-to that support: the objective is weighted by g, imputed cells stay inside, and
-the mean is estimated along with the precision; so it is with --missingness, which
-says what is known of cells missing not at random.
+1. A path of penalised score matching estimates gives a network for each λ.
+2. A criterion chooses λ.
+3. A refit without the penalty gives partial correlations and confidence intervals.
 
-It writes to --out: edges.csv, centrality.csv, columns.csv, precision.csv, path.csv,
-layout.csv, model.json, network.graphml, network.dot, network.json, network.svg/png/pdf,
-path.svg/png/pdf, report.html.
+Columns are standardised during the fit; results have the table's units. A file of
+missingscore moments may replace the table.
 
-Methods:
+With a support (--lower, --upper, --domain) the model is a normal distribution restricted to
+it: the objective is weighted by the distance g to the boundary, imputed cells stay inside,
+and the mean is estimated too. --missingness describes cells that are not missing at random.
+
+--penalty    l1: all pairs alike; adaptive: less for strong pairs of a ridge pilot;
+             ridge: pairs ranked by that pilot; auto: l1 or adaptive, by EBIC. Default: auto
+             up to 100 columns, else l1; ridge with a support, gaps and em-exact
+--select     ebic; cv[=FOLDS]: held-out loss; stars[=BETA]: stability under subsampling;
+             stability[=FALSE][@SHARE]: edges in a SHARE of half samples, with at most FALSE
+             false edges expected; fdr[=RATE]: false discovery rate, by --inference model or
+             robust; density=SHARE: share of pairs; none: the smallest λ
+--inference  robust: sandwich standard errors, also for rows that are not normal and, with
+             em-exact, cells missing at random; model: standard errors of normal rows with
+             cells missing completely at random; bootstrap=N: N resamples of the rows; auto:
+             robust up to 100 columns, if there are enough rows
+
+Files in --out: edges.csv, pairs.csv, centrality.csv, columns.csv, precision.csv, path.csv,
+layout.csv, model.json, network.graphml, network.dot, network.json, pictures (.svg, .png,
+.pdf) and report.html. --groups adds bridge centralities to centrality.csv.
+
+Methods (--method):
+  auto        em-exact; em-latent with categories; variw with logistic --missingness, exact
+              with thresholds; full without gaps
 ` + methodList(),
-		Example: `  missingscore network examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --method var --out air`,
+		Example: `  missingscore network examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --out air`,
 		Args:    exactArgs(1, "one table"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	f.trainingFlags.add(cmd)
 	f.tableFlags.addWeights(cmd)
-	f.addPath(cmd, regpath.UsualPenalty())
-	f.addInference(cmd, inference.Auto, "adds columns to edges.csv, and pairs.csv", "of --inference")
+	f.addPath(cmd, "auto up to 100 columns")
+	f.addInference(cmd, inference.Auto)
 	fl := cmd.Flags()
-	fl.StringVar(&f.out, "out", "network", "folder for the results")
-	fl.StringVar(&f.tableFlags.prices, "prices", "", "read a long table of prices with these columns (date,name,price) and use daily log returns")
-	fl.StringVar(&f.path, "path", pathNeeded, "how far the path goes: needed (as far as the choice of λ looks) or full (to the smallest λ; so with --truth)")
+	fl.StringVar(&f.out, "out", "network", "`folder` for the results")
+	fl.StringVar(&f.tableFlags.prices, "prices", "", "the table is a long list of prices with these `columns`: date,name,price; analyse daily log returns")
+	fl.StringVar(&f.path, "path", pathNeeded, "`end` of the path: needed (after the chosen λ) or full (the smallest λ)")
 	f.resampling.add(cmd, &f.spec.Inference)
-	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "columns to hold constant, as a,b,c: partial correlations of the others are given them, and they are no nodes of the network")
+	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "adjust for columns `a,b,c`; they are not nodes")
 	f.pictures.add(cmd, "groups")
-	fl.StringVar(&f.truthFile, "truth", "", "CSV with the true precision: adds TPR, FPR and AUC")
+	fl.StringVar(&f.truthFile, "truth", "", "CSV `file` with the true precision: report TPR, FPR and AUC")
 	return cmd
 }
 
@@ -447,9 +462,9 @@ const shardFile = "shard-%d-of-%d.bin"
 
 func (f *resamplingFlags) add(cmd *cobra.Command, c *inference.Config) {
 	fl := cmd.Flags()
-	fl.IntVar(&c.Stability, "stability", 0, "correlation stability by so many networks of parts of the rows, as 1000; writes stability.csv (default: none)")
-	fl.StringVar(&f.text, "shard", "", "I/N: make every N-th resample of --inference bootstrap=… and --stability, from the I-th, and leave them in --out for --merge")
-	fl.StringSliceVar(&f.merge, "merge", nil, "folders of all shards: join their resamples and write the results")
+	fl.IntVar(&c.Stability, "stability", 0, "compute correlation stability with `N` subsamples, such as 1000")
+	fl.StringVar(&f.text, "shard", "", "`I/N`: compute every N-th resample, from the I-th, and store them in --out for --merge")
+	fl.StringSliceVar(&f.merge, "merge", nil, "join the resamples of all shards in these `folders`")
 }
 
 func (f *resamplingFlags) parse(cmd *cobra.Command, c inference.Config, resume bool) (err error) {

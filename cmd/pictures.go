@@ -34,18 +34,18 @@ type pictureFlags struct {
 func (f *pictureFlags) add(cmd *cobra.Command, groups string) {
 	f.groupsFlag = groups
 	fl := cmd.Flags()
-	fl.StringVar(&f.groupsFile, groups, "", "CSV with the columns name and group: columns of a group have one colour in the pictures, and centrality.csv has bridge centralities (default: modules that are found, without these)")
-	fl.StringVar(&f.labelsFile, "labels", "", "table of two columns, name and label: the names of columns in the report, its pictures, network.graphml and network.json")
-	fl.StringVar(&f.layoutFile, "layout", "", "CSV with the columns name, x and y: places of nodes, as layout.csv of another run; other nodes are placed beside their neighbours")
+	fl.StringVar(&f.groupsFile, groups, "", "CSV `file` with name, group: colours of nodes (default: modules)")
+	fl.StringVar(&f.labelsFile, "labels", "", "CSV `file` with name, label: names in the report and the pictures")
+	fl.StringVar(&f.layoutFile, "layout", "", "CSV `file` with name, x, y: places of nodes, as in layout.csv")
 	addTheme(cmd, &f.style.Theme)
-	fl.Float64Var(&f.style.Minimum, "minimum", 0, "do not draw edges with |partial correlation| below this (default 0; with more than 4 edges a node the strongest 3 a node)")
-	fl.Float64Var(&f.style.Cut, "cut", 0, "draw edges above this the wider the stronger, others thin and pale; 0 for no cut (default as qgraph: 0 below 20 nodes, else the upper quartile)")
-	fl.Float64Var(&f.style.Maximum, "maximum", 0, "the |partial correlation| of the widest line, to compare pictures (default: the strongest edge)")
-	fl.StringVar(&f.style.NodeSize, "node-size", "", "a column of centrality.csv that the sizes of nodes show, as strength")
+	fl.Float64Var(&f.style.Minimum, "minimum", 0, "hide edges with a smaller |partial correlation| (default: 0; in dense networks 3 edges a node)")
+	fl.Float64Var(&f.style.Cut, "cut", 0, "stronger edges grow in width, weaker edges fade; 0 is no cut (default: as in qgraph)")
+	fl.Float64Var(&f.style.Maximum, "maximum", 0, "|partial correlation| of the widest line (default: the strongest edge)")
+	fl.StringVar(&f.style.NodeSize, "node-size", "", "`column` of centrality.csv for the size of nodes, such as strength")
 }
 
 func addTheme(cmd *cobra.Command, theme *picture.Theme) {
-	cmd.Flags().StringVar((*string)(theme), "theme", picture.Themes[0], "colours of the pictures: "+strings.Join(picture.Themes, ", "))
+	cmd.Flags().StringVar((*string)(theme), "theme", picture.Themes[0], "`colours` of pictures: "+strings.Join(picture.Themes, ", "))
 }
 
 // parse checks the flags that need no table.

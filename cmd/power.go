@@ -30,7 +30,6 @@ import (
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/power"
-	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 
@@ -53,23 +52,19 @@ func newPowerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "power --like RESULT --table TABLE.csv | --d D [--graph SHAPE] [--missing P]",
 		Short: "Tell how many rows a network needs, by simulation with gaps",
-		Long: `Draw tables of increasing size from a known network, make gaps in them, estimate
-the network of each as the network command would, and compare it with the known one:
-how many rows does it take to find a wanted share of the edges?
+		Long: `Draw tables of increasing size from a known network, hide cells, estimate each network as
+the command network does, and count the true edges that it finds.
 
-The known network is that of an earlier result (--like, its folder or model.json), with
-the gaps of the rows of --table, drawn with replacement; or one of --d columns and a
-shape (--graph), whose edges all have the partial correlation --strength:
+The known network is an earlier result (--like) with the gaps of the rows in --table, or a
+shape of --d columns (--graph), whose edges have the partial correlation --strength:
 
-  random  --edges edges among all pairs      chain  each column joined with the next
-  hub     stars of ten columns               star   the first joined with all others
+  random  --edges edges among all pairs      chain  each column and the next
+  hub     stars of ten columns               star   the first column and all others
 
---missing hides cells completely at random instead. A network that was itself estimated
-has edges that look stronger than they are: the rows it asks for are then too few.
+An estimated network overstates the strength of its edges, so that --like gives a lower
+bound of the sample size.
 
-It writes to --out: power.csv, power.json, power.svg/png/pdf, report.html.
-
-Methods are those that missingscore network --help lists.`,
+Files in --out: power.csv, power.json, pictures and report.html.`,
 		Example: `  missingscore power --d 10 --graph chain --missing 0.2 --rows 50,100,200,400 --tables 40 --out rows
   missingscore power --like air --table examples/airquality.csv --out air/rows`,
 		Args: exactArgs(0, "no argument but flags"),
@@ -79,14 +74,14 @@ Methods are those that missingscore network --help lists.`,
 	f.tableFlags.addFormat(cmd)
 	f.addSteps(cmd)
 	f.addRun(cmd)
-	f.addPath(cmd, regpath.UsualPenalty())
+	f.addPath(cmd, "auto up to 100 columns")
 	fl := cmd.Flags()
-	fl.StringVar(&f.out, "out", "power", "folder for the results")
+	fl.StringVar(&f.out, "out", "power", "`folder` for the results")
 	addTheme(cmd, &f.theme)
-	fl.IntSliceVar(&f.study.Rows, "rows", nil, "the numbers of rows to try, as 50,100,200 (default: six, each twice the one before, from 50 or two a column)")
-	fl.IntVar(&f.study.Tables, "tables", power.DefaultTables, "tables of each number of rows")
-	fl.Float64Var(&f.study.Sensitivity, "sensitivity", power.DefaultSensitivity, "the share of true edges that is to be found")
-	fl.Float64Var(&f.study.Level, "level", inference.DefaultLevel, "level of the intervals")
+	fl.IntSliceVar(&f.study.Rows, "rows", nil, "sample `sizes` a,b,c (default: six, doubled from 50 or 2 per column)")
+	fl.IntVar(&f.study.Tables, "tables", power.DefaultTables, "simulated tables per sample size")
+	fl.Float64Var(&f.study.Sensitivity, "sensitivity", power.DefaultSensitivity, "`share` of true edges to find")
+	fl.Float64Var(&f.study.Level, "level", inference.DefaultLevel, "level of confidence intervals")
 	return cmd
 }
 
@@ -406,13 +401,13 @@ type truthFlags struct {
 
 func (f *truthFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.like, "like", "", "draw from the network of this result: a folder of network, or a model.json")
-	fl.StringVar(&f.table, "table", "", "with --like: give drawn rows the gaps of the rows of this table")
-	fl.IntVar(&f.d, "d", 0, "draw from a network of so many columns")
-	fl.StringVar(&f.shape, "graph", "random", "its shape: "+strings.Join(simulate.Shapes, ", "))
-	fl.IntVar(&f.edges, "edges", 0, "edges of --graph random (default: as many as columns)")
-	fl.Float64Var(&f.strength, "strength", 0, "size of its partial correlations (default: 0.25, or 0.9 of the most that is possible)")
-	fl.Float64Var(&f.missing, "missing", 0, "probability that a cell is missing, completely at random")
+	fl.StringVar(&f.like, "like", "", "true network: a `result` of network, folder or model.json")
+	fl.StringVar(&f.table, "table", "", "`file` with the table whose gaps rows get, for --like")
+	fl.IntVar(&f.d, "d", 0, "true network: `number` of columns")
+	fl.StringVar(&f.shape, "graph", "random", "`shape` of the true network: "+strings.Join(simulate.Shapes, ", "))
+	fl.IntVar(&f.edges, "edges", 0, "edges of --graph random (default: one per column)")
+	fl.Float64Var(&f.strength, "strength", 0, "partial correlation of each edge (default: 0.25, or 0.9 of the maximum)")
+	fl.Float64Var(&f.missing, "missing", 0, "`probability` that a cell is missing (completely at random)")
 }
 
 func (f *truthFlags) check(cmd *cobra.Command) error {

@@ -64,14 +64,14 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "missingscore [TABLE.csv]",
 		Short: "Score matching for tables with missing cells",
-		Long: `missingscore estimates probability models from tables with missing cells by
-score matching (Givens, Liu, Reeve: Score Matching with Missing Data, 2025).
+		Long: `missingscore estimates probability models from tables with missing cells by score matching
+(Givens, Liu, Reeve: Score Matching with Missing Data, 2025).
 
-With a table and no command it says what the table is: its columns and gaps, what is
-wrong with it, whether gaps depend on other columns, and what to run next.
+With a table and no command it describes the table: columns, missing cells, faults, and the
+commands to run next.
 
-Exit codes: 0 done, 1 error, 2 mistake on the command line, 3 finished but not
-converged (results are written and marked), 130 interrupted (state saved).`,
+Exit codes: 0 done, 1 error, 2 wrong command line, 3 not converged (results are written and
+marked), 130 interrupted (state saved).`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Example:       `  missingscore examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp`,
@@ -88,7 +88,7 @@ converged (results are written and marked), 130 interrupted (state saved).`,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{flagError(cmd, err)} })
 	root.SetVersionTemplate("{{.Version}}")
-	root.Flags().Bool("version", false, "print the version, and what the program was built from")
+	root.Flags().Bool("version", false, "print the version and the build")
 	describe.add(root)
 	root.AddCommand(newNetworkCommand(), newCompareCommand(), newPowerCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newMomentsCommand(), newCheckCommand())
 	saying := append(root.Commands(), root)
@@ -308,7 +308,7 @@ func beneath(w io.Writer) io.Writer {
 // addQuiet adds --quiet to commands that say what they do.
 func addQuiet(commands ...*cobra.Command) {
 	for _, c := range commands {
-		c.Flags().BoolP("quiet", "q", false, "print nothing but errors: no progress, no warnings, no summary; with --json the object alone")
+		c.Flags().BoolP("quiet", "q", false, "print errors only; with --json the object only")
 	}
 }
 
@@ -372,7 +372,7 @@ const memoryFlag = "memory"
 // addMemory adds --memory to commands.
 func addMemory(commands ...*cobra.Command) {
 	for _, c := range commands {
-		c.Flags().String(memoryFlag, "", "how much memory may be used, as 8GB or 500MB: what needs more is refused before it is made (default: "+memory.Variable+", or 80 % of what is free)")
+		c.Flags().String(memoryFlag, "", "limit of memory as a `size` such as 8GB (default: "+memory.Variable+", or 80 % of the free memory)")
 	}
 }
 

@@ -17,26 +17,24 @@ func newSampleCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sample MODEL.json",
 		Short: "Draw complete rows from a fitted model",
-		Long: `Draw complete rows from a fitted model, in the table's units and inside the
-model's domain, by --sampler
+		Long: `Draw complete rows from a fitted model, in the table's units and inside its support.
 
-  exact     independent draws of a Gaussian, or of a mixture, with its levels as text
-  hmc       Hamiltonian Monte Carlo, up to 1000 chains, with R-hat and effective size
-  mala      the same with one step a proposal
-  langevin  annealed Langevin steps along the levels of noise a model was fitted at
-  sde       the equation of that noise backwards in time (--corrections: Langevin
-            steps after each)
-  ode       its probability flow
-  auto      exact where it can be; for models of many levels of noise sde, of a
-            ladder of levels langevin; else hmc`,
-		Example: `  missingscore simulate quartic --d 3 --out q
-  missingscore sample q/truth.json --n 500 --out q/samples.csv`,
+--sampler
+  exact     independent draws: Gaussian models and mixtures
+  hmc       Hamiltonian Monte Carlo, up to 1000 chains, with R-hat and effective sample size
+  mala      hmc with one step per proposal
+  langevin  annealed Langevin steps along the noise levels of a denoising fit
+  sde       the reverse-time equation of the noise
+  ode       the probability flow of the noise
+  auto      exact if possible; sde or langevin for denoising fits; else hmc`,
+		Example: `  missingscore fit examples/airquality.csv --columns Ozone,Wind,Temp --out air.json
+  missingscore sample air.json --n 500 --out samples.csv`,
 		Args: exactArgs(1, "one model"),
 		RunE: func(cmd *cobra.Command, args []string) error { return sample(cmd, &f, c, args[0]) },
 	}
-	f.add(cmd, "samples.csv", "file for the rows")
+	f.add(cmd, "samples.csv", "`file` for the rows")
 	cmd.Flags().IntVar(&c.N, "n", 1000, "rows")
-	cmd.Flags().StringVar(&c.Sampler, "sampler", "auto", "auto, exact, hmc, mala, langevin, sde or ode")
+	cmd.Flags().StringVar(&c.Sampler, "sampler", "auto", "`name` of the sampler: auto, exact, hmc, mala, langevin, sde or ode")
 	return cmd
 }
 

@@ -17,25 +17,28 @@ func newScoreCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "score MODEL.json TABLE.csv",
 		Short: "Score a table's rows under a fitted model",
-		Long: `Write a line for each row of a table: .id, its number; log_density, the model's log
-density up to a constant (rows without missing cells); score_X, the derivative of the
-log density by column X; for rows with missing cells that of the density of the
-observed ones, the mean of the score over --draws of the others, with its standard
-error error_X and effective_draws. What there is no number for is empty. If the model was fitted with --missingness, all of
-it is of the density of row and pattern, q φ. Of a mixture with levels the density is that of
-the numbers times the probability of the levels, levels have no derivative, and scores of rows
-with missing cells are in closed form, without draws.
+		Long: `Write one line for each row of a table:
+
+  .id              number of the row
+  log_density      log density up to a constant; empty with missing cells
+  score_X          derivative of the log density by column X; with missing cells the mean
+                   over --draws, the score of the observed cells
+  error_X          Monte Carlo standard error of score_X
+  effective_draws  effective sample size of the draws
+
+Mixtures need no draws; their levels have no derivative. If the model was fitted with
+--missingness, density and score include the probability of the row's gaps.
 
 Of a model kept by impute --model-out there are log_density, which is normalised and of the
 observed cells of every row, and observed, their number: held-out rows have their log likelihood.
 
 ` + samplersText,
-		Example: `  missingscore simulate quartic --d 3 --n 50 --missing 0.3 --out q
-  missingscore score q/truth.json q/data.csv --out q/scores.csv`,
+		Example: `  missingscore fit examples/airquality.csv --columns Ozone,Wind,Temp --out air.json
+  missingscore score air.json examples/airquality.csv --out scores.csv`,
 		Args: exactArgs(2, "a model and a table"),
 		RunE: func(cmd *cobra.Command, args []string) error { return score(cmd, &f, args[0], args[1]) },
 	}
-	f.add(cmd, 100, "scores.csv", "file for the scores")
+	f.add(cmd, 100, "scores.csv", "`file` for the scores")
 	return cmd
 }
 

@@ -23,7 +23,7 @@ type settingsFlag struct {
 }
 
 func (f *settingsFlag) add(cmd *cobra.Command) {
-	cmd.Flags().Var(f, "config", `JSON file of settings as in the library's Spec, which flags that are given overrule: {"steps":{"draws":20},"network":{"lambdas":50}}`)
+	cmd.Flags().Var(f, "config", "JSON `file` with settings, such as {\"steps\":{\"draws\":20}}; flags overrule it")
 }
 
 func (f *settingsFlag) String() string { return f.path }

@@ -48,34 +48,25 @@ func newSimulateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate " + strings.Join(simulationNames, "|"),
 		Short: "Draw a table from a known distribution and hide cells of it",
-		Long: `Draw a table from one of the paper's distributions and hide cells completely at
-random. It writes to --out: complete.csv (nothing hidden), data.csv (cells
-hidden), truth.csv (the true precision, or coefficients), truth.json (the true
-model) and domain.json (its support).
+		Long: `Draw a table from a known distribution and hide cells completely at random.
 
-  normal  mean 0.5, eigenvalues of the covariance from 0.5 to 1.5, the last
-          column made of half the first and noise
-  star    P = I + wA, one centre joined to each other column with probability 0.9
-  dense   P = I + wA, each pair joined with probability 0.5
-  stars   P = I + wA, --centres centres with as many edges as the star expects
-  quartic log q = Σ θ_ij x_i² x_j², θ = −I and about d couplings ±0.4, shrunk until
-          integrable; drawn by Hamiltonian Monte Carlo, one chain a row
-  moons, ring  two half circles, a circle (2 columns), blurred: mixtures of 40 normals
-  curve   a closed curve, (cos θ, sin θ, cos 2θ, sin 2θ, …), blurred: 200 normals
-  modes   a mixture of --centres normals of deviation ½ with N(0, 1) means
+  normal       mean 0.5, covariance with eigenvalues from 0.5 to 1.5; the last column is half
+               the first plus noise
+  star         P = I + wA; one centre, joined to each other column with probability 0.9
+  dense        P = I + wA; each pair joined with probability 0.5
+  stars        P = I + wA; --centres centres
+  quartic      log q = Σ θ_ij x_i² x_j², θ = −I and about d couplings ±0.4, by HMC
+  moons, ring  two half circles, a circle; mixtures of 40 normals in 2 columns
+  curve        (cos θ, sin θ, cos 2θ, sin 2θ, …); a mixture of 200 normals
+  modes        a mixture of --centres normals, deviation ½, means N(0, 1)
 
-The last four have no precision: truth.json only.
---truncate box=0.1 keeps rows whose first three columns are above their 10 %
-quantile, --truncate halfspace=0.2 those on one side of a plane of random
-direction with 20 % of the distribution beyond it; a bare number is the share for
-what the paper does (normal: box, networks: halfspace). --lower, --upper and
---domain cut further.
+--truncate box=0.1 keeps rows whose first three columns exceed their 10 % quantiles,
+halfspace=0.2 cuts off 20 % by a random plane; --lower, --upper and --domain cut further.
 
---missing-by FILE.json hides cells not at random: the columns in the file as it says,
-the others completely at random if --missing is given too. It also writes
-missingness.json, for fit and network --missingness.`,
-		Example: `  missingscore simulate star --d 20 --n 1000 --missing 0.5 --truncate halfspace --seed 1 --out star
-  missingscore network star/data.csv --domain star/domain.json --truth star/truth.csv --out star/result`,
+Files in --out: complete.csv, data.csv (cells hidden), truth.csv (precision or coefficients),
+truth.json (model), domain.json and, with --missing-by, missingness.json.`,
+		Example: `  missingscore simulate star --d 20 --n 1000 --missing 0.5 --out star
+  missingscore network star/data.csv --truth star/truth.csv --out star/result`,
 		Args:      exactArgs(1, "one of "+strings.Join(simulationNames, ", ")),
 		ValidArgs: simulationNames,
 		RunE:      func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
@@ -84,12 +75,12 @@ missingness.json, for fit and network --missingness.`,
 	fl := cmd.Flags()
 	fl.IntVar(&s.n, "n", 1000, "rows")
 	fl.IntVar(&s.d, "d", 10, "columns")
-	fl.Float64Var(&s.missing, "missing", 0.5, "probability that a cell is hidden")
-	fl.StringVar(&s.missingBy, "missing-by", "", `hide cells not at random, as this JSON says: {"logistic":{"x1":{"intercept":1.2,"slope":{"x1":-2}}},"censored":{"x3":{"above":1.5}}}`)
-	fl.IntVar(&s.centres, "centres", 5, "centres of stars")
-	fl.StringVar(&s.truncate, "truncate", "", "box, box=SHARE, halfspace, halfspace=SHARE, or a SHARE")
-	fl.Uint64Var(&s.seed, "seed", 1, "seed of all random draws")
-	fl.StringVar(&s.out, "out", "simulated", "folder for the tables")
+	fl.Float64Var(&s.missing, "missing", 0.5, "`probability` that a cell is hidden (completely at random)")
+	fl.StringVar(&s.missingBy, "missing-by", "", "hide cells by the missingness mechanism in this JSON `file`")
+	fl.IntVar(&s.centres, "centres", 5, "centres of stars and modes")
+	fl.StringVar(&s.truncate, "truncate", "", "restrict the `support`: box[=SHARE], halfspace[=SHARE] or SHARE")
+	fl.Uint64Var(&s.seed, "seed", 1, "seed of the random draws")
+	fl.StringVar(&s.out, "out", "simulated", "`folder` for the tables")
 	return cmd
 }
 

@@ -50,27 +50,27 @@ type formatFlags struct {
 
 func (f *tableFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringSliceVar(&f.columns, "columns", nil, "columns to use, as a,b,c; a name with a comma in quotation marks, as in CSV (default: all)")
-	fl.StringSliceVar(&f.exclude, "exclude", nil, "columns to leave out, as a,b,c")
-	fl.StringVar(&f.id, "id", "", "the column that names the rows: it is left out too")
-	fl.StringSliceVar(&f.nominal, "nominal", nil, "columns of numbers that stand for categories without an order, as a,b,c")
-	fl.StringVar(&f.kinds, "kinds", "", "CSV with the columns column, kind and levels: what columns hold (default: detected; missingscore TABLE --kinds-out writes it)")
-	fl.BoolVar(&f.strict, "strict", false, "refuse columns that cannot be used (free text, identifiers, dates, constant or empty ones) instead of leaving them out")
+	fl.StringSliceVar(&f.columns, "columns", nil, "use these columns only (default: all): `a,b,c`")
+	fl.StringSliceVar(&f.exclude, "exclude", nil, "leave these columns out: `a,b,c`")
+	fl.StringVar(&f.id, "id", "", "`column` with names of rows; it is not analysed")
+	fl.StringSliceVar(&f.nominal, "nominal", nil, "numeric columns that are categories without an order: `a,b,c`")
+	fl.StringVar(&f.kinds, "kinds", "", "CSV `file` with column, kind, levels (default: detected; missingscore TABLE --kinds-out FILE writes it)")
+	fl.BoolVar(&f.strict, "strict", false, "refuse a table with columns that cannot be used (default: leave them out)")
 	f.addFormat(cmd)
 }
 
 func (f *tableFlags) addWeights(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.weights, "weights", "", "the column of the rows' sampling weights, 0 or more, of whatever scale: it is left out too, and every mean over rows is weighted; EBIC and standard errors go by the effective number of rows")
+	cmd.Flags().StringVar(&f.weights, "weights", "", "`column` with sampling weights")
 }
 
 // addFormat is add for commands whose model says which columns they use.
 func (f *formatFlags) addFormat(cmd *cobra.Command) {
 	f.stderr = cmd.ErrOrStderr
-	cmd.Flags().StringSliceVar(&f.na, "na", data.DefaultNA, "marks of a missing cell; an empty cell always is one")
-	cmd.Flags().StringSliceVar(&f.texts, "numbers", nil, `columns of text to read as numbers, as a,b: with units ("12 kg"), percent signs ("45 %" is 45), currencies, marks between thousands, their own decimal mark`)
-	cmd.Flags().StringVar(&f.sep, "sep", "", `separator of the cells: one character, or "tab" (default: found out)`)
-	cmd.Flags().StringVar(&f.dec, "dec", "", `decimal mark: . or , (default: found out where the separator is no comma)`)
-	cmd.Flags().StringVar(&f.sheet, "sheet", "", "sheet of an Excel workbook, by its name or number (default: the first)")
+	cmd.Flags().StringSliceVar(&f.na, "na", data.DefaultNA, "`marks` of missing cells; an empty cell is always missing")
+	cmd.Flags().StringSliceVar(&f.texts, "numbers", nil, "text columns `a,b,c` to read as numbers: \"12 kg\", \"45 %\", \"1.200,50\"")
+	cmd.Flags().StringVar(&f.sep, "sep", "", "separator of cells: one `character` or \"tab\" (default: detected)")
+	cmd.Flags().StringVar(&f.dec, "dec", "", "decimal `mark`: . or , (default: detected)")
+	cmd.Flags().StringVar(&f.sheet, "sheet", "", "`name` or number of a sheet in an Excel workbook (default: the first)")
 }
 
 func (f *tableFlags) options() (data.ReadOptions, error) {
@@ -238,17 +238,17 @@ type domainFlags struct {
 
 func (f *domainFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
-	fl.StringSliceVar(&f.lower, "lower", nil, "lower bounds of the support: column=value,… or one value for all columns")
-	fl.StringSliceVar(&f.upper, "upper", nil, "upper bounds, likewise")
-	fl.StringVar(&f.file, "domain", "", `the support as JSON: {"lower":{"x1":0},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":0.5}}, aᵀx ≤ b`)
+	fl.StringSliceVar(&f.lower, "lower", nil, "lower `bounds` of the support: column=value,... or one value")
+	fl.StringSliceVar(&f.upper, "upper", nil, "upper `bounds`, in the same form")
+	fl.StringVar(&f.file, "domain", "", "JSON `file`: {\"lower\":{\"x1\":0},\"halfspace\":{\"a\":{\"x1\":1,\"x2\":-1},\"b\":0.5}}")
 }
 
 // addWeight adds what concerns the truncated objective.
 func (f *domainFlags) addWeight(cmd *cobra.Command, w *domain.Weight) {
 	fl := cmd.Flags()
-	fl.BoolVar(&w.Scalar, "g-per-row", false, "on a domain: one weight g for a row, its least distance to the boundary (the paper's), instead of one for each cell")
-	fl.Float64Var(&w.Cap, "g-cap", 1, "on a domain: the distance at which g stops growing, in standard deviations")
-	fl.BoolVar(&w.NoTangent, "no-tangent", false, "on a half-space: leave the tangential correction out, as the paper does (biased)")
+	fl.BoolVar(&w.Scalar, "g-per-row", false, "on a support: one weight g per row, as in the paper (default: one per cell)")
+	fl.Float64Var(&w.Cap, "g-cap", 1, "on a support: distance at which g stops growing, in standard deviations")
+	fl.BoolVar(&w.NoTangent, "no-tangent", false, "on a half-space: omit the tangential correction, as in the paper (biased)")
 }
 
 // read gives the domain, nil if there is none.
@@ -347,7 +347,7 @@ type missingnessFlag struct{ file string }
 const estimateLaw = "estimate"
 
 func (f *missingnessFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.file, "missingness", "", `what is known of missing cells, as JSON: {"logistic":{"x1":{"intercept":1.2,"slope":{"x1":-2,"x2":0.5}}},"censored":{"x3":{"above":1.5}}}; or estimate: logistic laws in the other columns, estimated from the table first (default: as the method takes them, the defaults at random)`)
+	cmd.Flags().StringVar(&f.file, "missingness", "", "JSON `file` with the missingness mechanism, or \"estimate\"")
 }
 
 // read gives the model, nil if there is none; it must leave room in the support.
@@ -401,8 +401,8 @@ func testedColumns(columns []mcar.Column) []mcar.Column { return append([]mcar.C
 type transformFlag struct{ items, ordinal []string }
 
 func (f *transformFlag) add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.items, "transform", nil, "functions of columns that are modelled in their place: column=log,… (log, log1p, sqrt, logit, npn: normal scores of ranks, none), or one for all columns that are not named; undone by impute, sample and score")
-	cmd.Flags().StringSliceVar(&f.ordinal, "ordinal", nil, "columns of ordered categories (two or more), or all: each is an interval of a latent normal number, and partial correlations are of these; check names columns that look so")
+	cmd.Flags().StringSliceVar(&f.items, "transform", nil, "transform columns: `column=log`,... (log1p, sqrt, logit, npn, none)")
+	cmd.Flags().StringSliceVar(&f.ordinal, "ordinal", nil, "ordered categories `a,b,c`, or \"all\": by latent normal variables")
 }
 
 func (f *transformFlag) parse() (transform.Spec, error) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -55,7 +54,7 @@ type trainingFlags struct {
 
 func (f *trainingFlags) add(cmd *cobra.Command) {
 	f.addTable(cmd)
-	cmd.Flags().Float64Var(&f.tableFlags.hide, "hide", 0, "hide this share of the observed cells at random first (to try methods out)")
+	cmd.Flags().Float64Var(&f.tableFlags.hide, "hide", 0, "hide this `share` of the observed cells at random, to test a method")
 	f.addSteps(cmd)
 	f.addRun(cmd)
 }
@@ -70,26 +69,26 @@ func (f *trainingFlags) addTable(cmd *cobra.Command) {
 
 func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	c, fl := &f.spec.Steps, cmd.Flags()
-	fl.Uint64Var(&c.Seed, "seed", 1, "seed of all random draws")
-	fl.IntVar(&c.Draws, "draws", 10, "imputations per row and step (r)")
-	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step (L)")
-	fl.TextVar(&c.DType, "dtype", graph.Float64, "numbers of the expression graphs: float64 or float32 (faster; the model's parameters stay float64, the imputer's do not)")
-	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "what trains the imputer: kl or fisher")
-	fl.StringVar(&c.Imputer.Kind, "imputer", "", strings.Join(slices.Sorted(maps.Keys(nets.Imputers)), ", ")+": what is trained to fill gaps; normal is the paper's network, mixture several normals a row, linear the conditionals of one normal distribution and a correction, flow any shape (default: mixture for em-variw and em-var of a model that is not normal, without bounds; else normal)")
-	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as JSON, as '{\"hidden\":100}'")
-	fl.BoolVar(&f.normal.MaskInput, "mask-input", false, "give the normal imputer the mask too")
-	fl.BoolVar(&f.normal.DiagonalSD, "diagonal-sd", false, "one deviation of the normal imputer per column instead of one in all")
-	fl.Float64Var(&c.ProposalSD, "proposal-sd", 1, "deviation of the fixed proposal, in standard deviations (the paper: 4)")
-	fl.StringVar(&c.Weighting, "weighting", "", "averages over draws: uniform or leave-one-out (default: the method's own)")
+	fl.Uint64Var(&c.Seed, "seed", 1, "seed of the random draws")
+	fl.IntVar(&c.Draws, "draws", 10, "draws per row and step")
+	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step")
+	fl.TextVar(&c.DType, "dtype", graph.Float64, "`type` of numbers in the loss: float64, or float32 (faster)")
+	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "`loss` that trains the imputer: kl or fisher")
+	fl.StringVar(&c.Imputer.Kind, "imputer", "", "`name`: flow, linear, mixture, normal (default: normal; mixture for em-var and em-variw if not Gaussian)")
+	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as `JSON`: {\"hidden\":100}")
+	fl.BoolVar(&f.normal.MaskInput, "mask-input", false, "the normal imputer also takes the mask as input")
+	fl.BoolVar(&f.normal.DiagonalSD, "diagonal-sd", false, "the normal imputer has one standard deviation per column (default: one in all)")
+	fl.Float64Var(&c.ProposalSD, "proposal-sd", 1, "standard deviation of the fixed proposal on standardised columns (paper: 4)")
+	fl.StringVar(&c.Weighting, "weighting", "", "`average` over draws: uniform or leave-one-out (default: by method)")
 }
 
 // addRun adds the flags of a run that says how far it is, and can be cut and resumed.
 func (f *trainingFlags) addRun(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.settings.add(cmd)
-	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
-	fl.BoolVar(&f.resume, "resume", false, "go on where an interrupted run into the same --out was cut")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "say which matrix library is used, and more of the progress")
+	fl.BoolVar(&f.json, "json", false, "print one JSON object")
+	fl.BoolVar(&f.resume, "resume", false, "continue an interrupted run with the same --out")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "print the matrix library and more progress")
 }
 
 func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
@@ -351,23 +350,22 @@ type networkFlags struct {
 	config             regpath.Config
 }
 
-// addPath adds the flags of the method and its path; penalty says in words what --penalty is
-// by default.
+// addPath adds the flags of the method and its path; penalty is the default of --penalty in words.
 func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	c, steps := &f.config, &f.spec.Steps
 	fl := cmd.Flags()
-	fl.StringVar(&steps.Method, "method", "auto", "auto (em-exact; em-latent if a column is binary, ordered or nominal; with logistic --missingness variw, with thresholds exact; full if nothing is missing) or one of the methods above")
-	fl.StringVar(&f.penalty, "penalty", "", "by what pairs come into the network: "+regpath.PenaltyForms()+"; by default "+penalty)
-	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
-	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200; --penalty adaptive 1000, ridge 100)")
-	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ")
-	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: "+regpath.SelectionForms())
-	fl.Float64Var(&f.gamma, "gamma", 0, "γ of "+strings.Join(regpath.GammaSelections(), " and ")+", from 0 (BIC, keeps more edges) to 1 (default: from 0 with many rows for few columns to 0.25; with levels, bounds or a law of missing cells 0.25)")
-	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
-	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")
-	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most so many where the method's gradient has no noise (default 300; em-exact 20), else just so many (default 10)")
-	fl.BoolVar(&f.refit, "refit", false, "report sizes without the penalty's shrinkage: the edges of the chosen λ fitted again without it (default: with --select ebic, unless a logistic law of missing cells is given; with --select stability and --penalty ridge there are no others)")
-	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "parallel parts of a step; results do not depend on it")
+	fl.StringVar(&steps.Method, "method", "auto", "`name` of the method; --help-all lists them")
+	fl.StringVar(&f.penalty, "penalty", "", "`kind`: l1, adaptive, ridge, auto (default: "+penalty+")")
+	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: the smallest λ without edges)")
+	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: --lambda-max / 200; adaptive 1000, ridge 100)")
+	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ on the path")
+	fl.StringVar(&f.selection, "select", "ebic", "`rule` for λ: ebic, cv, stars, stability, fdr, density, none")
+	fl.Float64Var(&f.gamma, "gamma", 0, "γ of ebic and fdr: 0 for more edges, 1 for fewer (default: automatic)")
+	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge has a standardised |precision| above this")
+	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged if the standardised precision moves less than this in 50 iterations")
+	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most 300 without noise (em-exact 20), exactly 10 with noise")
+	fl.BoolVar(&f.refit, "refit", false, "report partial correlations without shrinkage (default: with --select ebic)")
+	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "`threads`; results do not depend on them")
 }
 
 // takesLevels reports whether networks are of the columns' levels if there are some: the method is auto
@@ -381,12 +379,11 @@ func (f *networkFlags) takesLevels(cmd *cobra.Command) bool {
 	return f.spec.Steps.Method == "auto" || f.spec.Steps.Method == "em-latent"
 }
 
-// addInference adds the flags of how uncertain a network is: kind is the default, does is what comes
-// of it, of is whose intervals the level is.
-func (f *networkFlags) addInference(cmd *cobra.Command, kind, does, of string) {
+// addInference adds the flags of confidence intervals; kind is the default.
+func (f *networkFlags) addInference(cmd *cobra.Command, kind string) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.inference, "inference", kind, "how far each partial correlation may be from the truth: auto (robust up to 100 columns, if there are rows enough), none, "+inference.Listed()+"; "+does)
-	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of the confidence intervals "+of)
+	fl.StringVar(&f.inference, "inference", kind, "`kind` of intervals: auto, none, model, robust, bootstrap=N")
+	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of confidence intervals")
 }
 
 // parseNetwork turns the flags into a Spec.

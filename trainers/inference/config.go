@@ -1,7 +1,6 @@
 package inference
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -71,15 +70,6 @@ func Beginnings() []string {
 		all = append(all, name)
 	}
 	return all
-}
-
-// Listed names the kinds as they are asked for, with what each does.
-func Listed() string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(Kinds)) {
-		out = append(out, fmt.Sprintf("%s (%s)", Kinds[name].form(name), Kinds[name].Note))
-	}
-	return strings.Join(out, ", ")
 }
 
 // Asked tells whether anything is to be inferred.

@@ -65,15 +65,6 @@ func Names() []string {
 	return names
 }
 
-// Forms are the names with a word of each.
-func Forms() string {
-	forms := []string{None}
-	for _, p := range All {
-		forms = append(forms, fmt.Sprintf("%s (%s)", p.Name, p.Note))
-	}
-	return strings.Join(forms, ", ")
-}
-
 // ByName looks a penalty up.
 func ByName(name string) (Penalty, error) {
 	for _, p := range All {

@@ -31,7 +31,7 @@ import (
 type Config struct {
 	Schedule      string  `json:"schedule"`        // "accelerated", "em", "fixed" or "moments"
 	Iterations    int     `json:"iterations"`      // sets IterPerLambda or MaxIter, whichever the schedule has, and RefineIter if larger
-	Penalty       Penalty `json:"penalty"`         // orders pairs; see UsualPenalty
+	Penalty       Penalty `json:"penalty"`         // orders pairs
 	LambdaMax     float64 `json:"lambda_max"`      // empties the network; from the data, see LambdaMax
 	LambdaMin     float64 `json:"lambda_min"`      // makes it dense; LambdaMax/200, the paper's ratio; adaptive /1000, ridge /100
 	Lambdas       int     `json:"lambdas"`         // their number, spaced evenly on a log scale; 100

@@ -17,7 +17,7 @@ import (
 // Penalty says in which order pairs join the network (docs/theory/penalties.md). Zero values mean
 // the defaults named here.
 type Penalty struct {
-	Kind  string  `json:"kind"`            // a name of Penalties; "auto" where it can be had, else "l1": see UsualPenalty
+	Kind  string  `json:"kind"`            // a name of Penalties; "auto" where it can be had, else "l1" (usualColumns)
 	Alpha float64 `json:"alpha,omitempty"` // of the ridge pilot, between 0 and 1; 0: by the likelihood of rows held out
 }
 
@@ -113,11 +113,6 @@ func (p Penalty) ratio() float64 {
 // usualColumns are up to how many columns auto was measured to be as good as L1 or better,
 // and takes less than twice its time.
 const usualColumns = 100
-
-// UsualPenalty says in words which penalty a path has unless one is named.
-func UsualPenalty() string {
-	return fmt.Sprintf("auto where it can be had and there are at most %d columns; ridge with bounds, gaps and method em-exact; else l1", usualColumns)
-}
 
 // usual is the penalty unless one is named.
 func (c Config) usual(p engine.Problem, method estimator.Estimator) string {
