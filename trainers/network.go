@@ -283,9 +283,6 @@ func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty 
 		s.Inference.Kind = testKind(p)
 	}
 	s.Steps.Seed, s.Steps.Workers, s.Steps.Observe = seed, 1, nil
-	if p.Estimator.Deterministic() { // on one worker the rows are best kept together
-		setting.Default(&s.Steps.Batch, regpath.AgainBatch)
-	}
 	if s.Missingness != nil && s.Missingness.Estimated {
 		s.Missingness = mcar.Law(t)
 	}
@@ -298,11 +295,7 @@ func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty 
 			return nil, diagnose.PairsText(q.Table, [][2]int{pair}) + " are never observed in the same row", nil
 		}
 	}
-	if n, err = q.Path(); err != nil {
-		return nil, "", err
-	}
-	n.Again()
-	if _, err = n.Estimate(ctx, func() error { return nil }); err != nil {
+	if n, err = q.Again(ctx); err != nil {
 		return nil, "", err
 	}
 	f := n.State.Refine

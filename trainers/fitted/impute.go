@@ -156,9 +156,6 @@ const blockRows = 32
 
 // eachBlock draws all rows with gaps, block by block, up to c.Workers at a time, and visits them.
 func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, visit func(block) error) (*Mixing, error) {
-	if t.D != len(f.Names) {
-		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
-	}
 	t, err := f.transformed(t)
 	if err != nil {
 		return nil, err

@@ -93,8 +93,8 @@ func (f *Model) normalMeans() (model.Normal, bool) {
 }
 
 func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {
-	if t.D != len(f.Names) {
-		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
+	if _, err := f.transformed(t); err != nil {
+		return nil, err
 	}
 	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	z := f.standardised(t)
