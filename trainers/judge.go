@@ -160,18 +160,15 @@ func errorsNeedMCAR(p *Prepared) []string {
 	return []string{"WARNING: cells are not missing completely at random, and standard errors and intervals rest on that: they may miss the truth by more than they say; take a method that is right if cells are missing at random, as em-exact or em-full"}
 }
 
-// A normal column has its mean where it was seen, or beyond by what the choice of cells
-// can shift it: of a column seen only where another, correlated by 0.9, is in its upper
-// tenth, the mean is 2.7 observed deviations away, and its deviation 1.7 times the
-// observed one. What is farther away is not an estimate any more.
+// What is farther than this from the observed mean and deviation is no estimate: seen only where another column,
+// correlated by 0.9, is in its upper tenth, a column's mean is 2.7 deviations away, and its deviation 1.7 times the observed.
 const (
 	farMean      = 4. // observed deviations from the observed mean, and outside the observed range
 	farDeviation = 5. // times the observed deviation, or a part of it
 )
 
-// implausible says in which columns a normal model is impossible for what was observed.
-// On a domain mean and deviation are those before the restriction, which may lie
-// anywhere; so they may where a law is known by which the column's cells hide.
+// implausible says in which columns a normal model is impossible for what was observed. A domain, or a law by which the
+// column's cells hide, allows any mean and deviation.
 func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string) {
 	g, ok := model.AsNormal(m.Model)
 	if !ok || m.Domain.Bounded() || m.Noise != nil {

@@ -250,10 +250,8 @@ func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run)
 	return nil
 }
 
-// again makes the estimate of a network n again on other rows of the table, from the transforms
-// of columns on, with n's penalty and its pilot's shrinkage. Each of these is a failure of that
-// estimate: a column without values or variation, two columns that no row shows together though
-// rows of the whole table do, a fit that diverges or does not converge.
+// again makes the estimate of a network n again on other rows of the table, with n's penalty. Columns without variation,
+// a pair newly without common rows, and a fit that does not converge are failures of that estimate.
 func again(p *Prepared, n *regpath.Run) inference.Again {
 	penalty, apart := n.Penalty(), p.Table.NeverTogether()
 	return func(ctx context.Context, rows []int, seed uint64) (inference.Fit, error) {

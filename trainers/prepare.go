@@ -240,11 +240,8 @@ func (p *Prepared) ByBatches() bool {
 	return err == nil && c.Optimiser == "adam"
 }
 
-// defaultImputer is the kind of imputer that is trained by default. With the complete-data loss
-// the fit learns from the drawn cells as well, so that draws of a density that is not normal need
-// more shapes than the paper's one normal a row: a mixture
-// (docs/explanation/architecture.md#why-it-is-so). A mixture needs a domain without boundary and
-// the loss kl.
+// defaultImputer is the kind of imputer that is trained by default: a mixture with the complete-data loss of a density
+// that is not normal, on no boundary and with the loss kl (docs/explanation/architecture.md#why-it-is-so).
 func defaultImputer(p *Prepared) string {
 	_, normal := model.AsNormal(p.Model)
 	if e := p.Estimator; e.Trains() && e.Loss.Needs().CompletedRows && !normal && !p.Support.Bounded() && p.Spec.Steps.ImputerLoss == losses.KL {

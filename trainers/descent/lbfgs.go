@@ -256,9 +256,8 @@ const (
 	startTolerance = 1e-6
 )
 
-// startAtLikelihood puts a normal model on all of R^d at Likeliest: for complete rows the minimum of score
-// matching's loss, with gaps near the wanted minimum of the marginal loss, which may have others. Other
-// models, and tables for which the turns fail, stay as they are.
+// startAtLikelihood puts a normal model on all of R^d at Likeliest, the minimum for complete rows. Other models,
+// and tables for which the turns fail, stay as they are.
 func (f *Fit) startAtLikelihood(ctx context.Context) error {
 	g, ok := f.Model.(*model.Gaussian)
 	if !ok || f.Missingness != nil {
@@ -279,9 +278,8 @@ func (f *Fit) startAtLikelihood(ctx context.Context) error {
 	return nil
 }
 
-// Likeliest moves a normal model, of Cholesky factors, to where the likelihood of the observed
-// cells of a problem's table is greatest on all of R^d, by turns of package em. It is not ok on
-// a domain, and where the turns fail.
+// Likeliest moves a normal model, of Cholesky factors, to the greatest likelihood of the observed cells on all of R^d,
+// by turns of package em. It is not ok on a domain, and where the turns fail.
 func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engine.Config) (ok bool, err error) {
 	if p.Domain.Bounded() {
 		return false, nil

@@ -516,9 +516,8 @@ func (e *Engine) Report(p Progress) {
 	}
 }
 
-// Gradient is one parameter gradient of a problem on all rows of its table, as the given
-// iteration of a fit would see it: draws, loss and weights of c.Method, rows
-// counting 1/n. An imputer is at its start. One slice per parameter of the model.
+// Gradient is one parameter gradient over all rows of a problem's table, each counting 1/n, as the given iteration of
+// a fit would see it, with an imputer at its start. One slice per parameter of the model.
 func Gradient(p Problem, c Config, iteration int) (loss float64, grads [][]float64, err error) {
 	e, err := New(p, c)
 	if err != nil {

@@ -180,9 +180,8 @@ func (e Estimator) Correctable() bool {
 	return e.Draws() && !own.Proposal && !own.Density && losses.LeaveOneOut{}.Check(e.Loss) == nil
 }
 
-// WeightingFor is the weighting for so many draws of a row: by its name, where that and
-// the estimator's own are both for draws from the distribution meant (uniform,
-// leave-one-out), and for "" the estimator's own, or uniform where that needs more draws.
+// WeightingFor is the weighting by its name for so many draws of a row; for "" the estimator's own, or uniform where
+// that needs more draws. Only uniform and leave-one-out can stand for each other.
 func (e Estimator) WeightingFor(name string, draws int) (losses.Weighting, error) {
 	if name == "" || name == e.Weighting.Name() {
 		if name == "" && draws < e.Weighting.Needs().Draws {

@@ -29,12 +29,9 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Run checks the estimator of that name, everywhere, on a box and on a half-space. Without a gap its
-// loss and gradient are those of ordinary score matching, truncated on a domain, and its draws lie
-// inside. Networks by the fixed schedule and, if the loss is minimised without noise, by the
-// accelerated one do not depend on numbers under missing cells, the order of rows and columns (if
-// nothing is random), the number of workers, or where the run is cut. An estimator of one matrix has
-// a schedule of its own and no loss of rows.
+// Run checks an estimator, everywhere, on a box and on a half-space. Without a gap its loss and gradient are those of
+// ordinary score matching, and its draws lie inside the domain. Networks do not depend on numbers under missing cells,
+// the order of rows and columns (if nothing is random), the number of workers, or where the run is cut.
 func Run(t *testing.T, name string) {
 	e, err := estimator.ByName(name)
 	require.NoError(t, err)

@@ -68,9 +68,8 @@ func (r *Imputed) Gaps(t *data.Table) (gaps [][]float64) {
 	return gaps
 }
 
-// Mixing tells whether the chains of a table's rows have met: four and more for each row
-// with gaps, or by the exact sampler for those whose part of the domain is too narrow for
-// rejection.
+// Mixing tells whether a table's chains have met: four for each row with gaps, or for rows whose part of the domain
+// is too narrow for rejection.
 type Mixing struct {
 	mcmc.Mixing
 	// Size are the rows' least effective numbers of draws of all their chains (n), +Inf

@@ -7,9 +7,8 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// Again makes the whole estimate of a network again, from the scales of columns on, on the
-// given rows of the table (from 0, each as often as it is given), with a seed of its own. What
-// keeps one such estimate from a result stands in Fit.Failed; an error ends them all.
+// Again makes the whole estimate of a network again on the given rows of the table, with a seed of its own. Fit.Failed
+// says why there is no result; an error ends them all.
 type Again func(ctx context.Context, rows []int, seed uint64) (Fit, error)
 
 // Fit is a network: its edges as places among the pairs of nodes (0,1), (0,2), … in column order,

@@ -27,10 +27,9 @@ type Source struct {
 // WindowBlocks is how many blocks of a file a window has.
 const WindowBlocks = 16
 
-// File are the rows of a file. Each pass goes over its blocks in a new random order; WindowBlocks of them at
-// a time are held, and their rows shuffled among each other (docs/explanation/streaming.md). A smaller file
-// is held as a whole and gives Held's passes. While steps go over a window, the next is read. With enough
-// memory numbers used as float32 are all held and the file is read once, with the same results.
+// File are the rows of a file. Each pass goes over its blocks in a new random order, WindowBlocks at a time, whose rows are
+// shuffled among each other (docs/explanation/streaming.md). A file of one window is held as a whole; so are rows used as
+// float32, where memory allows, with the same results.
 type File struct {
 	source Source
 	seed   uint64

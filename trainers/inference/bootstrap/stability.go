@@ -47,9 +47,8 @@ type Stability struct {
 	Warnings    []string
 }
 
-// Level is what is told of a statistic where a share of the rows is dropped. Of a network
-// that could not be estimated the correlation is 0, as it is where one of the two
-// statistics does not vary.
+// Level is what is told of a statistic where a share of the rows is dropped. The correlation is 0 where a network could
+// not be estimated or a statistic does not vary.
 type Level struct {
 	Statistic     string
 	Dropped       float64 // share of the rows

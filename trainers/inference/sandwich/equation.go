@@ -19,9 +19,8 @@ import (
 	"missingscore/trainers/source"
 )
 
-// equation is U(θ) = 0, U the mean over rows of ψ_i: the gradient of the row's loss, times its
-// sampling weight, as the method goes down, with draws held and weights that follow θ. The parameters are the
-// model's own.
+// equation is U(θ) = 0, U the mean over rows of ψ_i, the gradient of the row's loss times its sampling weight, with draws
+// held and weights that follow θ.
 type equation struct {
 	ctx    context.Context
 	engine *engine.Engine
@@ -258,9 +257,7 @@ const (
 
 func together(rows, r int) int { return max(1, min(rows, mostTogether, completedRows/r)) }
 
-// hold draws. Draws of a normal model's own conditional move with it; held fixed, they are
-// weighted by the density where the equation is taken over that of the model as it is: as
-// draws of a proposal.
+// hold draws. Held draws of a normal model's own conditional are weighted as those of a proposal.
 func hold(e *engine.Engine) (*held, error) {
 	h := &held{filled: e.Estimator.Draws()}
 	h.r = number(e.Estimator, e.Table.N, e.Config.Draws)

@@ -30,10 +30,8 @@ const (
 	halvings      = 10
 )
 
-// root goes by Newton's method to the root near the model's parameters and leaves the model
-// there. A step is no longer than a standard error of the parameter that it moves most, or
-// dampedStep; the Jacobian is made again when steps do not shrink. why, if it is not empty, says
-// why there is none.
+// root goes by Newton's method to the root near the model's parameters and leaves the model there. The Jacobian is made
+// again when steps do not shrink. why, if it is not empty, says why there is none.
 func (q *equation) root() (r *root, why string, err error) {
 	if q.n <= len(q.free) {
 		return nil, fmt.Sprintf("%d rows do not determine %d parameters", q.n, len(q.free)), nil
