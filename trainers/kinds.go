@@ -126,16 +126,6 @@ func utilities(t *data.Table, blocks []data.Block) *data.Table {
 	return &w
 }
 
-// wideScale is the scale of the columns of blocks: utilities have units of their own.
-func wideScale(s data.Scale, blocks []data.Block) (w data.Scale) {
-	for j, b := range blocks {
-		for range b.Width {
-			w.Mean, w.Deviation = append(w.Mean, s.Mean[j]), append(w.Deviation, s.Deviation[j])
-		}
-	}
-	return w
-}
-
 // unwhitened is W'PW of a precision P of columns that the moments have whitened by W, block by block.
 func unwhitened(p mat.Symmetric, m *pairmoments.Moments, blocks []data.Block) *mat.SymDense {
 	d := p.SymmetricDim()

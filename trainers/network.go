@@ -76,7 +76,11 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 	r.Warnings = slices.Concat(n.Warnings(), n.LeftOut(), engine.MixingWarnings(r.Mixing), run.State.mixed())
 	columns := scale
 	if p.wide {
-		columns = wideScale(scale, p.blocks)
+		columns = data.Scale{}
+		for j, b := range p.blocks { // utilities have units of their own
+			columns.Mean = append(columns.Mean, slices.Repeat(scale.Mean[j:j+1], b.Width)...)
+			columns.Deviation = append(columns.Deviation, slices.Repeat(scale.Deviation[j:j+1], b.Width)...)
+		}
 	}
 	precision := precisionOf(n, columns)
 	if r.Network, err = newNetworkResult(n, scores, columns, precision); err != nil {

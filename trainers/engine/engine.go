@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,10 +148,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	if err := e.Estimator.Check(e.Model, e.Objective, e.Domain); err != nil {
 		return nil, err
 	}
-	if err := e.Table.Inside(e.Domain); err != nil {
-		return nil, err
-	}
-	if err := e.Estimator.CheckTable(e.Table); err != nil {
+	if err := cmp.Or(e.Table.Inside(e.Domain), e.Estimator.CheckTable(e.Table)); err != nil {
 		return nil, err
 	}
 	if e.noising != nil && e.Domain.Bounded() {

@@ -65,7 +65,11 @@ func Run(t *testing.T, name string) {
 }
 
 func schedule(t *testing.T, e estimator.Estimator, c trainers.Spec, support *domain.Domain) {
-	table, c := sample(t, e, support), on(c, support)
+	table, network := sample(t, e, support), *c.Network
+	c.Domain, c.Network = support, &network
+	if support != nil { // these runs are compared, not used
+		network.Tolerance = 0.5
+	}
 	want := estimate(t, table, c)
 	if !e.Draws() && support == nil {
 		t.Run("order does not count", func(t *testing.T) { order(t, table, c, want) })
@@ -77,14 +81,6 @@ func schedule(t *testing.T, e estimator.Estimator, c trainers.Spec, support *dom
 func newSource(t *testing.T, e estimator.Estimator, m *model.Gaussian, support *domain.Domain) (source.Source, error) {
 	table := sample(t, e, support)
 	return e.Source.New(source.Setting{Model: m, Table: table, Imputer: nets.NewNormalImputer(4, nets.NormalOptions{}, stream.New(1)), Batch: table.N, Draws: 4, ProposalSD: 1, Domain: support})
-}
-
-// tolerance is loose on a domain: these runs are compared, not used.
-func tolerance(support *domain.Domain) float64 {
-	if support == nil {
-		return 0
-	}
-	return 0.5
 }
 
 func box() *domain.Domain {
@@ -130,13 +126,6 @@ func config(e estimator.Estimator) trainers.Spec {
 		s.Transform = transform.Spec{Others: transform.OrdinalKind}
 	}
 	return s
-}
-
-func on(c trainers.Spec, support *domain.Domain) trainers.Spec {
-	n := *c.Network
-	c.Domain, c.Network = support, &n
-	n.Tolerance = tolerance(support)
-	return c
 }
 
 func estimate(t *testing.T, table *data.Table, c trainers.Spec) *trainers.Result {
