@@ -78,7 +78,7 @@ func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
 	case p.wide && !e.NeedsOrdinal():
 		return setting.Errorf("method", e.Name, "it takes cells for numbers, and columns have levels without an order; take em-latent")
 	case p.wide:
-	case p.Table.Cuts != nil && !e.TakesOrdinal():
+	case p.Table.Cuts != nil && !e.OfMatrix():
 		return setting.Errorf("method", e.Name, "it takes cells for numbers, and of ordered categories (%s) only intervals are known; take em-latent, or pairwise, or leave --ordinal out", p.Transform.Describe(p.Table.Names))
 	case p.Table.Cuts == nil && e.NeedsOrdinal():
 		return setting.Errorf("method", e.Name, "it is for tables with ordered categories, and none are named (--ordinal); take em-exact")

@@ -259,7 +259,7 @@ func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.
 	if err = w.compile(); err != nil {
 		return nil, err
 	}
-	if dtype == graph.Float32 && !e.Domain.Bounded() && !e.Estimator.NeedsFloat64Rows() {
+	if dtype == graph.Float32 && !e.Domain.Bounded() && !e.Estimator.Loss.Needs().CompletedRows {
 		w.single, _ = w.source.(source.SingleSource)
 	}
 	return w, nil

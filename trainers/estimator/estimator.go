@@ -158,10 +158,8 @@ func (e Estimator) OfMatrix() bool {
 	return ok
 }
 
-// NeedsOrdinal says that it is for tables with ordered categories (data.Table.Cuts), and
-// TakesOrdinal that it can have them.
+// NeedsOrdinal says that it is for tables with ordered categories (data.Table.Cuts); OfMatrix can have them.
 func (e Estimator) NeedsOrdinal() bool { return e.Loss.Needs().Ordinal }
-func (e Estimator) TakesOrdinal() bool { return e.OfMatrix() }
 
 // NeedsDefinite says that a normal model's precision has to stay positive definite on
 // the missing cells of each row.
@@ -169,9 +167,6 @@ func (e Estimator) NeedsDefinite() bool { return e.Source.Definite || e.Loss.Nee
 
 // NeedsCompleteRows says that it is for tables without missing cells.
 func (e Estimator) NeedsCompleteRows() bool { return e.Source.CompleteRows }
-
-// NeedsFloat64Rows says that completed rows must be written in float64.
-func (e Estimator) NeedsFloat64Rows() bool { return e.Loss.Needs().CompletedRows }
 
 // Correctable says that averages over its draws can be had with and without leaving one
 // out: its weights are uniform, and its loss has products of averages.

@@ -122,28 +122,12 @@ func (f *File) read(k int, learned, out *data.Table) error {
 		}
 		if to != nil {
 			to.AppendRow(t, i)
-			f.round(to.Values[len(to.Values)-t.D:])
+			for k := len(to.Values) - t.D; f.source.Single && k < len(to.Values); k++ {
+				to.Values[k] = float64(float32(to.Values[k]))
+			}
 		}
 	}
 	return nil
-}
-
-// round rounds to float32, if the numbers are to be.
-func (f *File) round(row []float64) {
-	if !f.source.Single {
-		return
-	}
-	for j, x := range row {
-		row[j] = float64(float32(x))
-	}
-}
-
-func (f *File) learned(k int, to *data.Table) error {
-	if f.singles != nil {
-		f.singles.appendTo(to, k)
-		return nil
-	}
-	return f.read(k, to, nil)
 }
 
 // Pass implements Rows.
@@ -203,7 +187,9 @@ func (f *File) windows(ctx context.Context, pass int, ready chan<- Window, free 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := f.learned(k, w); err != nil {
+			if f.singles != nil {
+				f.singles.appendTo(w, k)
+			} else if err := f.read(k, w, nil); err != nil {
 				return fmt.Errorf("pass %d: %w", pass+1, err)
 			}
 		}
