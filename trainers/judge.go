@@ -115,6 +115,14 @@ func (p *Prepared) Assumption() losses.Assumption {
 
 const namedColumns = 4 // in a warning; more are counted
 
+// few are the first of a list, and of two more or more how many there are.
+func few(list []string, most int, more string) []string {
+	if n := len(list) - most; n > 1 {
+		return append(list[:most:most], fmt.Sprintf(more, n))
+	}
+	return list
+}
+
 // contradicted warns, loudly, where the table speaks against the assumption of the estimate.
 func contradicted(p *Prepared, columns []mcar.Column) []string {
 	if a := p.Assumption(); a == losses.MAR || a == losses.NoGaps {
@@ -132,9 +140,7 @@ func contradicted(p *Prepared, columns []mcar.Column) []string {
 	if len(found) == 0 {
 		return nil
 	}
-	if n := len(found) - namedColumns; n > 1 {
-		found = append(found[:namedColumns], fmt.Sprintf("so do %d more columns", n))
-	}
+	found = few(found, namedColumns, "so do %d more columns")
 	var names []string // of methods that are right under MAR; of draws of a fixed proposal few count
 	for _, e := range estimator.All {
 		if e.Assumption() == losses.MAR && !e.Proposes() && p.Allows(e) && (p.Spec.Network == nil || e.FitsMean()) {
@@ -279,9 +285,6 @@ func deviations(g model.Normal) (sd []float64) {
 
 // doubt marks a result whose numbers cannot be.
 func (r *Result) doubt(problems []string) {
-	if n := len(problems) - namedColumns; n > 1 {
-		problems = append(problems[:namedColumns], fmt.Sprintf("%d more of the kind", n))
-	}
 	r.Converged = false
-	r.Verdict = fmt.Sprintf("NOT plausible: %s; cells may be missing not at random, the columns have bounds that were not given, or the fit diverged. The fit itself: %s", strings.Join(problems, "; "), r.Verdict)
+	r.Verdict = fmt.Sprintf("NOT plausible: %s; cells may be missing not at random, the columns have bounds that were not given, or the fit diverged. The fit itself: %s", strings.Join(few(problems, namedColumns, "%d more of the kind"), "; "), r.Verdict)
 }

@@ -220,13 +220,10 @@ func (p *Prepared) LevelsText() string {
 				names = append(names, name)
 			}
 		}
-		if more := len(names) - levelColumns; more > 1 {
-			names = append(names[:levelColumns], fmt.Sprintf("%d more", more))
-		}
 		if names == nil {
 			continue
 		}
-		words = append(words, string(kind)+": "+strings.Join(names, ", "))
+		words = append(words, string(kind)+": "+strings.Join(few(names, levelColumns, "%d more"), ", "))
 		if kind == data.Nominal {
 			otherwise = append(otherwise, "leaves nominal ones out")
 		} else if otherwise == nil {

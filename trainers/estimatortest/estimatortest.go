@@ -220,18 +220,19 @@ func inside(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 }
 
 func order(t *testing.T, table *data.Table, c trainers.Spec, want *trainers.Result) {
-	n, d := table.N, table.D
 	perm := []int{2, 0, 3, 1}
-	mixed := &data.Table{N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
+	var names []string
 	for _, k := range perm {
-		mixed.Names = append(mixed.Names, table.Names[k])
+		names = append(names, table.Names[k])
 	}
-	for i := range n {
-		from := (i*7 + 3) % n
-		for j, k := range perm {
-			mixed.Values[i*d+j], mixed.Observed[i*d+j] = table.Values[from*d+k], table.Observed[from*d+k]
-		}
+	mixed, err := table.Select(names)
+	require.NoError(t, err)
+	var rows []int
+	for i := range table.N {
+		rows = append(rows, (i*7+3)%table.N)
 	}
+	mixed, err = mixed.Rows(rows)
+	require.NoError(t, err)
 	got := estimate(t, mixed, c)
 	for a, j := range perm {
 		for b, k := range perm {
