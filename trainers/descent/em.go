@@ -188,18 +188,11 @@ func (d *degenerate) verdict(t *data.Table, turns int) string {
 	case d.Exact && d.Rows == 0:
 		why = "no row has all of them, to speak against it"
 	case d.Exact && d.Rows <= n:
-		why = fmt.Sprintf("only %d of %d rows %s all of them, as many as any dependence can meet", d.Rows, t.RowCount(), have(d.Rows))
+		why = fmt.Sprintf("only %d of %d rows %s all of them, as many as any dependence can meet", d.Rows, t.RowCount(), map[bool]string{true: "has", false: "have"}[d.Rows == 1])
 	case d.Exact:
 		why = fmt.Sprintf("they do in all of the %d rows that have them", d.Rows)
 	}
 	seldom := slices.MinFunc(d.Columns, func(j, k int) int { return cmp.Compare(t.ObservedIn(j), t.ObservedIn(k)) })
 	return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations it still grows as %s and %s come to depend on each other exactly: %s; leave one of them out (--exclude %s), or estimate a network, whose penalty keeps it finite",
 		turns, strings.Join(names[:len(names)-1], ", "), names[len(names)-1], why, t.Names[seldom])
-}
-
-func have(rows int) string {
-	if rows == 1 {
-		return "has"
-	}
-	return "have"
 }

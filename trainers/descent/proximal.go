@@ -331,12 +331,6 @@ func (s *shrinkage) inside(packed []float64) bool {
 	return s.bounds.InsidePacked(packed, s.d)
 }
 
-// bound keeps the matrix positive definite, zeros as they are (optim.PositiveDefinite).
-func (s *shrinkage) bound() {
-	s.bounds.Floor = s.least
-	s.bounds.ProjectPacked(s.matrix.Value, s.d)
-}
-
 // afterAdam makes a step of Adam one of proximal Adam: the proximal map of the penalty in the
 // metric that the step was in, coordinate by coordinate (Yun, Lozano & Yang 2021, ProxGen). A
 // fit without a penalty has none.
@@ -347,5 +341,6 @@ func (s *shrinkage) afterAdam(a *optim.Adam) {
 	s.each(func(i int) {
 		s.matrix.Value[i] = s.by.Shrink(s.matrix.Value[i], s.lambda*a.Length(s.place, i))
 	})
-	s.bound()
+	s.bounds.Floor = s.least
+	s.bounds.ProjectPacked(s.matrix.Value, s.d) // zeros stay
 }

@@ -189,13 +189,10 @@ func (e Estimator) WeightingFor(name string, draws int) (losses.Weighting, error
 		return nil, err
 	}
 	if needs := w.Needs(); !e.Correctable() || needs.Density || needs.Proposal {
-		return nil, fmt.Errorf("method %s has the weighting %s; only uniform and leave-one-out can stand for each other, in the methods %s", e.Name, e.Weighting.Name(), strings.Join(correctable(), ", "))
+		these := slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return !e.Correctable() })
+		return nil, fmt.Errorf("method %s has the weighting %s; only uniform and leave-one-out can stand for each other, in the methods %s", e.Name, e.Weighting.Name(), strings.Join(names(these), ", "))
 	}
 	return w, nil
-}
-
-func correctable() []string {
-	return names(slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return !e.Correctable() }))
 }
 
 // Check says why it cannot estimate a model with an objective on a domain, as an error of

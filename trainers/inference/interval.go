@@ -83,14 +83,3 @@ func BenjaminiHochberg(p []float64) []float64 {
 	}
 	return q
 }
-
-// correct fills in the q values of pairs.
-func (r *Result) correct() {
-	p := make([]float64, len(r.Pairs))
-	for i, u := range r.Pairs {
-		p[i] = u.P
-	}
-	for i, q := range BenjaminiHochberg(p) {
-		r.Pairs[i].Q = q
-	}
-}

@@ -154,7 +154,7 @@ func (q *equation) row(i int, into []float64) (err error) {
 const difference = 6e-6
 
 // jacobian is A = ∂U/∂θ by central differences of U.
-func (q *equation) jacobian(observe func(done int)) (*mat.Dense, error) {
+func (q *equation) jacobian() (*mat.Dense, error) {
 	k := len(q.free)
 	a := mat.NewDense(k, k, nil)
 	for c, place := range q.free {
@@ -164,7 +164,7 @@ func (q *equation) jacobian(observe func(done int)) (*mat.Dense, error) {
 			return nil, err
 		}
 		a.SetCol(c, u)
-		observe(c + 1)
+		q.engine.Report(engine.Progress{Stage: "standard errors", Unit: "derivative", Iteration: c + 1, Total: k, Loss: math.NaN(), EffectiveSize: math.NaN()})
 	}
 	return a, nil
 }
@@ -293,16 +293,6 @@ func hold(e *engine.Engine) (*held, error) {
 	return h, nil
 }
 
-// inUnits are the same rows with their columns divided by units.
-func (h *held) inUnits(unit []float64) *held {
-	out := *h
-	out.x = make([]float64, len(h.x))
-	for i, v := range h.x {
-		out.x[i] = v / unit[i%len(unit)]
-	}
-	return &out
-}
-
 // scaleEffect is how the estimated units of the columns enter. Let column j of the columns z as
 // they were fitted be divided by b_j; the fit has b = 1, by the observed cells of the table. Their
 // influence on it is, o_ij telling whether row i shows the column and m_j the column's mean square,
@@ -374,7 +364,12 @@ func (p Problem) moved(e *equation, unit []float64) ([]float64, error) {
 	if of.Objective, err = p.Objective(of.Domain); err != nil {
 		return nil, err
 	}
-	q, err := newEquation(e.ctx, e.engine, of, e.held.inUnits(unit), e.free)
+	h := *e.held
+	h.x = make([]float64, len(e.held.x))
+	for i, v := range e.held.x {
+		h.x[i] = v / unit[i%len(unit)]
+	}
+	q, err := newEquation(e.ctx, e.engine, of, &h, e.free)
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,7 @@ func (q *equation) shift(step []float64, t float64) {
 // linear makes A where the model is, and the standard errors of the parameters there. why
 // says why there are none.
 func (q *equation) linear() (r *root, why string, err error) {
-	a, err := q.jacobian(q.report)
+	a, err := q.jacobian()
 	if err != nil {
 		return nil, "", err
 	}
@@ -146,10 +146,6 @@ func (q *equation) linear() (r *root, why string, err error) {
 		r.se = append(r.se, s)
 	}
 	return r, "", nil
-}
-
-func (q *equation) report(done int) {
-	q.engine.Report(engine.Progress{Stage: "standard errors", Unit: "derivative", Iteration: done, Total: len(q.free), Loss: math.NaN(), EffectiveSize: math.NaN()})
 }
 
 const (
