@@ -78,7 +78,7 @@ func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
 	case p.wide && !e.NeedsOrdinal():
 		return setting.Errorf("method", e.Name, "it takes cells for numbers, and columns have levels without an order; take em-latent")
 	case p.wide:
-	case p.Table.Cuts != nil && !e.TakesOrdinal():
+	case p.Table.Cuts != nil && !e.OfMatrix():
 		return setting.Errorf("method", e.Name, "it takes cells for numbers, and of ordered categories (%s) only intervals are known; take em-latent, or pairwise, or leave --ordinal out", p.Transform.Describe(p.Table.Names))
 	case p.Table.Cuts == nil && e.NeedsOrdinal():
 		return setting.Errorf("method", e.Name, "it is for tables with ordered categories, and none are named (--ordinal); take em-exact")
@@ -355,10 +355,8 @@ func checkParameters(p *Prepared) (err error) {
 	return err
 }
 
-// Memory of an estimate, in numbers of 8 bytes, as measured. The standardised copy and the batches
-// are included (10⁵ rows of 20 columns: 186 MB; 2000 columns along 100 λ: 2.0 GB). Methods with
-// expectations in closed form need less for each cell of later rows (10⁶ rows of 20 columns with
-// 5 % missing: 0.57 GB).
+// Memory of an estimate, in numbers of 8 bytes, as measured, with the standardised copy and the batches
+// (10⁵ rows of 20 columns: 186 MB; 2000 columns along 100 λ: 2.0 GB).
 const (
 	cellNumbers      = 12 // a cell
 	laterCellNumbers = 4  // a cell of rows beyond manyRows, for expectations in closed form

@@ -35,12 +35,9 @@ type Run struct {
 	Save  func(*State) error // called when the state is worth saving; may be nil
 	Shard inference.Shard    // the resamples of a network to make here. The result of a shard has neither Network.Inference nor Network.Stability
 
-	// InPlace says that the table is not needed any more: its columns are standardised where they
-	// stand, which saves a copy, and put back when the estimate is made, up to rounding, with 0 in
-	// missing cells. A state of a run is taken up with the table as it was before. It has no effect
-	// where both tables are needed: on fits with standard errors, on networks that are made again
-	// from other rows, and where there is a support or a law of missing cells, whose bounds
-	// rounding must not cross.
+	// InPlace standardises the table's columns where they stand, without a copy, and puts them back when the estimate is
+	// made, up to rounding, with 0 in missing cells. It has no effect on fits that need both tables: with standard errors,
+	// networks made again from other rows, a support or a law of missing cells.
 	InPlace bool
 }
 

@@ -114,37 +114,6 @@ func TestEveryMethodRecoversANormal(t *testing.T) {
 	}
 }
 
-// On a complete table the Gaussian's minimum is P = S⁻¹ with S over n, at the mean of the
-// rows, in the table's units: also of few rows, and of columns in unlike units.
-func TestFullGaussianIsTheInverseCovariance(t *testing.T) {
-	for _, n := range []int{62, 500} {
-		g, err := simulate.Normal(6, stream.New(uint64(n), 3))
-		require.NoError(t, err)
-		table, err := g.Sample(n, stream.New(uint64(n), 4))
-		require.NoError(t, err)
-		for i := range table.Values {
-			table.Values[i] = 5 + table.Values[i]*math.Pow(10, float64(i%6)-2)
-		}
-		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Steps: engine.Config{Method: "full"}}, trainers.Run{})
-		require.NoError(t, err)
-		require.True(t, r.Converged, r.Verdict)
-		var s, want mat.SymDense
-		rows := mat.NewDense(n, 6, table.Values)
-		stat.CovarianceMatrix(&s, rows, nil)
-		s.ScaleSym(float64(n-1)/float64(n), &s)
-		var c mat.Cholesky
-		require.True(t, c.Factorize(&s))
-		require.NoError(t, c.InverseTo(&want))
-		got := r.Model.Model.(*model.Gaussian)
-		for j := range 6 {
-			require.InEpsilon(t, stat.Mean(mat.Col(nil, j, rows), nil), got.Mean()[j], 1e-8)
-			for k := range 6 {
-				require.InDelta(t, want.At(j, k), got.Precision().At(j, k), 1e-8*math.Sqrt(want.At(j, j)*want.At(k, k)))
-			}
-		}
-	}
-}
-
 // Where there is noise, or a minimum that is no good fit, Adam stays the default; and
 // settings of one optimiser are refused by the other.
 func TestOptimisers(t *testing.T) {

@@ -115,6 +115,14 @@ func (p *Prepared) Assumption() losses.Assumption {
 
 const namedColumns = 4 // in a warning; more are counted
 
+// few are the first of a list, and of two more or more how many there are.
+func few(list []string, most int, more string) []string {
+	if n := len(list) - most; n > 1 {
+		return append(list[:most:most], fmt.Sprintf(more, n))
+	}
+	return list
+}
+
 // contradicted warns, loudly, where the table speaks against the assumption of the estimate.
 func contradicted(p *Prepared, columns []mcar.Column) []string {
 	if a := p.Assumption(); a == losses.MAR || a == losses.NoGaps {
@@ -132,9 +140,7 @@ func contradicted(p *Prepared, columns []mcar.Column) []string {
 	if len(found) == 0 {
 		return nil
 	}
-	if n := len(found) - namedColumns; n > 1 {
-		found = append(found[:namedColumns], fmt.Sprintf("so do %d more columns", n))
-	}
+	found = few(found, namedColumns, "so do %d more columns")
 	var names []string // of methods that are right under MAR; of draws of a fixed proposal few count
 	for _, e := range estimator.All {
 		if e.Assumption() == losses.MAR && !e.Proposes() && p.Allows(e) && (p.Spec.Network == nil || e.FitsMean()) {
@@ -160,18 +166,15 @@ func errorsNeedMCAR(p *Prepared) []string {
 	return []string{"WARNING: cells are not missing completely at random, and standard errors and intervals rest on that: they may miss the truth by more than they say; take a method that is right if cells are missing at random, as em-exact or em-full"}
 }
 
-// A normal column has its mean where it was seen, or beyond by what the choice of cells
-// can shift it: of a column seen only where another, correlated by 0.9, is in its upper
-// tenth, the mean is 2.7 observed deviations away, and its deviation 1.7 times the
-// observed one. What is farther away is not an estimate any more.
+// What is farther than this from the observed mean and deviation is no estimate: seen only where another column,
+// correlated by 0.9, is in its upper tenth, a column's mean is 2.7 deviations away, and its deviation 1.7 times the observed.
 const (
 	farMean      = 4. // observed deviations from the observed mean, and outside the observed range
 	farDeviation = 5. // times the observed deviation, or a part of it
 )
 
-// implausible says in which columns a normal model is impossible for what was observed.
-// On a domain mean and deviation are those before the restriction, which may lie
-// anywhere; so they may where a law is known by which the column's cells hide.
+// implausible says in which columns a normal model is impossible for what was observed. A domain, or a law by which the
+// column's cells hide, allows any mean and deviation.
 func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string) {
 	g, ok := model.AsNormal(m.Model)
 	if !ok || m.Domain.Bounded() || m.Noise != nil {
@@ -282,9 +285,6 @@ func deviations(g model.Normal) (sd []float64) {
 
 // doubt marks a result whose numbers cannot be.
 func (r *Result) doubt(problems []string) {
-	if n := len(problems) - namedColumns; n > 1 {
-		problems = append(problems[:namedColumns], fmt.Sprintf("%d more of the kind", n))
-	}
 	r.Converged = false
-	r.Verdict = fmt.Sprintf("NOT plausible: %s; cells may be missing not at random, the columns have bounds that were not given, or the fit diverged. The fit itself: %s", strings.Join(problems, "; "), r.Verdict)
+	r.Verdict = fmt.Sprintf("NOT plausible: %s; cells may be missing not at random, the columns have bounds that were not given, or the fit diverged. The fit itself: %s", strings.Join(few(problems, namedColumns, "%d more of the kind"), "; "), r.Verdict)
 }

@@ -16,10 +16,8 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// takesLevels says whether a network is of latent numbers because of the kinds of columns: binary and
-// ordered columns are then cut at thresholds, nominal ones stand as utilities
-// (docs/theory/ordinal.md#eq-nominal). The method is auto or em-latent, neither a support nor a law of
-// missing cells is given, and with nominal columns there are at most latentColumns latent numbers.
+// takesLevels says whether a network is of latent numbers because of the kinds of columns (docs/theory/ordinal.md#eq-nominal):
+// by auto or em-latent, without a support or a law, with nominal columns up to latentColumns latent numbers.
 func takesLevels(t *data.Table, s Spec) bool {
 	if s.Network == nil || s.Domain.Bounded() || s.Missingness != nil || t.Counted != nil || s.Steps.Method != "auto" && s.Steps.Method != "em-latent" {
 		return false
@@ -41,9 +39,8 @@ func takesLevels(t *data.Table, s Spec) bool {
 // method takes numbers (data.NumbersOnly).
 func (p *Prepared) Original() *data.Table { return p.original }
 
-// cutColumns are the functions of columns that a Spec asks for, and thresholds for columns of two levels
-// and of ordered ones. Levels that no row has count for nothing. A column that a Spec names keeps its
-// function.
+// cutColumns adds thresholds for ordered columns and those of two levels to the functions that a Spec asks for, which
+// are kept. Levels that no row has count for nothing.
 func cutColumns(t *data.Table, s transform.Spec) transform.Spec {
 	c := transform.Spec{Columns: maps.Clone(s.Columns), Others: s.Others}
 	if c.Columns == nil {
@@ -127,16 +124,6 @@ func utilities(t *data.Table, blocks []data.Block) *data.Table {
 		}
 	}
 	return &w
-}
-
-// wideScale is the scale of the columns of blocks: utilities have units of their own.
-func wideScale(s data.Scale, blocks []data.Block) (w data.Scale) {
-	for j, b := range blocks {
-		for range b.Width {
-			w.Mean, w.Deviation = append(w.Mean, s.Mean[j]), append(w.Deviation, s.Deviation[j])
-		}
-	}
-	return w
 }
 
 // unwhitened is W'PW of a precision P of columns that the moments have whitened by W, block by block.
@@ -233,13 +220,10 @@ func (p *Prepared) LevelsText() string {
 				names = append(names, name)
 			}
 		}
-		if more := len(names) - levelColumns; more > 1 {
-			names = append(names[:levelColumns], fmt.Sprintf("%d more", more))
-		}
 		if names == nil {
 			continue
 		}
-		words = append(words, string(kind)+": "+strings.Join(names, ", "))
+		words = append(words, string(kind)+": "+strings.Join(few(names, levelColumns, "%d more"), ", "))
 		if kind == data.Nominal {
 			otherwise = append(otherwise, "leaves nominal ones out")
 		} else if otherwise == nil {

@@ -76,7 +76,11 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 	r.Warnings = slices.Concat(n.Warnings(), n.LeftOut(), engine.MixingWarnings(r.Mixing), run.State.mixed())
 	columns := scale
 	if p.wide {
-		columns = wideScale(scale, p.blocks)
+		columns = data.Scale{}
+		for j, b := range p.blocks { // utilities have units of their own
+			columns.Mean = append(columns.Mean, slices.Repeat(scale.Mean[j:j+1], b.Width)...)
+			columns.Deviation = append(columns.Deviation, slices.Repeat(scale.Deviation[j:j+1], b.Width)...)
+		}
 	}
 	precision := precisionOf(n, columns)
 	if r.Network, err = newNetworkResult(n, scores, columns, precision); err != nil {
@@ -250,10 +254,8 @@ func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run)
 	return nil
 }
 
-// again makes the estimate of a network n again on other rows of the table, from the transforms
-// of columns on, with n's penalty and its pilot's shrinkage. Each of these is a failure of that
-// estimate: a column without values or variation, two columns that no row shows together though
-// rows of the whole table do, a fit that diverges or does not converge.
+// again makes the estimate of a network n again on other rows of the table, with n's penalty. Columns without variation,
+// a pair newly without common rows, and a fit that does not converge are failures of that estimate.
 func again(p *Prepared, n *regpath.Run) inference.Again {
 	penalty, apart := n.Penalty(), p.Table.NeverTogether()
 	return func(ctx context.Context, rows []int, seed uint64) (inference.Fit, error) {
@@ -283,9 +285,6 @@ func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty 
 		s.Inference.Kind = testKind(p)
 	}
 	s.Steps.Seed, s.Steps.Workers, s.Steps.Observe = seed, 1, nil
-	if p.Estimator.Deterministic() { // on one worker the rows are best kept together
-		setting.Default(&s.Steps.Batch, regpath.AgainBatch)
-	}
 	if s.Missingness != nil && s.Missingness.Estimated {
 		s.Missingness = mcar.Law(t)
 	}
@@ -298,11 +297,7 @@ func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty 
 			return nil, diagnose.PairsText(q.Table, [][2]int{pair}) + " are never observed in the same row", nil
 		}
 	}
-	if n, err = q.Path(); err != nil {
-		return nil, "", err
-	}
-	n.Again()
-	if _, err = n.Estimate(ctx, func() error { return nil }); err != nil {
+	if n, err = q.Again(ctx); err != nil {
 		return nil, "", err
 	}
 	f := n.State.Refine

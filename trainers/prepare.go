@@ -240,11 +240,8 @@ func (p *Prepared) ByBatches() bool {
 	return err == nil && c.Optimiser == "adam"
 }
 
-// defaultImputer is the kind of imputer that is trained by default. With the complete-data loss
-// the fit learns from the drawn cells as well, so that draws of a density that is not normal need
-// more shapes than the paper's one normal a row: a mixture
-// (docs/explanation/architecture.md#why-it-is-so). A mixture needs a domain without boundary and
-// the loss kl.
+// defaultImputer is the kind of imputer that is trained by default: a mixture with the complete-data loss of a density
+// that is not normal, on no boundary and with the loss kl (docs/explanation/architecture.md#why-it-is-so).
 func defaultImputer(p *Prepared) string {
 	_, normal := model.AsNormal(p.Model)
 	if e := p.Estimator; e.Trains() && e.Loss.Needs().CompletedRows && !normal && !p.Support.Bounded() && p.Spec.Steps.ImputerLoss == losses.KL {
@@ -441,5 +438,20 @@ func (p *Prepared) Path() (*regpath.Run, error) {
 	if err == nil {
 		n.Test = testsOf(p, n)
 	}
+	return n, err
+}
+
+// Again makes a network in less time, by one worker (regpath.Run.Again), without what Estimate says of
+// table and result.
+func (p *Prepared) Again(ctx context.Context) (*regpath.Run, error) {
+	if p.Estimator.Deterministic() { // on one worker the rows are best kept together
+		setting.Default(&p.Spec.Steps.Batch, regpath.AgainBatch)
+	}
+	n, err := p.Path()
+	if err != nil {
+		return nil, err
+	}
+	n.Again()
+	_, err = n.Estimate(ctx, func() error { return nil })
 	return n, err
 }

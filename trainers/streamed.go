@@ -21,12 +21,9 @@ type streamed struct {
 	asked   descent.Config
 }
 
-// PrepareFile is Prepare for the rows of a file that are not held: mini-batches come straight from
-// it (docs/explanation/streaming.md). Passes over it find scale and faults of the columns, and a
-// sample of its rows, the Table, is what the table is judged by. The file must stay open and as it
-// is until the estimate is made. What needs all rows at once is refused as an error of the setting
-// stream: networks, inference, chains that go on from step to step, transformations by ranks,
-// laws of missing cells that are to be estimated.
+// PrepareFile is Prepare for the rows of a file that are not held (docs/explanation/streaming.md): passes over it find
+// scale and faults of the columns and a sample, the Table. The file must stay open and as it is until the estimate is made.
+// What needs all rows at once is refused as an error of the setting stream.
 func PrepareFile(ctx context.Context, f *data.RowFile, s Spec, o survey.Options) (*Prepared, error) {
 	if s.Network != nil {
 		return nil, notStreamed("a network goes by all rows: take their moments (missingscore moments), and the network of these")

@@ -12,15 +12,7 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// byAdam makes steps on mini-batches of rows for a number of epochs (paper, appendix "Normal Distribution
-// estimation"), or until the loss of held-out rows no longer falls; it keeps the parameters where that was least.
-type byAdam struct{}
-
-func (byAdam) Name() string          { return "adam" }
-func (byAdam) Refusal(Problem) error { return nil }
-
-// Resolve implements optimiser.
-func (byAdam) Resolve(c Config, p Problem) (Config, error) {
+func resolveAdam(c Config, p Problem) (Config, error) {
 	const reason = "it is of the optimisers em and lbfgs, and this fit is by adam; leave it out"
 	if err := foreign(reason, setting.Field{Name: "iterations", Value: float64(c.Iterations)}, setting.Field{Name: "tolerance", Value: c.Tolerance}); err != nil {
 		return c, err
@@ -50,8 +42,10 @@ type adam struct {
 	over     engine.Window
 }
 
-// Run implements optimiser. It saves after each epoch, and after each window of a file's rows.
-func (byAdam) Run(ctx context.Context, f *Fit) error {
+// runAdam makes steps on mini-batches of rows for a number of epochs (paper, appendix "Normal Distribution
+// estimation"), or until the loss of held-out rows no longer falls; it keeps the parameters where that was least.
+// It saves after each epoch, and after each window of a file's rows.
+func runAdam(ctx context.Context, f *Fit) error {
 	s := f.State
 	if s.Adam.Rate == 0 {
 		s.Adam.Rate = f.Config.Rate
@@ -146,8 +140,7 @@ func (a *adam) report(step engine.Step, streamed bool) {
 	a.Report(p)
 }
 
-// Verdict implements optimiser.
-func (byAdam) Verdict(f *Fit) (converged bool, verdict string) {
+func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 	b, h := f.State.Best, f.State.History
 	if b == nil {
 		if converged, verdict = Trend(atLastLambda(h)); converged && f.barelyMoves(f.State.Iteration) {

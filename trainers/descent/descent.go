@@ -41,7 +41,7 @@ type Config struct {
 
 // Passes is that many epochs of Adam over all rows, whatever the loss: what the paper does.
 func Passes(epochs int, rate float64) Config {
-	return Config{Optimiser: byAdam{}.Name(), Epochs: epochs, Rate: rate, Validation: new(0.0), Average: new(0.0)}
+	return Config{Optimiser: adamName, Epochs: epochs, Rate: rate, Validation: new(0.0), Average: new(0.0)}
 }
 
 // Check refuses numbers that are out of range; zero values are defaults to come.
@@ -82,8 +82,8 @@ func (c Config) Resolve(p Problem) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	c.Optimiser = o.Name()
-	return o.Resolve(c, p)
+	c.Optimiser = o.name
+	return o.resolve(c, p)
 }
 
 // State is everything that changes during a fit beside the engine's part.
@@ -134,7 +134,7 @@ func (f *Fit) Run(ctx context.Context) error {
 	if f.Config.Penalty.Asked() {
 		return f.penalised(ctx, o)
 	}
-	return o.Run(ctx, f)
+	return o.run(ctx, f)
 }
 
 // Verdict says whether a fit that has run converged, in a sentence.
@@ -143,7 +143,7 @@ func (f *Fit) Verdict() (converged bool, verdict string) {
 	if err != nil {
 		return false, "NOT converged: " + err.Error()
 	}
-	return o.Verdict(f)
+	return o.verdict(f)
 }
 
 // Final is the record that the parameters are of: the last, or the best by held-out loss.
@@ -168,24 +168,27 @@ func (f *Fit) record(r Record) (err error) {
 	return nil
 }
 
-// optimiser is a way to find a fit's parameters. A new one is a type with these methods
-// and a line in optimisers.
-type optimiser interface {
-	// Name is that in Config.
-	Name() string
-	// Refusal says why it cannot make a fit, or nil.
-	Refusal(p Problem) error
-	// Resolve fills in the zero values that it needs, and refuses settings that it does not have.
-	Resolve(c Config, p Problem) (Config, error)
-	// Run makes what is left of a fit, and saves its state now and then.
-	Run(ctx context.Context, f *Fit) error
-	// Verdict says whether a fit that has run converged, in a sentence.
-	Verdict(f *Fit) (converged bool, verdict string)
+// optimiser is a way to find a fit's parameters. A new one is a line in optimisers.
+type optimiser struct {
+	name    string
+	refusal func(p Problem) error                       // why it cannot make a fit, or nil
+	resolve func(c Config, p Problem) (Config, error)   // fills in the zero values that it needs, and refuses settings that it does not have
+	run     func(ctx context.Context, f *Fit) error     // makes what is left of a fit, and saves its state now and then
+	verdict func(f *Fit) (converged bool, words string) // of a fit that has run
 }
 
-// optimisers are all there are. The first that does not refuse a fit is its default, but for lbfgs with models
-// that overfit, whose minimum is no good fit.
-var optimisers = []optimiser{byProximal{}, byEM{}, byLBFGS{}, byAdam{}}
+const proximalName, emName, lbfgsName, adamName = "proximal", "em", "lbfgs", "adam"
+
+// The first that does not refuse a fit is its default, but for lbfgs with models that overfit, whose minimum is no
+// good fit.
+var optimisers = []optimiser{
+	{proximalName, refusedByProximal, wholeTable(proximalTolerance, proximalSingleTolerance), runProximal, func(f *Fit) (bool, string) {
+		return f.minimised(f.State.Spectral.Count, "take a larger λ")
+	}},
+	{emName, refusedByEM, wholeTable(defaultTolerance, defaultTolerance), runEM, verdictOfEM},
+	{lbfgsName, refusedByLBFGS, wholeTable(defaultTolerance, singleTolerance), runLBFGS, verdictOfLBFGS},
+	{adamName, func(Problem) error { return nil }, resolveAdam, runAdam, verdictOfAdam},
+}
 
 // Problem is what an optimiser is chosen for.
 type Problem struct {
@@ -202,66 +205,66 @@ type Problem struct {
 // Names are those of optimisers.
 func Names() (names []string) {
 	for _, o := range optimisers {
-		names = append(names, o.Name())
+		names = append(names, o.name)
 	}
 	return names
 }
 
 func byName(name string) (optimiser, error) {
 	for _, o := range optimisers {
-		if o.Name() == name {
+		if o.name == name {
 			return o, nil
 		}
 	}
-	return nil, setting.Errorf("optimiser", name, "it is one of auto, %s", strings.Join(Names(), ", "))
+	return optimiser{}, setting.Errorf("optimiser", name, "it is one of auto, %s", strings.Join(Names(), ", "))
 }
 
 func choose(name string, p Problem) (optimiser, error) {
-	asked := name != "" && name != "auto"
-	switch {
-	case asked && p.Streamed && name != (byAdam{}).Name():
-		return nil, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave --stream out")
+	switch asked := name != "" && name != "auto"; {
+	case asked && p.Streamed && name != adamName:
+		return optimiser{}, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave --stream out")
 	case asked:
 		o, err := byName(name)
-		if err == nil && o.Refusal(p) != nil {
-			err = setting.Errorf("optimiser", name, "%v", o.Refusal(p))
+		if err == nil && o.refusal(p) != nil {
+			err = setting.Errorf("optimiser", name, "%v", o.refusal(p))
 		}
 		return o, err
-	case p.Streamed:
-		return byAdam{}, nil
 	}
 	for _, o := range optimisers {
-		if minimum := o != (byLBFGS{}) || !model.TrainingOf(p.Model).Overfits; minimum && o.Refusal(p) == nil {
+		whole := o.name != adamName && (p.Streamed || o.name == lbfgsName && model.TrainingOf(p.Model).Overfits)
+		if !whole && o.refusal(p) == nil {
 			return o, nil
 		}
 	}
-	return byAdam{}, nil
+	panic("adam refuses no fit")
 }
 
-// wholeTable resolves the settings of a fit over all rows at once: it refuses those of adam and fills in the
-// number of iterations and the tolerance (single: in float32).
-func (c *Config) wholeTable(p Problem, tolerance, single float64) error {
-	what := "the loss of method %s has no noise here and is minimised"
-	if !p.Estimator.Minimises() {
-		what = "the equation of method %s is solved"
+// wholeTable is resolve of a fit over all rows at once: it refuses the settings of adam. single is the tolerance in
+// float32.
+func wholeTable(tolerance, single float64) func(c Config, p Problem) (Config, error) {
+	return func(c Config, p Problem) (Config, error) {
+		what := "the loss of method %s has no noise here and is minimised"
+		if !p.Estimator.Minimises() {
+			what = "the equation of method %s is solved"
+		}
+		given := []setting.Field{{Name: "epochs", Value: float64(c.Epochs)}, {Name: "rate", Value: c.Rate}, {Name: "patience", Value: float64(c.Patience)}}
+		if c.Validation != nil {
+			given = append(given, setting.Field{Name: "validation", Value: *c.Validation})
+		}
+		if c.Average != nil {
+			given = append(given, setting.Field{Name: "average", Value: *c.Average})
+		}
+		if err := foreign(fmt.Sprintf(what+" over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name), given...); err != nil {
+			return c, err
+		}
+		c.Validation, c.Average = nil, nil
+		setting.Default(&c.Iterations, defaultIterations)
+		if p.DType == graph.Float32 {
+			setting.Default(&c.Tolerance, single)
+		}
+		setting.Default(&c.Tolerance, tolerance)
+		return c, nil
 	}
-	given := []setting.Field{{Name: "epochs", Value: float64(c.Epochs)}, {Name: "rate", Value: c.Rate}, {Name: "patience", Value: float64(c.Patience)}}
-	if c.Validation != nil {
-		given = append(given, setting.Field{Name: "validation", Value: *c.Validation})
-	}
-	if c.Average != nil {
-		given = append(given, setting.Field{Name: "average", Value: *c.Average})
-	}
-	if err := foreign(fmt.Sprintf(what+" over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name), given...); err != nil {
-		return err
-	}
-	c.Validation, c.Average = nil, nil
-	setting.Default(&c.Iterations, defaultIterations)
-	if p.DType == graph.Float32 {
-		tolerance = single
-	}
-	setting.Default(&c.Tolerance, tolerance)
-	return nil
 }
 
 func foreign(reason string, settings ...setting.Field) error {

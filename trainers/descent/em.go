@@ -19,17 +19,7 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// byEM is for normal models and losses that have an expectation step (losses.LossNeeds.Moments):
-// EM iterations (package em) over all rows, accelerated, until a
-// turn moves nothing by more than Config.Tolerance: no P_jk by as much of √(P_jj P_kk), no μ_j
-// by as much of 1/√P_jj; or until only rounding is left (Stall). Its end is maximum
-// likelihood's.
-type byEM struct{}
-
-func (byEM) Name() string { return "em" }
-
-// Refusal implements optimiser.
-func (byEM) Refusal(p Problem) error {
+func refusedByEM(p Problem) error {
 	if !p.Estimator.Loss.Needs().Moments {
 		return fmt.Errorf("the loss of method %s has no expectation step; use another", p.Estimator.Name)
 	}
@@ -39,14 +29,12 @@ func (byEM) Refusal(p Problem) error {
 	return nil
 }
 
-// Resolve implements optimiser.
-func (byEM) Resolve(c Config, p Problem) (Config, error) {
-	err := c.wholeTable(p, defaultTolerance, defaultTolerance)
-	return c, err
-}
-
-// Run implements optimiser. It saves after each turn.
-func (byEM) Run(ctx context.Context, f *Fit) error {
+// runEM is for normal models and losses that have an expectation step (losses.LossNeeds.Moments):
+// EM iterations (package em) over all rows, accelerated, until a
+// turn moves nothing by more than Config.Tolerance: no P_jk by as much of √(P_jj P_kk), no μ_j
+// by as much of 1/√P_jj; or until only rounding is left (Stall). Its end is maximum
+// likelihood's. It saves after each turn.
+func runEM(ctx context.Context, f *Fit) error {
 	t := em.Turns{Engine: f.Engine, Model: f.Model.(*model.Gaussian), Rows: f.Table.AllRows()}
 	f.Condense(t.Rows)
 	s := &f.State.EM
@@ -120,8 +108,7 @@ func (f *Fit) begin(t em.Turns) {
 	t.Put(f.State.Start)
 }
 
-// Verdict implements optimiser.
-func (byEM) Verdict(f *Fit) (converged bool, verdict string) {
+func verdictOfEM(f *Fit) (converged bool, verdict string) {
 	s := f.State.EM
 	if d := f.State.Degenerate; d != nil {
 		return false, d.verdict(f.Table, s.Count)
@@ -201,18 +188,11 @@ func (d *degenerate) verdict(t *data.Table, turns int) string {
 	case d.Exact && d.Rows == 0:
 		why = "no row has all of them, to speak against it"
 	case d.Exact && d.Rows <= n:
-		why = fmt.Sprintf("only %d of %d rows %s all of them, as many as any dependence can meet", d.Rows, t.RowCount(), have(d.Rows))
+		why = fmt.Sprintf("only %d of %d rows %s all of them, as many as any dependence can meet", d.Rows, t.RowCount(), map[bool]string{true: "has", false: "have"}[d.Rows == 1])
 	case d.Exact:
 		why = fmt.Sprintf("they do in all of the %d rows that have them", d.Rows)
 	}
 	seldom := slices.MinFunc(d.Columns, func(j, k int) int { return cmp.Compare(t.ObservedIn(j), t.ObservedIn(k)) })
 	return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations it still grows as %s and %s come to depend on each other exactly: %s; leave one of them out (--exclude %s), or estimate a network, whose penalty keeps it finite",
 		turns, strings.Join(names[:len(names)-1], ", "), names[len(names)-1], why, t.Names[seldom])
-}
-
-func have(rows int) string {
-	if rows == 1 {
-		return "has"
-	}
-	return "have"
 }

@@ -16,18 +16,6 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// byLBFGS is for losses that are functions of the parameters: no draws in the estimator or
-// the objective. It minimises over all rows at once by optim.LBFGS and optim.WolfeStep,
-// from where startAtLikelihood has put the model, until the relative gradient (Dennis & Schnabel 1983, section 7.2)
-//
-//	max_j |∂ℓ/∂θ_j| max(|θ_j|, 1) / max(|ℓ|, |ℓ at the start|)
-//
-// is under Config.Tolerance. It also ends where no step lowers the loss, or only rounding is left
-// (Stall): then at the point where the gradient was least. No step raises the loss by more than
-// rounding, so that more iterations never give a worse one. Parameters at which the loss is not finite, or a distribution does not exist, are
-// stepped back from.
-type byLBFGS struct{}
-
 const (
 	defaultIterations = 10000
 	defaultTolerance  = 1e-9
@@ -36,10 +24,7 @@ const (
 	singleRounding    = 1e-6
 )
 
-func (byLBFGS) Name() string { return "lbfgs" }
-
-// Refusal implements optimiser: the loss has to be a function of the parameters.
-func (byLBFGS) Refusal(p Problem) error {
+func refusedByLBFGS(p Problem) error {
 	switch {
 	case !p.Estimator.Deterministic():
 		return fmt.Errorf("method %s draws at random, so that its loss is never twice the same; use adam", p.Estimator.Name)
@@ -49,12 +34,6 @@ func (byLBFGS) Refusal(p Problem) error {
 		return errors.New("the objective draws at random, so that its loss is never twice the same; use adam")
 	}
 	return nil
-}
-
-// Resolve implements optimiser.
-func (byLBFGS) Resolve(c Config, p Problem) (Config, error) {
-	err := c.wholeTable(p, defaultTolerance, singleTolerance)
-	return c, err
 }
 
 // flattest is the point where the relative gradient was least, of those whose losses rounding cannot tell
@@ -71,8 +50,17 @@ type minimiser struct {
 	gradient []float64
 }
 
-// Run implements optimiser. It saves after each iteration.
-func (byLBFGS) Run(ctx context.Context, f *Fit) error {
+// runLBFGS is for losses that are functions of the parameters: no draws in the estimator or
+// the objective. It minimises over all rows at once by optim.LBFGS and optim.WolfeStep,
+// from where startAtLikelihood has put the model, until the relative gradient (Dennis & Schnabel 1983, section 7.2)
+//
+//	max_j |∂ℓ/∂θ_j| max(|θ_j|, 1) / max(|ℓ|, |ℓ at the start|)
+//
+// is under Config.Tolerance. It also ends where no step lowers the loss, or only rounding is left
+// (Stall): then at the point where the gradient was least. No step raises the loss by more than
+// rounding, so that more iterations never give a worse one. Parameters at which the loss is not finite, or a distribution does not exist, are
+// stepped back from. It saves after each iteration.
+func runLBFGS(ctx context.Context, f *Fit) error {
 	m := &minimiser{Fit: f, rows: f.Table.AllRows()}
 	f.Condense(m.rows)
 	s := f.State
@@ -227,8 +215,7 @@ func (f *Fit) rounding() float64 {
 	return rounding
 }
 
-// Verdict implements optimiser.
-func (byLBFGS) Verdict(f *Fit) (converged bool, verdict string) {
+func verdictOfLBFGS(f *Fit) (converged bool, verdict string) {
 	s, last := f.State, f.Final()
 	if s.Stuck && last.Gradient > math.Sqrt(f.rounding()) && s.Stall.reached() && s.Decrement <= f.rounding() {
 		return true, fmt.Sprintf("converged as far as rounding allows: of the last %d of %d iterations %d raised the loss by its rounding, and the next would not lower it; the relative gradient is %.2g, which columns far from 0 or nearly dependent have", s.Stall.Count, s.Iteration, s.Stall.Rose, last.Gradient)
@@ -256,9 +243,8 @@ const (
 	startTolerance = 1e-6
 )
 
-// startAtLikelihood puts a normal model on all of R^d at Likeliest: for complete rows the minimum of score
-// matching's loss, with gaps near the wanted minimum of the marginal loss, which may have others. Other
-// models, and tables for which the turns fail, stay as they are.
+// startAtLikelihood puts a normal model on all of R^d at Likeliest, the minimum for complete rows. Other models,
+// and tables for which the turns fail, stay as they are.
 func (f *Fit) startAtLikelihood(ctx context.Context) error {
 	g, ok := f.Model.(*model.Gaussian)
 	if !ok || f.Missingness != nil {
@@ -279,9 +265,8 @@ func (f *Fit) startAtLikelihood(ctx context.Context) error {
 	return nil
 }
 
-// Likeliest moves a normal model, of Cholesky factors, to where the likelihood of the observed
-// cells of a problem's table is greatest on all of R^d, by turns of package em. It is not ok on
-// a domain, and where the turns fail.
+// Likeliest moves a normal model, of Cholesky factors, to the greatest likelihood of the observed cells on all of R^d,
+// by turns of package em. It is not ok on a domain, and where the turns fail.
 func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engine.Config) (ok bool, err error) {
 	if p.Domain.Bounded() {
 		return false, nil

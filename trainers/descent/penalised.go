@@ -44,7 +44,7 @@ func (c Config) checkPenalised(p Problem) error {
 		return refuse("method %s solves an equation, to whose loss no penalty can be added; take method exact, or for a network the command network, which has penalties of its own", p.Estimator.Name)
 	case c.Validation != nil && *c.Validation != 0:
 		return setting.Errorf("validation", *c.Validation, "with a penalty λ decides how close the fit comes to the rows, and none are held out to stop by; leave it out, or the penalty")
-	case c.Optimiser == byLBFGS{}.Name() || c.Optimiser == byEM{}.Name():
+	case c.Optimiser == lbfgsName || c.Optimiser == emName:
 		return setting.Errorf("optimiser", c.Optimiser, "a fit with a penalty is by proximal or adam; leave it out")
 	}
 	return nil
@@ -92,7 +92,7 @@ func (f *Fit) at(ctx context.Context, o optimiser, l int) error {
 	here := *f
 	here.shrink.lambda = f.State.Penalised.Lambdas[l]
 	here.Config.Epochs += l * ((3*f.Config.Epochs + 4) / 5) // the first fit goes a longer way
-	return o.Run(ctx, &here)
+	return o.run(ctx, &here)
 }
 
 // lambdas are those of the path: the one that is given, or from that one down at which the

@@ -16,20 +16,6 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// byProximal is for fits with a penalty whose loss is a function of the parameters. It minimises
-// F = ℓ + λ Σ_{j<k} Ω(m_jk) over all rows at once by proximal gradient steps
-//
-//	θ⁺ = prox(θ − tM⁻¹∇ℓ),   M = 2 for couplings, which are two elements of a matrix, else 1
-//
-// on matrices of couplings that are positive definite, whose t is a Barzilai–Borwein step, long
-// and short by turns, halved until F is lower by 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M than the greatest of
-// the last F's (SpaRSA, Wright, Nowak & Figueiredo 2009). It ends where
-//
-//	max_j |θ_j − prox(θ − tM⁻¹∇ℓ)_j| / (t/M_j) · max(|θ_j|, 1) / max(|F|, |F at the start|)
-//
-// the relative gradient of what is smooth there, is under Config.Tolerance.
-type byProximal struct{}
-
 type spectral struct {
 	Lambda float64   // 0: it has not begun
 	Recent []float64 // the last F's
@@ -49,21 +35,11 @@ const (
 	mostHalved              = 1e-6 // of a step
 )
 
-// Name implements optimiser.
-func (byProximal) Name() string { return "proximal" }
-
-// Refusal implements optimiser.
-func (byProximal) Refusal(p Problem) error {
+func refusedByProximal(p Problem) error {
 	if !p.Penalised {
 		return errors.New("it is for fits with a penalty, and there is none: name one (penalty), or take lbfgs")
 	}
-	return byLBFGS{}.Refusal(p)
-}
-
-// Resolve implements optimiser.
-func (byProximal) Resolve(c Config, p Problem) (Config, error) {
-	err := c.wholeTable(p, proximalTolerance, proximalSingleTolerance)
-	return c, err
+	return refusedByLBFGS(p)
 }
 
 type proximal struct {
@@ -72,8 +48,20 @@ type proximal struct {
 	from    int       // where the matrix begins among all parameters
 }
 
-// Run implements optimiser, at the λ that the fit is at. It saves after each iteration.
-func (byProximal) Run(ctx context.Context, f *Fit) error {
+// runProximal is for fits with a penalty whose loss is a function of the parameters. It minimises
+// F = ℓ + λ Σ_{j<k} Ω(m_jk) over all rows at once by proximal gradient steps
+//
+//	θ⁺ = prox(θ − tM⁻¹∇ℓ),   M = 2 for couplings, which are two elements of a matrix, else 1
+//
+// on matrices of couplings that are positive definite, whose t is a Barzilai–Borwein step, long
+// and short by turns, halved until F is lower by 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M than the greatest of
+// the last F's (SpaRSA, Wright, Nowak & Figueiredo 2009). It ends where
+//
+//	max_j |θ_j − prox(θ − tM⁻¹∇ℓ)_j| / (t/M_j) · max(|θ_j|, 1) / max(|F|, |F at the start|)
+//
+// the relative gradient of what is smooth there, is under Config.Tolerance. It saves after each
+// iteration.
+func runProximal(ctx context.Context, f *Fit) error {
 	p := newProximal(f)
 	if err := p.evaluate(ctx); err != nil {
 		return err
@@ -198,11 +186,6 @@ func (p *proximal) accept(from, to, gradient []float64, t, moved float64) {
 
 func (p *proximal) note() error {
 	return p.record(Record{Iteration: p.State.Iteration, Loss: p.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: p.residual()})
-}
-
-// Verdict implements optimiser.
-func (byProximal) Verdict(f *Fit) (converged bool, verdict string) {
-	return f.minimised(f.State.Spectral.Count, "take a larger λ")
 }
 
 // atLastLambda are the records of a history that were made at its last λ.
@@ -348,12 +331,6 @@ func (s *shrinkage) inside(packed []float64) bool {
 	return s.bounds.InsidePacked(packed, s.d)
 }
 
-// bound keeps the matrix positive definite, zeros as they are (optim.PositiveDefinite).
-func (s *shrinkage) bound() {
-	s.bounds.Floor = s.least
-	s.bounds.ProjectPacked(s.matrix.Value, s.d)
-}
-
 // afterAdam makes a step of Adam one of proximal Adam: the proximal map of the penalty in the
 // metric that the step was in, coordinate by coordinate (Yun, Lozano & Yang 2021, ProxGen). A
 // fit without a penalty has none.
@@ -364,5 +341,6 @@ func (s *shrinkage) afterAdam(a *optim.Adam) {
 	s.each(func(i int) {
 		s.matrix.Value[i] = s.by.Shrink(s.matrix.Value[i], s.lambda*a.Length(s.place, i))
 	})
-	s.bound()
+	s.bounds.Floor = s.least
+	s.bounds.ProjectPacked(s.matrix.Value, s.d) // zeros stay
 }

@@ -9,10 +9,8 @@ import (
 	"missingscore/graph/model"
 )
 
-// A fit without noise (em, lbfgs, proximal) stops when its measure, the relative movement or gradient, is
-// under Config.Tolerance; em and lbfgs also stop when only rounding is left (Stall). A fit by adam stops when the loss of
-// held-out rows has not fallen for Config.Patience epochs (validation.go); without held-out rows it makes
-// Config.Epochs epochs, and Trend says whether the loss still changed (docs/how-to/when-a-fit-stops.md).
+// A fit without noise (em, lbfgs, proximal) stops at Config.Tolerance or when only rounding is left (Stall); a fit by
+// adam by Config.Patience or Config.Epochs (docs/how-to/when-a-fit-stops.md).
 
 // Stall counts iterations since the measure last fell to half of its value at the start of the count. An
 // exact iteration always lowers the loss; one that does not is rounding.
@@ -49,9 +47,8 @@ func (s *Stall) wild() bool {
 
 const fewestEpochs = 3 // in each of the two parts that are compared
 
-// Trend compares the epochs' losses in the last fifth of a fit with those in
-// the fifth before. A loss that still falls or rises by more than three standard
-// errors and a thousandth of itself is not converged; rising means diverging.
+// Trend compares the mean losses of the last two fifths of a fit. A change by more than three standard errors and a
+// thousandth is not convergence; a rise is divergence.
 func Trend(h []Record) (converged bool, verdict string) {
 	n := len(h) / 5
 	if n < fewestEpochs {
@@ -85,9 +82,8 @@ func change(h []Record, n int, of func(Record) float64) (rose, se, least float64
 	return ml - mb, se, max(3*se, 1e-3*math.Abs(ml))
 }
 
-// barelyMoves says whether so few steps leave a network hardly elsewhere than where it began: fewer than a
-// fifth of those that its training is patient for, at its rate; Adam moves a parameter by at most about
-// the rate in a step.
+// barelyMoves says whether steps × rate, which bounds a parameter's movement by Adam, is under a fifth of what the
+// training is patient for.
 func (f *Fit) barelyMoves(steps int) bool {
 	t := model.TrainingOf(f.Engine.Model)
 	return float64(steps)*f.Config.Rate < float64(t.PatientSteps)/5*t.Rate

@@ -18,9 +18,8 @@ import (
 	"missingscore/trainers/source"
 )
 
-// If a loss depends on the rows of a pattern of gaps by their number, mean and covariances alone,
-// k + 1 rows of k observed cells with the same moments do as well as a million
-// (moments.Representatives).
+// k + 1 rows with the same moments replace the rows of a pattern of k observed cells if the loss depends on them by
+// number, mean and covariances alone (moments.Representatives).
 
 const (
 	// leastCondensed is the number of rows from which they are condensed, if at least every

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,52 +39,59 @@ func TestStepsOverCondensedRows(t *testing.T) {
 	for method, share := range map[string]float64{"exact": 0.2, "em-exact": 0.2, "full": 0} {
 		table := gappy(1500, share)
 		if share == 0 {
-			for i := range table.Observed {
-				table.Observed[i] = true
-			}
+			everywhere(table)
 		}
 		m := model.NewGaussian(4, map[string]model.Parameterisation{"exact": model.FreeSymmetric, "em-exact": model.Natural, "full": model.Natural}[method])
 		require.NoError(t, m.SetPrecision(mat.NewSymDense(4, []float64{2, -0.3, 0, 0.1, -0.3, 1.5, 0.2, 0, 0, 0.2, 1, -0.4, 0.1, 0, -0.4, 2})))
 		m.SetMean([]float64{0.1, -0.2, 0.3, 0})
 		var first Step
 		for _, workers := range []int{1, 3} {
-			e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical{}}, Config{Method: method, Batch: 10, Workers: workers})
-			require.NoError(t, err)
-			e.Counts = make([]float64, table.N)
-			for i := range e.Counts {
-				e.Counts[i] = float64(1 + i%2)
-			}
-			rows := e.Table.AllRows()
-			want, err := e.Gradient(0, rows, 0.5)
-			require.NoError(t, err)
-			copied := want
-			copied.Grads = nil
-			for _, g := range want.Grads {
-				copied.Grads = append(copied.Grads, append([]float64(nil), g...))
-			}
-			copied.Moments = append([]float64(nil), want.Moments...)
-			e.Condense(rows)
-			require.Less(t, len(e.instead(rows).rows), 100)
-			require.Len(t, e.instead(rows[1:]).rows, table.N-1, "other rows are taken as they are")
-			got, err := e.Gradient(0, rows, 0.5)
-			require.NoError(t, err)
-			require.InEpsilon(t, copied.Loss, got.Loss, 1e-11, method)
-			for i, g := range copied.Grads {
+			_, want, got := beforeAndAfter(t, Problem{Table: table, Model: m, Objective: losses.Classical{}}, Config{Method: method, Batch: 10, Workers: workers})
+			require.InEpsilon(t, want.Loss, got.Loss, 1e-11, method)
+			for i, g := range want.Grads {
 				require.InDeltaSlice(t, g, got.Grads[i], 1e-9*float64(table.N), method)
 			}
 			if method == "em-exact" {
-				require.InDeltaSlice(t, copied.Moments, got.Moments, 1e-9*float64(table.N))
-				require.InEpsilon(t, copied.LogLikelihood, got.LogLikelihood, 1e-11)
+				require.InDeltaSlice(t, want.Moments, got.Moments, 1e-9*float64(table.N))
+				require.InEpsilon(t, want.LogLikelihood, got.LogLikelihood, 1e-11)
 			}
 			if workers == 1 {
 				first = got
-				first.Moments = append([]float64(nil), got.Moments...)
-				continue
 			}
 			require.Equal(t, first.Loss, got.Loss)
 			require.Equal(t, first.Moments, got.Moments)
 		}
 	}
+}
+
+// beforeAndAfter are steps over all rows, before and after they are condensed to fewer or to their moments; every
+// other row counts twice.
+func beforeAndAfter(t *testing.T, p Problem, c Config) (in condensed, want, got Step) {
+	t.Helper()
+	e, err := New(p, c)
+	require.NoError(t, err)
+	e.Counts = nil
+	for i := range p.Table.N {
+		e.Counts = append(e.Counts, float64(1+i%2))
+	}
+	rows := e.Table.AllRows()
+	step := func() Step {
+		s, err := e.Gradient(0, rows, 0.5)
+		require.NoError(t, err)
+		s.Moments = slices.Clone(s.Moments)
+		grads := s.Grads
+		s.Grads = nil
+		for _, g := range grads {
+			s.Grads = append(s.Grads, slices.Clone(g))
+		}
+		return s
+	}
+	want = step()
+	e.Condense(rows)
+	in = e.instead(rows)
+	require.True(t, in.weighted != nil || len(in.rows) < 100)
+	require.Len(t, e.instead(rows[1:]).rows, p.Table.N-1, "other rows are taken as they are")
+	return in, want, step()
 }
 
 // Where a loss is no function of moments, and where little is saved, rows stay as they are.
@@ -120,9 +128,7 @@ func TestWhatIsNotCondensed(t *testing.T) {
 // Of rows without a gap, those of an expectation step, wherever it is made.
 func TestCompleteMoments(t *testing.T) {
 	table := gappy(700, 0)
-	for i := range table.Observed {
-		table.Observed[i] = true
-	}
+	everywhere(table)
 	for _, counted := range []bool{false, true} {
 		m := model.NewGaussian(4, model.Natural)
 		m.SetMean([]float64{0.1, -0.2, 0.3, 0})

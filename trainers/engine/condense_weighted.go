@@ -13,9 +13,8 @@ import (
 	"missingscore/trainers/source"
 )
 
-// An objective that weights the coordinates of a row (losses.RowWeighted) has for a normal model a
-// loss that depends on the rows by moments of every coordinate (losses.WeightedMoments). Steps by
-// these take d³ operations, and where coordinates share their g d³ by one product of matrices.
+// Of a normal model and an objective that weights coordinates (losses.RowWeighted) the loss depends on the rows by
+// losses.WeightedMoments. Steps by these take d³ operations.
 
 const (
 	// mostWeighted are the numbers that moments may always take; above it no more than the

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,31 +67,14 @@ func TestStepsByWeightedMoments(t *testing.T) {
 			}
 			var first Step
 			for _, workers := range []int{1, 3} {
-				e, err := New(Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, c.weight), Domain: s, Weight: c.weight}, Config{Method: c.method, Batch: 10, Workers: workers})
-				require.NoError(t, err)
-				e.Counts = make([]float64, table.N)
-				for i := range e.Counts {
-					e.Counts[i] = float64(1 + i%2)
-				}
-				rows := e.Table.AllRows()
-				step, err := e.Gradient(0, rows, 0.5)
-				require.NoError(t, err)
-				want := step.Loss
-				var grads [][]float64
-				for _, g := range step.Grads {
-					grads = append(grads, slices.Clone(g))
-				}
-				e.Condense(rows)
-				require.Len(t, e.instead(rows).weighted.Quadratic, c.sets)
-				got, err := e.Gradient(0, rows, 0.5)
-				require.NoError(t, err)
-				require.InEpsilon(t, want, got.Loss, 1e-11)
-				for i, g := range grads {
+				in, want, got := beforeAndAfter(t, Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, c.weight), Domain: s, Weight: c.weight}, Config{Method: c.method, Batch: 10, Workers: workers})
+				require.Len(t, in.weighted.Quadratic, c.sets)
+				require.InEpsilon(t, want.Loss, got.Loss, 1e-11)
+				for i, g := range want.Grads {
 					require.InDeltaSlice(t, g, got.Grads[i], 1e-11*float64(table.N))
 				}
 				if workers == 1 {
-					first = Step{Loss: got.Loss}
-					continue
+					first = got
 				}
 				require.Equal(t, first.Loss, got.Loss)
 			}

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -147,10 +148,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	if err := e.Estimator.Check(e.Model, e.Objective, e.Domain); err != nil {
 		return nil, err
 	}
-	if err := e.Table.Inside(e.Domain); err != nil {
-		return nil, err
-	}
-	if err := e.Estimator.CheckTable(e.Table); err != nil {
+	if err := cmp.Or(e.Table.Inside(e.Domain), e.Estimator.CheckTable(e.Table)); err != nil {
 		return nil, err
 	}
 	if e.noising != nil && e.Domain.Bounded() {
@@ -261,7 +259,7 @@ func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.
 	if err = w.compile(); err != nil {
 		return nil, err
 	}
-	if dtype == graph.Float32 && !e.Domain.Bounded() && !e.Estimator.NeedsFloat64Rows() {
+	if dtype == graph.Float32 && !e.Domain.Bounded() && !e.Estimator.Loss.Needs().CompletedRows {
 		w.single, _ = w.source.(source.SingleSource)
 	}
 	return w, nil
@@ -516,9 +514,8 @@ func (e *Engine) Report(p Progress) {
 	}
 }
 
-// Gradient is one parameter gradient of a problem on all rows of its table, as the given
-// iteration of a fit would see it: draws, loss and weights of c.Method, rows
-// counting 1/n. An imputer is at its start. One slice per parameter of the model.
+// Gradient is one parameter gradient over all rows of a problem's table, each counting 1/n, as the given iteration of
+// a fit would see it, with an imputer at its start. One slice per parameter of the model.
 func Gradient(p Problem, c Config, iteration int) (loss float64, grads [][]float64, err error) {
 	e, err := New(p, c)
 	if err != nil {

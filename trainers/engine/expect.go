@@ -10,9 +10,8 @@ import (
 	"missingscore/losses"
 )
 
-// Moments is an expectation step of the engine's normal model over rows, which has eta = Pμ (d) and
-// the precision p (d, d), by losses with LossNeeds.Moments: what Gradient gives but for the
-// gradients and the loss's numbers about draws, in less time.
+// Moments is an expectation step at eta = Pμ (d) and p (d, d), by losses with LossNeeds.Moments: what Gradient gives,
+// without gradients and in less time.
 func (e *Engine) Moments(rows []int, eta, p []float64) (Step, error) {
 	if _, ok := e.Estimator.Loss.(losses.GaussianComplete); !ok {
 		return e.Gradient(0, rows, 1)

@@ -253,7 +253,7 @@ func TestEveryEstimatorKnowsMissingness(t *testing.T) {
 				require.Error(t, err)
 				return
 			}
-			if e.NeedsFloat64Rows() {
+			if e.Loss.Needs().CompletedRows {
 				require.ErrorContains(t, err, "censored cells lie beyond the bounds of those: use em")
 				return
 			}

@@ -8,12 +8,9 @@ import (
 	"missingscore/trainers/source"
 )
 
-// HeldOut is the loss of rows that a fit does not learn from, where the model stands. Its
-// draws are the same each time, so that only the parameters make a difference. It is the
-// loss of the estimator where that is a function of the parameters; of estimators that draw
-// it is the marginal loss (M), whose value means something where their own does not. Chains
-// that go on from where they were cannot make the same draws twice: in their place are
-// weighted ones of the fixed proposal.
+// HeldOut is the loss of rows that a fit does not learn from. Its draws are the same each time. It is the estimator's
+// loss where that is a function of the parameters; of estimators that draw it is the marginal loss (M), with weighted
+// draws of the fixed proposal in place of persistent chains.
 type HeldOut struct {
 	engine *Engine
 	table  *data.Table

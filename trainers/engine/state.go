@@ -7,9 +7,7 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// State is what the steps have changed: the model, the imputer and its optimiser, and
-// what a source keeps.
-// Draws depend on the seed and the iteration only, so there is no random state to keep.
+// State is what the steps have changed. Draws depend on the seed and the iteration only, so there is no random state.
 type State struct {
 	Model       [][]float64 // nil with Nonzero
 	Nonzero     []nonzero   // of an estimator that knows the table by one matrix

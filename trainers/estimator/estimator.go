@@ -158,10 +158,8 @@ func (e Estimator) OfMatrix() bool {
 	return ok
 }
 
-// NeedsOrdinal says that it is for tables with ordered categories (data.Table.Cuts), and
-// TakesOrdinal that it can have them.
+// NeedsOrdinal says that it is for tables with ordered categories (data.Table.Cuts); OfMatrix can have them.
 func (e Estimator) NeedsOrdinal() bool { return e.Loss.Needs().Ordinal }
-func (e Estimator) TakesOrdinal() bool { return e.OfMatrix() }
 
 // NeedsDefinite says that a normal model's precision has to stay positive definite on
 // the missing cells of each row.
@@ -170,9 +168,6 @@ func (e Estimator) NeedsDefinite() bool { return e.Source.Definite || e.Loss.Nee
 // NeedsCompleteRows says that it is for tables without missing cells.
 func (e Estimator) NeedsCompleteRows() bool { return e.Source.CompleteRows }
 
-// NeedsFloat64Rows says that completed rows must be written in float64.
-func (e Estimator) NeedsFloat64Rows() bool { return e.Loss.Needs().CompletedRows }
-
 // Correctable says that averages over its draws can be had with and without leaving one
 // out: its weights are uniform, and its loss has products of averages.
 func (e Estimator) Correctable() bool {
@@ -180,9 +175,8 @@ func (e Estimator) Correctable() bool {
 	return e.Draws() && !own.Proposal && !own.Density && losses.LeaveOneOut{}.Check(e.Loss) == nil
 }
 
-// WeightingFor is the weighting for so many draws of a row: by its name, where that and
-// the estimator's own are both for draws from the distribution meant (uniform,
-// leave-one-out), and for "" the estimator's own, or uniform where that needs more draws.
+// WeightingFor is the weighting by its name for so many draws of a row; for "" the estimator's own, or uniform where
+// that needs more draws. Only uniform and leave-one-out can stand for each other.
 func (e Estimator) WeightingFor(name string, draws int) (losses.Weighting, error) {
 	if name == "" || name == e.Weighting.Name() {
 		if name == "" && draws < e.Weighting.Needs().Draws {
@@ -195,13 +189,10 @@ func (e Estimator) WeightingFor(name string, draws int) (losses.Weighting, error
 		return nil, err
 	}
 	if needs := w.Needs(); !e.Correctable() || needs.Density || needs.Proposal {
-		return nil, fmt.Errorf("method %s has the weighting %s; only uniform and leave-one-out can stand for each other, in the methods %s", e.Name, e.Weighting.Name(), strings.Join(correctable(), ", "))
+		these := slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return !e.Correctable() })
+		return nil, fmt.Errorf("method %s has the weighting %s; only uniform and leave-one-out can stand for each other, in the methods %s", e.Name, e.Weighting.Name(), strings.Join(names(these), ", "))
 	}
 	return w, nil
-}
-
-func correctable() []string {
-	return names(slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return !e.Correctable() }))
 }
 
 // Check says why it cannot estimate a model with an objective on a domain, as an error of

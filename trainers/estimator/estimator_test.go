@@ -47,7 +47,7 @@ func TestWhatFollowsFromTheParts(t *testing.T) {
 		require.Equal(t, want[i].can, got, e.Name)
 		require.Equal(t, !e.Draws(), e.Deterministic())
 		complete := slices.Contains([]string{"em-exact-mc", "em-var", "em-variw", "em-chains", "em-full"}, e.Name)
-		require.Equal(t, complete, e.NeedsFloat64Rows())
+		require.Equal(t, complete, e.Loss.Needs().CompletedRows)
 		require.Equal(t, complete && e.Name != "em-full" || e.Name == "em-exact" || e.Name == "em-latent", e.FitsMean(), e.Name)
 		require.Equal(t, !complete && e.Name != "em-exact", e.Minimises(), e.Name)
 		require.Equal(t, e.Name == "pairwise" || e.Name == "em-latent", e.OfMatrix())

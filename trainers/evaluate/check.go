@@ -26,14 +26,9 @@ type Check struct {
 	OK        bool    `json:"ok"`
 }
 
-// Gradients compares every gradient that a fit of m on a domain (nil for all of R^d)
-// would use on the first rows of t with central differences: the model's score,
-// diagonal and Hessian products, the pseudo-loss under self-normalised weights
-// (also with the direct Marg-IW loss), the closed form if m is Gaussian and the
-// domain has no boundary, and both imputer losses; for a score without a density what
-// can be learned of it. Parameters are moved away from their start first; gaps are
-// filled with N(0, 1) draws that stay fixed. A model with missingness (model.Joint) is
-// seen at the rows' own patterns.
+// Gradients compares every gradient that a fit of m on a domain (nil for all of R^d) would use on the first rows of t
+// with central differences: score, diagonal and Hessian products of the model, the losses that it can be fitted by, and
+// both imputer losses. Parameters are moved away from their start first; gaps are filled with fixed N(0, 1) draws.
 func Gradients(t *data.Table, m model.Model, s *domain.Domain, rows int, seed uint64) (checks []Check, err error) {
 	const draws, tolerance = 3, 1e-5 // draws of each row
 	rows = min(rows, t.N)

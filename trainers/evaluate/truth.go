@@ -81,9 +81,8 @@ type Truth struct {
 	Model  model.Model // what Fisher divergence and errors are taken against
 	Sample []float64   // (n, d): draws of it; nil: the Fisher divergence of two normals in closed form, else none
 
-	// View and Scale are for fits of standardised columns: the fit in the truth's units.
-	// A model.Parametric view takes over the fit's quantities and is rescaled; any
-	// other reads the fit's own parameters, as model.Rescaled does.
+	// View and Scale are for fits of standardised columns: the fit in the truth's units. A model.Parametric view takes over
+	// the fit's quantities and is rescaled; any other reads the fit's own parameters.
 	View  model.Model
 	Scale data.Scale
 

@@ -100,9 +100,12 @@ func (f *Model) support() *domain.Domain {
 	return f.Domain.Standardised(f.Scale.Mean, f.Scale.Deviation)
 }
 
-// transformed is a table in the units of x. A cell that has none there, or lies outside the
-// domain, is a *data.RowError.
+// transformed is a table of the model's columns in the units of x. A cell that has none there, or lies
+// outside the domain, is a *data.RowError.
 func (f *Model) transformed(t *data.Table) (*data.Table, error) {
+	if t.D != len(f.Names) {
+		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
+	}
 	x, err := f.Transform.Table(t)
 	if err != nil {
 		return nil, err

@@ -185,9 +185,8 @@ const (
 	extrapolatedDraws = 20
 )
 
-// Extrapolated names the columns whose gaps lie where the table has no values of them, by the share
-// of draws outside the observed range. It is for draws without a known law of missing cells or
-// bounds, by which such draws may be right.
+// Extrapolated names the columns more than a third of whose draws lie outside the observed range. It is for draws
+// without a known law of missing cells or bounds, by which such draws may be right.
 func (r *Imputed) Extrapolated(t *data.Table) (problems []string) {
 	for _, c := range Summarise(t, r.Values, r.Draws) {
 		if o := c.Observed; o.N >= judgedCells && c.Imputed.N >= extrapolatedDraws && c.Outside > extrapolatedShare {

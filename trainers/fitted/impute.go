@@ -69,9 +69,8 @@ func (r *Imputed) Gaps(t *data.Table) (gaps [][]float64) {
 	return gaps
 }
 
-// Mixing tells whether the chains of a table's rows have met: four and more for each row
-// with gaps, or by the exact sampler for those whose part of the domain is too narrow for
-// rejection.
+// Mixing tells whether a table's chains have met: four for each row with gaps, or for rows whose part of the domain
+// is too narrow for rejection.
 type Mixing struct {
 	mcmc.Mixing
 	// Size are the rows' least effective numbers of draws of all their chains (n), +Inf
@@ -157,9 +156,6 @@ const blockRows = 32
 
 // eachBlock draws all rows with gaps, block by block, up to c.Workers at a time, and visits them.
 func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, visit func(block) error) (*Mixing, error) {
-	if t.D != len(f.Names) {
-		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
-	}
 	t, err := f.transformed(t)
 	if err != nil {
 		return nil, err

@@ -53,6 +53,18 @@ func table(names []string, rows ...[]float64) *data.Table {
 
 var nan = math.NaN()
 
+// given is a normal's distribution of a row's missing columns given the observed ones.
+func given(t testing.TB, normal *distmv.Normal, row []float64) *distmv.Normal {
+	t.Helper()
+	_, observed, values := split(row)
+	if len(observed) == 0 {
+		return normal
+	}
+	c, ok := normal.ConditionNormal(observed, values, nil)
+	require.True(t, ok)
+	return c
+}
+
 // missing columns of a row, and its observed ones with their values.
 func split(row []float64) (gaps, observed []int, values []float64) {
 	for j, v := range row {
@@ -89,12 +101,7 @@ func TestImputeNormal(t *testing.T) {
 			if len(gaps) == 0 {
 				continue
 			}
-			truth := normal
-			if len(observed) > 0 {
-				var ok bool
-				truth, ok = normal.ConditionNormal(observed, values, nil)
-				require.True(t, ok)
-			}
+			truth := given(t, normal, row)
 			var sigma mat.SymDense
 			truth.CovarianceMatrix(&sigma)
 			n := float64(draws)

@@ -3,7 +3,6 @@ package fitted
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -57,9 +56,6 @@ func (f *Model) byComponents(z *data.Table, draws int) completer {
 }
 
 func (f *Model) scoreMixed(t *data.Table) (*Scores, error) {
-	if t.D != len(f.Names) {
-		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
-	}
 	x, err := f.transformed(t)
 	if err != nil {
 		return nil, err
@@ -81,8 +77,8 @@ func (f *Model) scoreMixed(t *data.Table) (*Scores, error) {
 }
 
 func (f *Model) expectMixed(t *data.Table) (*Points, error) {
-	if t.D != len(f.Names) {
-		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
+	if _, err := f.transformed(t); err != nil {
+		return nil, err
 	}
 	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	given := f.mixed().ByPattern()

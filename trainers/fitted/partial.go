@@ -7,9 +7,8 @@ import (
 	"missingscore/internal/checkedfile"
 )
 
-// Partial are the draws of a run that was cut, by block of rows. Given to ImputeConfig it
-// is filled while a run goes on, and what it holds is not drawn again: a run that is cut and
-// goes on gives what it would have given uncut.
+// Partial are the draws of a run that was cut, by block of rows: what it holds is not drawn again, and the result is
+// that of a run that was never cut.
 type Partial = checkedfile.Parts[SavedBlock]
 
 // SavedBlock is a block's gaps, row by row and draw by draw, in the units of z.
@@ -26,9 +25,8 @@ func NewPartial(of string) *Partial { return checkedfile.NewParts[SavedBlock](pa
 // ErrOtherImputation says that saved draws are of another run.
 var ErrOtherImputation = errors.New("the saved draws belong to another model, table or other settings: use the same, or start again without resuming")
 
-// LoadPartial reads what Partial.Save wrote of the run that of names. Another's is
-// ErrOtherImputation, a damaged file refused by name, as is one that needs more memory than may
-// be used (MISSINGSCORE_MEMORY).
+// LoadPartial reads what Partial.Save wrote of the run that of names. Another's is ErrOtherImputation, a damaged file
+// is refused by name, as is one that needs more memory than may be used (MISSINGSCORE_MEMORY).
 func LoadPartial(path, of string) (*Partial, error) {
 	return checkedfile.LoadParts[SavedBlock](path, partialMark, of, "draws", ErrOtherImputation)
 }

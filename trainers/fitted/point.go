@@ -20,8 +20,7 @@ type Points struct {
 	Sampler string    // of the draws they are means of, "closed form" where there are none
 	Draws   int       // of each row, 0 for the closed form
 	Values  []float64 // (n, d), observed cells as they are
-	// Error (n, d) is the Monte-Carlo standard error of a missing cell, in the table's units:
-	// its draws' deviation over the root of their effective number. 0 elsewhere and for the
+	// Error (n, d) is the Monte-Carlo standard error of a missing cell, in the table's units; 0 elsewhere and for the
 	// closed form.
 	Error  []float64
 	Mixing *Mixing // of mcmc, else nil
@@ -93,8 +92,8 @@ func (f *Model) normalMeans() (model.Normal, bool) {
 }
 
 func expectations(f *Model, t *data.Table, m model.Normal) (*Points, error) {
-	if t.D != len(f.Names) {
-		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
+	if _, err := f.transformed(t); err != nil {
+		return nil, err
 	}
 	r := &Points{Sampler: ClosedForm, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	z := f.standardised(t)

@@ -23,10 +23,8 @@ const (
 	leastSize     = 100
 )
 
-// byChains draws rows by Monte Carlo: draw k of a row is of its chain k mod 4. All rows of
-// a block run at once, in one program. Rows whose chains have not met go on from where
-// they are, without the others and twice as long, up to chainAttempts times; what came before
-// is warm-up. A number of iterations that the caller asks for is kept to.
+// byChains draws rows by Monte Carlo: draw k of a row is of its chain k mod 4. Rows whose chains have not met go on,
+// twice as long each time, up to chainAttempts times. A number of iterations that the caller asks for is kept to.
 func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	mean, sd := source.Marginals(z)
 	from := newLeastNoise(f)

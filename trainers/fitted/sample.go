@@ -218,9 +218,8 @@ func alongNoise(by func(*diffusion.Sampler, context.Context, diffusion.Options, 
 	}
 }
 
-// Sample draws n complete rows: exactly from a Gaussian, by rejection on its domain, or
-// a mixture; otherwise by Hamiltonian Monte Carlo, the last states of n chains, with
-// their diagnostics (else nil).
+// Sample draws n complete rows: exactly where independent draws are known; otherwise the last states of n chains of
+// Hamiltonian Monte Carlo, with their diagnostics (else nil).
 func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
 	if rng == nil {
 		return nil, nil, errors.New("drawing rows needs a generator of random numbers: rng is nil")

@@ -7,9 +7,8 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// Again makes the whole estimate of a network again, from the scales of columns on, on the
-// given rows of the table (from 0, each as often as it is given), with a seed of its own. What
-// keeps one such estimate from a result stands in Fit.Failed; an error ends them all.
+// Again makes the whole estimate of a network again on the given rows of the table, with a seed of its own. Fit.Failed
+// says why there is no result; an error ends them all.
 type Again func(ctx context.Context, rows []int, seed uint64) (Fit, error)
 
 // Fit is a network: its edges as places among the pairs of nodes (0,1), (0,2), … in column order,
@@ -71,15 +70,13 @@ func (s *State) Left(c Config) (left []int) {
 	if s == nil {
 		s = &State{}
 	}
-	of := func(made []Fit, wanted int) {
-		for i := range wanted {
+	for k, made := range [][]Fit{s.Resamples, s.Subsamples} {
+		for i := range [2]int{c.Resamples, c.Stability}[k] {
 			if i >= len(made) || !made[i].Done {
 				left = append(left, i)
 			}
 		}
 	}
-	of(s.Resamples, c.Resamples)
-	of(s.Subsamples, c.Stability)
 	return left
 }
 
@@ -88,16 +85,12 @@ func (s *State) Join(other *State) {
 	if other == nil {
 		return
 	}
-	for _, part := range []struct {
-		to   *[]Fit
-		from []Fit
-	}{{&s.Resamples, other.Resamples}, {&s.Subsamples, other.Subsamples}} {
-		for len(*part.to) < len(part.from) {
-			*part.to = append(*part.to, Fit{})
-		}
-		for i, f := range part.from {
+	for k, to := range []*[]Fit{&s.Resamples, &s.Subsamples} {
+		from := [][]Fit{other.Resamples, other.Subsamples}[k]
+		*to = append(*to, make([]Fit, max(0, len(from)-len(*to)))...)
+		for i, f := range from {
 			if f.Done {
-				(*part.to)[i] = f
+				(*to)[i] = f
 			}
 		}
 	}

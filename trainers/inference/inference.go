@@ -103,7 +103,13 @@ func Infer(ctx context.Context, p Problem) (*Result, error) {
 	}
 	r, err := kind.Infer(ctx, p)
 	if err == nil {
-		r.correct()
+		var p []float64
+		for _, u := range r.Pairs {
+			p = append(p, u.P)
+		}
+		for i, q := range BenjaminiHochberg(p) {
+			r.Pairs[i].Q = q
+		}
 		if !slices.ContainsFunc(r.Pairs, known) {
 			r.Rests = ""
 		}

@@ -11,10 +11,8 @@ import (
 	"missingscore/data/network"
 )
 
-// Pairs are the uncertainties of all pairs of nodes j < k, in column order, by estimates of
-// their partial correlations and standard errors: see Normal. Where no row of the table, of
-// together, has both columns nothing is known, whatever the estimate, nor of any pair where there
-// are no estimates (nil).
+// Pairs are the uncertainties of all pairs of nodes j < k by Normal. Nothing is known of a pair that no row has (together
+// is 0), nor of any where partial is nil.
 func Pairs(together []int, partial, se []float64, level float64) (out []network.Uncertainty) {
 	for i, rows := range together {
 		if partial == nil || rows == 0 {
@@ -84,15 +82,4 @@ func BenjaminiHochberg(p []float64) []float64 {
 		q[i] = least
 	}
 	return q
-}
-
-// correct fills in the q values of pairs.
-func (r *Result) correct() {
-	p := make([]float64, len(r.Pairs))
-	for i, u := range r.Pairs {
-		p[i] = u.P
-	}
-	for i, q := range BenjaminiHochberg(p) {
-		r.Pairs[i].Q = q
-	}
 }

@@ -66,26 +66,20 @@ const (
 	fewest, most = 6, 1000 // iterations of a fit without noise
 )
 
-// allowedOf are those of the combinations that go together.
-func allowedOf(all []Case) (cases []Case, err error) {
-	for _, c := range all {
-		ok, err := c.allowed()
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			cases = append(cases, c)
-		}
+// must is v; an error is a panic, which examine reports.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
 	}
-	return cases, nil
+	return v
 }
 
 // Cases cover every pair of a model, an objective, a method and a kind of fit (network, bounded)
 // that goes together; with MISSINGSCORE_SLOW=1 they are all combinations.
-func Cases() ([]Case, error) {
-	all, err := allowedOf(combinations())
+func Cases() []Case {
+	all := slices.DeleteFunc(combinations(), Case.refused)
 	if slowtest.Set() {
-		return all, err
+		return all
 	}
 	var cases []Case
 	covered := map[[2]string]bool{}
@@ -99,12 +93,12 @@ func Cases() ([]Case, error) {
 			cases = append(cases, c)
 		}
 	}
-	return cases, err
+	return cases
 }
 
 // Wide are fits and networks of a table of many columns, by methods that multiply and factor
 // its matrices.
-func Wide() ([]Case, error) {
+func Wide() []Case {
 	var all []Case
 	for _, method := range []string{"em-exact", "exact", "pairwise", "full"} {
 		c := Case{Model: trainers.DefaultModel, Objective: "auto", Method: method, Wide: true}
@@ -112,7 +106,7 @@ func Wide() ([]Case, error) {
 		c.Network = true
 		all = append(all, c)
 	}
-	return allowedOf(all)
+	return slices.DeleteFunc(all, Case.refused)
 }
 
 // combinations are all there are: fits of every model, objective and method, and networks by
@@ -138,34 +132,24 @@ func (c Case) bounded() Case {
 	return c
 }
 
-// allowed says whether the parts go together: a refusal names the part that is for other ones. A
+// refused says whether the parts do not go together: the error names the part that is for other ones. A
 // combination in whose place another one's parts are taken is not a case of its own.
-func (c Case) allowed() (bool, error) {
+func (c Case) refused() bool {
 	if c.Bounded && c.ordinal() { // categories are intervals of a latent number without bounds
-		return false, nil
+		return true
 	}
-	t, err := c.table()
-	if err != nil {
-		return false, err
-	}
-	p, err := trainers.Prepare(t, c.spec())
+	p, err := trainers.Prepare(c.table(), c.spec())
 	var refused *setting.Error
 	if errors.As(err, &refused) && slices.Contains([]string{"method", "optimiser", "objective", transform.OrdinalKind}, refused.Field) {
-		return false, nil
+		return true
 	}
 	if err != nil {
-		return false, fmt.Errorf("%s: refused, though not because of what it is a combination of: %w", c.Name(), err)
+		panic(fmt.Errorf("%s: refused, though not because of what it is a combination of: %w", c.Name(), err))
 	}
-	return p.Estimator.Name == c.Method, nil
+	return p.Estimator.Name != c.Method
 }
 
-func (c Case) estimator() estimator.Estimator {
-	e, err := estimator.ByName(c.Method)
-	if err != nil {
-		panic("invariance: " + err.Error()) // Cases takes names from the registry
-	}
-	return e
-}
+func (c Case) estimator() estimator.Estimator { return must(estimator.ByName(c.Method)) }
 
 // ordinal says that the method is for ordered categories only.
 func (c Case) ordinal() bool { return c.estimator().NeedsOrdinal() }
@@ -241,31 +225,22 @@ func (c Case) support() *domain.Domain {
 }
 
 // table has gaps unless the method is for complete rows, and categories if it is for these.
-func (c Case) table() (*data.Table, error) {
-	t, err := c.sample(!c.estimator().NeedsCompleteRows())
-	if err != nil || !c.ordinal() {
-		return t, err
+func (c Case) table() *data.Table {
+	t := c.points()
+	if !c.estimator().NeedsCompleteRows() {
+		t = must(data.HideMCAR(t, 0.3, stream.New(seed, stream.Hide)))
 	}
 	for i, x := range t.Values {
-		t.Values[i] = max(1, min(4, math.Round(x+2.5)))
+		if c.ordinal() {
+			t.Values[i] = max(1, min(4, math.Round(x+2.5)))
+		}
 	}
-	return t, nil
+	return t
 }
 
 // points are complete rows, in the table's units, at which fits are compared.
-func (c Case) points() (*data.Table, error) { return c.sample(false) }
-
-// sample is a simulated table.
-func (c Case) sample(gaps bool) (*data.Table, error) {
+func (c Case) points() *data.Table {
 	n, d := c.size()
 	rng := stream.New(seed, stream.Simulate)
-	g, err := simulate.Normal(d, rng)
-	if err != nil {
-		return nil, err
-	}
-	t, err := g.SampleInside(c.support(), n, rng)
-	if err == nil && gaps {
-		t, err = data.HideMCAR(t, 0.3, stream.New(seed, stream.Hide))
-	}
-	return t, err
+	return must(must(simulate.Normal(d, rng)).SampleInside(c.support(), n, rng))
 }

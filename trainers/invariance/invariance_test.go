@@ -17,6 +17,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/panics"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -26,8 +27,7 @@ import (
 
 // Every member of the registries is in a case.
 func TestEveryMemberHasACase(t *testing.T) {
-	cases, err := Cases()
-	require.NoError(t, err)
+	cases := Cases()
 	in := func(name string, of func(Case) string) {
 		require.True(t, slices.ContainsFunc(cases, func(c Case) bool { return of(c) == name }), name)
 	}
@@ -44,8 +44,7 @@ func TestEveryMemberHasACase(t *testing.T) {
 
 // Every case has every property that it can have.
 func TestEveryCaseHasEveryProperty(t *testing.T) {
-	cases, err := Cases()
-	require.NoError(t, err)
+	cases := Cases()
 	t.Logf("%d cases", len(cases))
 	held := examine(t, cases)
 	for _, p := range Properties {
@@ -55,8 +54,7 @@ func TestEveryCaseHasEveryProperty(t *testing.T) {
 
 // Results of wide tables do not depend on the number of workers either.
 func TestWideTables(t *testing.T) {
-	cases, err := Wide()
-	require.NoError(t, err)
+	cases := Wide()
 	require.Len(t, cases, 7, "networks by four methods, and fits by those that are for fits")
 	require.Equal(t, map[string]int{Properties[0].Name: len(cases)}, examine(t, cases))
 }
@@ -88,13 +86,13 @@ func examine(t *testing.T, cases []Case) map[string]int {
 			continue
 		}
 		pool.Go(func() error {
-			first, err := c.fit(t.Context(), c.same(), nil)
-			if err != nil {
+			var first outcome
+			if err := panics.Caught(func() error { first = c.fit(t.Context(), trainers.Estimate, c.same(), nil); return nil }); err != nil {
 				t.Errorf("%s: %v", c.Name(), err)
 				return nil
 			}
 			for _, p := range own {
-				if err := p.check(t.Context(), c, first); err != nil {
+				if err := panics.Caught(func() error { return p.check(t.Context(), c, first) }); err != nil {
 					t.Errorf("%s: %s: %v", p.Name, c.Name(), err)
 				}
 				one.Lock()
@@ -124,35 +122,22 @@ type Property struct {
 }
 
 // check compares the estimate before and after the change; first is that before it.
-func (p Property) check(ctx context.Context, c Case, first outcome) (err error) {
+func (p Property) check(ctx context.Context, c Case, first outcome) error {
 	w, change := p.change(c)
-	by := c.fit
+	by := estimate(trainers.Estimate)
 	switch {
 	case p.atOnce:
-		by = func(_ context.Context, w rewriting, change func(*trainers.Spec)) (outcome, error) {
-			loss, blocks, err := c.gradient(w, change)
-			return outcome{loss: loss, numbers: slices.Concat(blocks...)}, err
-		}
-		first, err = by(ctx, c.same(), nil)
+		return differ(c.gradient(c.same(), nil), c.gradient(w, change), p.Tolerance)
 	case p.cut:
-		by = func(ctx context.Context, _ rewriting, change func(*trainers.Spec)) (outcome, error) {
-			return c.resumed(ctx, change)
-		}
+		by = resumed
 	case p.both != nil:
 		own := change
 		change = func(s *trainers.Spec) { p.both(s); own(s) }
-		first, err = c.fit(ctx, c.same(), p.both)
+		first = c.fit(ctx, by, c.same(), p.both)
 	case p.before != nil:
-		first, err = c.fit(ctx, p.before(c), nil)
+		first = c.fit(ctx, by, p.before(c), nil)
 	}
-	if err != nil {
-		return err
-	}
-	after, err := by(ctx, w, change)
-	if err != nil {
-		return err
-	}
-	return differ(first, after, p.Tolerance)
+	return differ(first, c.fit(ctx, by, w, change), p.Tolerance)
 }
 
 // Properties are all of them. Tolerances are relative: 0 means the same bytes; 1e-12 powers of
@@ -234,11 +219,7 @@ func fixedOrigin(c Case) bool {
 func (c Case) started() model.Model { return c.startedFrom(seed) }
 
 func (c Case) startedFrom(seed uint64) model.Model {
-	m, err := model.New(c.Model, columns, nil, stream.New(seed))
-	if err != nil {
-		panic("invariance: " + err.Error()) // a model whose defaults are refused
-	}
-	return m
+	return must(model.New(c.Model, columns, nil, stream.New(seed)))
 }
 
 // startsAtRandom says whether the seed decides where the model starts.
@@ -297,14 +278,9 @@ func TestEveryCaseByAnotherLibrary(t *testing.T) {
 	if file == "" && strings.HasPrefix(library, "gonum") {
 		t.Skip("gonum's products are the only ones here: OpenBLAS is not")
 	}
-	cases, err := Cases()
-	require.NoError(t, err)
-	wide, err := Wide()
-	require.NoError(t, err)
 	here := map[string][]float64{}
-	for _, c := range slices.Concat(cases, wide) {
-		o, err := c.fit(t.Context(), c.same(), nil)
-		require.NoError(t, err)
+	for _, c := range slices.Concat(Cases(), Wide()) {
+		o := c.fit(t.Context(), trainers.Estimate, c.same(), nil)
 		here[c.Name()] = append(o.numbers, o.loss)
 	}
 	if file != "" {

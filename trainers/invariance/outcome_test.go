@@ -26,48 +26,30 @@ type outcome struct {
 	numbers []float64
 }
 
-// written is the case's table as w writes it.
-func (c Case) written(w rewriting) (*data.Table, error) {
-	t, err := c.table()
-	if err != nil {
-		return nil, err
-	}
-	return w.apply(t)
-}
+// estimate makes an estimate of a table; trainers.Estimate, or resumed.
+type estimate func(context.Context, *data.Table, trainers.Spec, trainers.Run) (*trainers.Result, error)
 
-// fit estimates from the case's table as w writes it, with a change of the settings.
-func (c Case) fit(ctx context.Context, w rewriting, change func(*trainers.Spec)) (outcome, error) {
-	return c.by(ctx, w, change, func(t *data.Table, s trainers.Spec) (*trainers.Result, error) {
-		return trainers.Estimate(ctx, t, s, trainers.Run{})
-	})
-}
-
-// by is fit where something else makes the estimate.
-func (c Case) by(ctx context.Context, w rewriting, change func(*trainers.Spec), estimate func(*data.Table, trainers.Spec) (*trainers.Result, error)) (outcome, error) {
-	t, err := c.written(w)
-	if err != nil {
-		return outcome{}, err
-	}
+// rewritten are the case's table as w writes it and its settings, with a change of these.
+func (c Case) rewritten(w rewriting, change func(*trainers.Spec)) (*data.Table, trainers.Spec) {
 	s := c.spec()
 	s.Domain = w.domain(s.Domain)
 	if change != nil {
 		change(&s)
 	}
-	r, err := estimate(t, s)
-	if err != nil {
-		return outcome{}, err
-	}
+	return w.apply(c.table()), s
+}
+
+// fit estimates from the case's table as w writes it, with a change of the settings.
+func (c Case) fit(ctx context.Context, by estimate, w rewriting, change func(*trainers.Spec)) outcome {
+	t, s := c.rewritten(w, change)
+	r := must(by(ctx, t, s, trainers.Run{}))
 	switch {
 	case c.Network:
-		return partials(r.Loss, r.Network.Precision, w), nil
+		return partials(r.Loss, r.Network.Precision, w)
 	case c.ordinal():
-		return partials(r.Loss, r.Model.Model.(model.Normal).Precision(), w), nil
+		return partials(r.Loss, r.Model.Model.(model.Normal).Precision(), w)
 	}
-	at, err := c.points()
-	if err != nil {
-		return outcome{}, err
-	}
-	return scores(ctx, r, w, at)
+	return scores(ctx, r, w, c.points())
 }
 
 // partials puts the partial correlations of a precision into the order of the first table.
@@ -83,72 +65,35 @@ func partials(loss float64, p mat.Matrix, w rewriting) outcome {
 }
 
 // scores are those of a fit at the rows at, by the first table's units.
-func scores(ctx context.Context, r *trainers.Result, w rewriting, at *data.Table) (outcome, error) {
+func scores(ctx context.Context, r *trainers.Result, w rewriting, at *data.Table) outcome {
 	there := w
 	there.rows, there.weights = upTo(at.N), nil
-	t, err := there.apply(at)
-	if err != nil {
-		return outcome{}, err
-	}
-	score, err := scoreOf(ctx, r.Model, t)
-	if err != nil {
-		return outcome{}, err
-	}
+	score := scoreOf(ctx, r.Model, there.apply(at))
 	out := outcome{loss: r.Loss, numbers: make([]float64, at.N*at.D)}
 	for i := range at.N {
 		for a, j := range w.columns {
 			out.numbers[i*at.D+j] = score[i*at.D+a] * w.scale[j]
 		}
 	}
-	return out, nil
+	return out
 }
 
 // scoreOf is a fitted model's score at complete rows: by the command score's own way, or of a
 // score without a density, which that refuses, by the model itself.
-func scoreOf(ctx context.Context, m *fitted.Saved, t *data.Table) ([]float64, error) {
-	f, err := m.Fitted()
-	if err != nil {
-		return nil, err
+func scoreOf(ctx context.Context, m *fitted.Saved, t *data.Table) []float64 {
+	f := must(m.Fitted())
+	if _, alongLevels := f.Model.(model.NoiseConditional); must(model.CapabilitiesOf(f.Model)).Density || alongLevels {
+		return must(fitted.Score(ctx, f, t, fitted.ImputeConfig{})).Score
 	}
-	has, err := model.CapabilitiesOf(f.Model)
-	if err != nil {
-		return nil, err
-	}
-	if _, alongLevels := f.Model.(model.NoiseConditional); has.Density || alongLevels {
-		s, err := fitted.Score(ctx, f, t, fitted.ImputeConfig{})
-		if err != nil {
-			return nil, err
-		}
-		return s.Score, nil
-	}
-	e, err := model.NewEvaluator(m.InUnits(), t.N, true)
-	if err != nil {
-		return nil, err
-	}
-	_, score, err := e.At(t.Values)
-	return score, err
+	_, score, err := must(model.NewEvaluator(m.InUnits(), t.N, true)).At(t.Values)
+	return must(score, err)
 }
 
 // gradient is the loss and its gradient where the case's model starts, a fit's first step.
-func (c Case) gradient(w rewriting, change func(*trainers.Spec)) (loss float64, blocks [][]float64, err error) {
-	t, err := c.written(w)
-	if err != nil {
-		return 0, nil, err
-	}
-	s := c.spec()
-	s.Domain = w.domain(s.Domain)
-	if change != nil {
-		change(&s)
-	}
-	p, err := trainers.Prepare(t, s)
-	if err != nil {
-		return 0, nil, err
-	}
-	q, err := p.Problem(0)
-	if err != nil {
-		return 0, nil, err
-	}
-	return engine.Gradient(q, s.Steps, 0)
+func (c Case) gradient(w rewriting, change func(*trainers.Spec)) outcome {
+	t, s := c.rewritten(w, change)
+	loss, blocks, err := engine.Gradient(must(must(trainers.Prepare(t, s)).Problem(0)), s.Steps, 0)
+	return outcome{loss: loss, numbers: must(slices.Concat(blocks...), err)}
 }
 
 // differ says by how much two outcomes differ, relative to the size of the first; an error
@@ -193,7 +138,7 @@ func upTo(n int) []int {
 }
 
 // apply writes a table down.
-func (w rewriting) apply(t *data.Table) (*data.Table, error) {
+func (w rewriting) apply(t *data.Table) *data.Table {
 	out := &data.Table{N: len(w.rows), D: t.D}
 	for _, j := range w.columns {
 		out.Names = append(out.Names, t.Names[j])
@@ -208,9 +153,9 @@ func (w rewriting) apply(t *data.Table) (*data.Table, error) {
 		}
 	}
 	if w.weights == nil {
-		return out, nil
+		return out
 	}
-	return out.Weighted(w.weights)
+	return must(out.Weighted(w.weights))
 }
 
 // domain writes bounds down.
@@ -226,23 +171,21 @@ func (w rewriting) domain(s *domain.Domain) *domain.Domain {
 	return out
 }
 
-// resumed is fit taken up from the state that it saves in the middle, of as many states as it saves.
-func (c Case) resumed(ctx context.Context, change func(*trainers.Spec)) (outcome, error) {
-	return c.by(ctx, c.same(), change, func(t *data.Table, s trainers.Spec) (*trainers.Result, error) {
-		var saved [][]byte
-		r, err := trainers.Estimate(ctx, t, s, trainers.Run{Save: func(s *trainers.State) error {
-			var text bytes.Buffer
-			err := gob.NewEncoder(&text).Encode(s)
-			saved = append(saved, text.Bytes())
-			return err
-		}})
-		if err != nil || len(saved) == 0 {
-			return r, err
-		}
-		var state trainers.State
-		if err := gob.NewDecoder(bytes.NewReader(saved[len(saved)/2])).Decode(&state); err != nil {
-			return nil, err
-		}
-		return trainers.Estimate(ctx, t, s, trainers.Run{State: &state})
-	})
+// resumed is an estimate taken up from the state that it saves in the middle, of as many states as it saves.
+func resumed(ctx context.Context, t *data.Table, s trainers.Spec, _ trainers.Run) (*trainers.Result, error) {
+	var saved [][]byte
+	r, err := trainers.Estimate(ctx, t, s, trainers.Run{Save: func(s *trainers.State) error {
+		var text bytes.Buffer
+		err := gob.NewEncoder(&text).Encode(s)
+		saved = append(saved, text.Bytes())
+		return err
+	}})
+	if err != nil || len(saved) == 0 {
+		return r, err
+	}
+	var state trainers.State
+	if err := gob.NewDecoder(bytes.NewReader(saved[len(saved)/2])).Decode(&state); err != nil {
+		return nil, err
+	}
+	return trainers.Estimate(ctx, t, s, trainers.Run{State: &state})
 }

@@ -7,11 +7,9 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Tournament orders the pairs of columns that a coordinate descent over a symmetric matrix
-// visits, for several workers at once: blocks of columns meet in the rounds of a round-robin tournament, first
-// each itself, then in every round each one other, so that no column is in two matches of a round.
-// If the derivative by P_jk depends on rows j and k of P alone, results do not depend on the number of
-// workers (docs/theory/pairwise.md#tournament).
+// Tournament orders the pairs of columns that a coordinate descent over a symmetric matrix visits, for several workers:
+// no column is in two matches of a round. If the derivative by P_jk depends on rows j and k of P alone, results do not
+// depend on the number of workers (docs/theory/pairwise.md#tournament).
 type Tournament struct {
 	Columns int
 	blocks  int

@@ -42,15 +42,8 @@ var All = []Penalty{
 		Value: math.Abs, Shrink: optim.SoftThreshold, Largest: func(slope, _ float64) float64 { return slope }},
 	{Name: "ridge", Note: "all couplings become smaller", Ratio: 2000,
 		Value:   func(x float64) float64 { return x * x / 2 },
-		Shrink:  shrinkRidge,
+		Shrink:  func(x, t float64) float64 { return x/(1+t) + 0 }, // not −0
 		Largest: func(slope, size float64) float64 { return slope / (nearlyZero * size) }},
-}
-
-func shrinkRidge(x, t float64) float64 {
-	if math.IsInf(t, 1) {
-		return 0
-	}
-	return x / (1 + t)
 }
 
 // None is the Kind of a fit without a penalty.

@@ -192,14 +192,15 @@ func TestSummed(t *testing.T) {
 	good := Found{Converged: true, Measures: [measures]float64{0.5, 1, 1, 0, 0.6, 0.7}}
 	slow := good
 	slow.Converged = false
-	p, sensitivity, warnings, err := summed(40, []Found{good, {Failure: "no luck"}, slow, good}, 0.95)
+	c := Config{Rows: []int{40}, Sensitivity: 0.8, Level: 0.95}
+	r, err := summarise([][]Found{{good, {Failure: "no luck"}, slow, good}}, c)
 	require.NoError(t, err)
+	p := r.Points[0]
 	require.Equal(t, []int{40, 3, 1, 1}, []int{p.Rows, p.Tables, p.Failed, p.Unconverged})
-	require.Len(t, sensitivity, 3)
 	require.Equal(t, []string{"1 of 4 tables of 40 rows have no network and are left out; the first because: no luck",
-		"of 3 tables of 40 rows, the network of 1 has not converged; it is used as it is"}, warnings)
-	require.False(t, (&Result{Points: []Point{p}}).Converged())
-	_, _, _, err = summed(40, []Found{{Failure: "no luck"}}, 0.95)
+		"of 3 tables of 40 rows, the network of 1 has not converged; it is used as it is"}, r.Warnings)
+	require.False(t, r.Converged())
+	_, err = summarise([][]Found{{{Failure: "no luck"}}}, c)
 	require.ErrorContains(t, err, "none of 1 tables of 40 rows has a network; the first failed because: no luck")
 }
 

@@ -1,6 +1,7 @@
 package power
 
 import (
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -52,53 +53,42 @@ func (r *Result) Converged() bool {
 
 func summarise(bySize [][]Found, c Config) (*Result, error) {
 	r := &Result{Config: c}
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	var sensitivities [][]float64
 	for i, all := range bySize {
-		p, sensitivity, warnings, err := summed(c.Rows[i], all, c.Level)
-		if err != nil {
-			return nil, err
+		p, reason := Point{Rows: c.Rows[i]}, ""
+		var values [measures][]float64
+		for _, f := range all {
+			if f.Failure != "" {
+				p.Failed++
+				reason = cmp.Or(reason, f.Failure)
+				continue
+			}
+			if p.Tables++; !f.Converged {
+				p.Unconverged++
+			}
+			for m, v := range f.Measures {
+				if !math.IsNaN(v) {
+					values[m] = append(values[m], v)
+				}
+			}
 		}
-		r.Points, r.Warnings = append(r.Points, p), append(r.Warnings, warnings...)
-		sensitivities = append(sensitivities, sensitivity)
+		if p.Tables == 0 {
+			return nil, fmt.Errorf("none of %d tables of %d rows has a network; the first failed because: %s", len(all), p.Rows, reason)
+		}
+		if p.Failed > 0 {
+			warn("%d of %d tables of %d rows have no network and are left out; the first because: %s", p.Failed, len(all), p.Rows, reason)
+		}
+		if float64(p.Unconverged) > unfinishedShare*float64(p.Tables) {
+			warn("of %d tables of %d rows, the network of %d has not converged; it is used as it is", p.Tables, p.Rows, p.Unconverged)
+		}
+		for m, v := range values {
+			p.Means[m] = meanOf(v, c.Level, m == Correlation)
+		}
+		r.Points, sensitivities = append(r.Points, p), append(sensitivities, values[Sensitivity])
 	}
 	r.Needed = needed(c, sensitivities)
 	return r, nil
-}
-
-// summed is what tables of n rows tell, with the sensitivity of each.
-func summed(n int, all []Found, level float64) (p Point, sensitivity []float64, warnings []string, err error) {
-	p.Rows = n
-	var values [measures][]float64
-	reason := ""
-	for _, f := range all {
-		if f.Failure != "" {
-			if p.Failed++; reason == "" {
-				reason = f.Failure
-			}
-			continue
-		}
-		if p.Tables++; !f.Converged {
-			p.Unconverged++
-		}
-		for m, v := range f.Measures {
-			if !math.IsNaN(v) {
-				values[m] = append(values[m], v)
-			}
-		}
-	}
-	if p.Tables == 0 {
-		return p, nil, nil, fmt.Errorf("none of %d tables of %d rows has a network; the first failed because: %s", len(all), n, reason)
-	}
-	if p.Failed > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d of %d tables of %d rows have no network and are left out; the first because: %s", p.Failed, len(all), n, reason))
-	}
-	if float64(p.Unconverged) > unfinishedShare*float64(p.Tables) {
-		warnings = append(warnings, fmt.Sprintf("of %d tables of %d rows, the network of %d has not converged; it is used as it is", p.Tables, n, p.Unconverged))
-	}
-	for m, v := range values {
-		p.Means[m] = meanOf(v, level, m == Correlation)
-	}
-	return p, values[Sensitivity], warnings, nil
 }
 
 // meanOf is a mean with its interval, which stays in [0, 1], or [−1, 1] if it is signed.

@@ -13,10 +13,8 @@ import (
 	"missingscore/graph"
 	"missingscore/internal/checkedfile"
 	"missingscore/internal/panics"
-	"missingscore/internal/setting"
 	"missingscore/trainers"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/regpath"
 )
 
 // Config says how replicates are run.
@@ -111,23 +109,15 @@ type Network struct {
 	Converged bool
 }
 
-// Estimate makes the network that trainers.Estimate makes of a table, by one worker and in less time
-// (regpath.Run.Again), without what the latter says of table and result.
+// Estimate makes the network that trainers.Estimate makes of a table, by Prepared.Again.
 func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, error) {
 	s.Steps.Workers, s.Steps.Observe = 1, nil
 	p, err := trainers.Prepare(t, s)
 	if err != nil {
 		return Network{}, err
 	}
-	if p.Estimator.Deterministic() { // on one worker the rows are best kept together
-		setting.Default(&p.Spec.Steps.Batch, regpath.AgainBatch)
-	}
-	n, err := p.Path()
+	n, err := p.Again(ctx)
 	if err != nil {
-		return Network{}, err
-	}
-	n.Again()
-	if _, err := n.Estimate(ctx, func() error { return nil }); err != nil {
 		return Network{}, err
 	}
 	q := len(n.Nodes())

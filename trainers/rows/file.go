@@ -27,10 +27,9 @@ type Source struct {
 // WindowBlocks is how many blocks of a file a window has.
 const WindowBlocks = 16
 
-// File are the rows of a file. Each pass goes over its blocks in a new random order; WindowBlocks of them at
-// a time are held, and their rows shuffled among each other (docs/explanation/streaming.md). A smaller file
-// is held as a whole and gives Held's passes. While steps go over a window, the next is read. With enough
-// memory numbers used as float32 are all held and the file is read once, with the same results.
+// File are the rows of a file. Each pass goes over its blocks in a new random order, WindowBlocks at a time, whose rows are
+// shuffled among each other (docs/explanation/streaming.md). A file of one window is held as a whole; so are rows used as
+// float32, where memory allows, with the same results.
 type File struct {
 	source Source
 	seed   uint64
@@ -123,28 +122,12 @@ func (f *File) read(k int, learned, out *data.Table) error {
 		}
 		if to != nil {
 			to.AppendRow(t, i)
-			f.round(to.Values[len(to.Values)-t.D:])
+			for k := len(to.Values) - t.D; f.source.Single && k < len(to.Values); k++ {
+				to.Values[k] = float64(float32(to.Values[k]))
+			}
 		}
 	}
 	return nil
-}
-
-// round rounds to float32, if the numbers are to be.
-func (f *File) round(row []float64) {
-	if !f.source.Single {
-		return
-	}
-	for j, x := range row {
-		row[j] = float64(float32(x))
-	}
-}
-
-func (f *File) learned(k int, to *data.Table) error {
-	if f.singles != nil {
-		f.singles.appendTo(to, k)
-		return nil
-	}
-	return f.read(k, to, nil)
 }
 
 // Pass implements Rows.
@@ -204,7 +187,9 @@ func (f *File) windows(ctx context.Context, pass int, ready chan<- Window, free 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := f.learned(k, w); err != nil {
+			if f.singles != nil {
+				f.singles.appendTo(w, k)
+			} else if err := f.read(k, w, nil); err != nil {
 				return fmt.Errorf("pass %d: %w", pass+1, err)
 			}
 		}

@@ -47,9 +47,8 @@ type Stability struct {
 	Warnings    []string
 }
 
-// Level is what is told of a statistic where a share of the rows is dropped. Of a network
-// that could not be estimated the correlation is 0, as it is where one of the two
-// statistics does not vary.
+// Level is what is told of a statistic where a share of the rows is dropped. The correlation is 0 where a network could
+// not be estimated or a statistic does not vary.
 type Level struct {
 	Statistic     string
 	Dropped       float64 // share of the rows
@@ -157,12 +156,10 @@ func (s *Stability) Sentence() string {
 
 // Write writes stability.csv: a line for each statistic and share.
 func (s *Stability) Write(w io.Writer) error {
-	c := csv.NewWriter(w)
-	c.Write([]string{"statistic", "dropped", "rows", "networks", "failed", "correlation", "low", "high", "share_above"})
+	lines := [][]string{{"statistic", "dropped", "rows", "networks", "failed", "correlation", "low", "high", "share_above"}}
 	for _, l := range s.Levels {
-		c.Write([]string{l.Statistic, data.FormatNumber(l.Dropped), strconv.Itoa(l.Rows), strconv.Itoa(l.Fits), strconv.Itoa(l.Failed),
+		lines = append(lines, []string{l.Statistic, data.FormatNumber(l.Dropped), strconv.Itoa(l.Rows), strconv.Itoa(l.Fits), strconv.Itoa(l.Failed),
 			data.FormatNumber(l.Mean), data.FormatNumber(l.Low), data.FormatNumber(l.Up), data.FormatNumber(l.Share)})
 	}
-	c.Flush()
-	return c.Error()
+	return csv.NewWriter(w).WriteAll(lines)
 }

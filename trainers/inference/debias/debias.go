@@ -149,10 +149,8 @@ const (
 	fromPenalised  origin = "one Newton step from the penalised estimate"
 )
 
-// startOf is where a step starts: for the likelihood its maximum with all pairs free, if the table
-// has the rows for it; else the chosen network, without its penalty if that fit exists. The marginal
-// loss always starts at the network, because its minimum with all pairs free is less certain than a
-// step to it (docs/theory/inference.md#eq-enough-rows).
+// startOf is where a step starts: for the likelihood its maximum with all pairs free, if the table has the rows for it
+// (docs/theory/inference.md#eq-enough-rows); else the chosen network, without its penalty if that fit exists.
 func startOf(ctx context.Context, n *regpath.Run, q Equation) (m *model.Gaussian, from origin, err error) {
 	if q == Likelihood {
 		if m, err = unpenalised(ctx, n); m != nil || err != nil {
@@ -169,10 +167,8 @@ func startOf(ctx context.Context, n *regpath.Run, q Equation) (m *model.Gaussian
 // mostIterations ends a fit that does not converge. No simulated table with enough rows took 200.
 const mostIterations = 1000
 
-// unpenalised returns the maximum likelihood estimate with all pairs free, as the command fit gives
-// it, starting from the network of the result. It returns nil if a pair of columns has, on average, no
-// more rows than there are parameters (docs/theory/inference.md#eq-enough-rows), or if the optimiser
-// does not converge, for example because the likelihood has no maximum.
+// unpenalised is the maximum likelihood estimate with all pairs free. It is nil if a pair of columns has, on average, no
+// more rows than there are parameters (docs/theory/inference.md#eq-enough-rows), or if the optimiser does not converge.
 func unpenalised(ctx context.Context, n *regpath.Run) (*model.Gaussian, error) {
 	d, steps := n.Table.D, n.Engine.Config
 	if together(n.Table) <= float64(parameters(d)) {
@@ -232,9 +228,8 @@ func rests(from origin, robust, own, depends, complete bool) string {
 	return fmt.Sprintf("%s; %s%s", from, errors, gaps)
 }
 
-// enough is how many rows with both columns of a pair, on average, a table of d columns needs for
-// intervals that cover as often as they say (benchmarks/coverage): 10 rows a column by the model, 15
-// by the rows, whose fourth moments are less certain; or 5 rows a column, if these are 200 rows.
+// enough is how many rows with both columns of a pair, on average, intervals need to cover as often as they say
+// (benchmarks/coverage).
 func enough(d int, robust bool) int {
 	if robust {
 		return min(15*d, max(200, 5*d))

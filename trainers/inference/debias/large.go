@@ -14,10 +14,8 @@ import (
 // within 5 % (one standard error) of the one from all.
 const errorDraws = 200
 
-// largeStep is Step of the likelihood for many columns: H⁻¹ by conjugate gradients, and the spread of
-// H⁻¹ξ over draws of ξ, the mean gradient (docs/theory/inference.md#eq-conjugate-gradients): by the
-// rows, that of rows with random signs; by the model, that of rows drawn from it under the table's
-// gaps.
+// largeStep is Step of the likelihood for many columns: H⁻¹ by conjugate gradients, and errors by the spread of H⁻¹ξ over
+// draws of ξ, the mean gradient of rows with random signs, or of rows of the model with the table's gaps.
 func (p Problem) largeStep() (*Estimate, error) {
 	if err := p.largeRoom(); err != nil {
 		return nil, err

@@ -46,9 +46,8 @@ func blocks(workers, start, end int, do func(w *worker, at, count int)) error {
 	})
 }
 
-// triangle is the lower triangle of a symmetric matrix H of thousands of rows or, after factorise, its
-// Cholesky factor L, H = LLᵀ. It is stored by blocks of columns, and nearly all work on it is
-// products of graph.Product, many times as fast as gonum's factorisation if there is an OpenBLAS.
+// triangle is the lower triangle of a symmetric matrix H of thousands of rows or, after factorise, its Cholesky factor L,
+// H = LLᵀ, by blocks of columns, for products by OpenBLAS (graph.Product).
 type triangle struct {
 	n, workers int
 	panels     []panel

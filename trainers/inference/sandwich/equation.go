@@ -19,9 +19,8 @@ import (
 	"missingscore/trainers/source"
 )
 
-// equation is U(θ) = 0, U the mean over rows of ψ_i: the gradient of the row's loss, times its
-// sampling weight, as the method goes down, with draws held and weights that follow θ. The parameters are the
-// model's own.
+// equation is U(θ) = 0, U the mean over rows of ψ_i, the gradient of the row's loss times its sampling weight, with draws
+// held and weights that follow θ.
 type equation struct {
 	ctx    context.Context
 	engine *engine.Engine
@@ -155,7 +154,7 @@ func (q *equation) row(i int, into []float64) (err error) {
 const difference = 6e-6
 
 // jacobian is A = ∂U/∂θ by central differences of U.
-func (q *equation) jacobian(observe func(done int)) (*mat.Dense, error) {
+func (q *equation) jacobian() (*mat.Dense, error) {
 	k := len(q.free)
 	a := mat.NewDense(k, k, nil)
 	for c, place := range q.free {
@@ -165,7 +164,7 @@ func (q *equation) jacobian(observe func(done int)) (*mat.Dense, error) {
 			return nil, err
 		}
 		a.SetCol(c, u)
-		observe(c + 1)
+		q.engine.Report(engine.Progress{Stage: "standard errors", Unit: "derivative", Iteration: c + 1, Total: k, Loss: math.NaN(), EffectiveSize: math.NaN()})
 	}
 	return a, nil
 }
@@ -258,9 +257,7 @@ const (
 
 func together(rows, r int) int { return max(1, min(rows, mostTogether, completedRows/r)) }
 
-// hold draws. Draws of a normal model's own conditional move with it; held fixed, they are
-// weighted by the density where the equation is taken over that of the model as it is: as
-// draws of a proposal.
+// hold draws. Held draws of a normal model's own conditional are weighted as those of a proposal.
 func hold(e *engine.Engine) (*held, error) {
 	h := &held{filled: e.Estimator.Draws()}
 	h.r = number(e.Estimator, e.Table.N, e.Config.Draws)
@@ -294,16 +291,6 @@ func hold(e *engine.Engine) (*held, error) {
 		copy(h.log[at:], log[:len(first)*h.r])
 	}
 	return h, nil
-}
-
-// inUnits are the same rows with their columns divided by units.
-func (h *held) inUnits(unit []float64) *held {
-	out := *h
-	out.x = make([]float64, len(h.x))
-	for i, v := range h.x {
-		out.x[i] = v / unit[i%len(unit)]
-	}
-	return &out
 }
 
 // scaleEffect is how the estimated units of the columns enter. Let column j of the columns z as
@@ -377,7 +364,12 @@ func (p Problem) moved(e *equation, unit []float64) ([]float64, error) {
 	if of.Objective, err = p.Objective(of.Domain); err != nil {
 		return nil, err
 	}
-	q, err := newEquation(e.ctx, e.engine, of, e.held.inUnits(unit), e.free)
+	h := *e.held
+	h.x = make([]float64, len(e.held.x))
+	for i, v := range e.held.x {
+		h.x[i] = v / unit[i%len(unit)]
+	}
+	q, err := newEquation(e.ctx, e.engine, of, &h, e.free)
 	if err != nil {
 		return nil, err
 	}

@@ -30,10 +30,8 @@ const (
 	halvings      = 10
 )
 
-// root goes by Newton's method to the root near the model's parameters and leaves the model
-// there. A step is no longer than a standard error of the parameter that it moves most, or
-// dampedStep; the Jacobian is made again when steps do not shrink. why, if it is not empty, says
-// why there is none.
+// root goes by Newton's method to the root near the model's parameters and leaves the model there. The Jacobian is made
+// again when steps do not shrink. why, if it is not empty, says why there is none.
 func (q *equation) root() (r *root, why string, err error) {
 	if q.n <= len(q.free) {
 		return nil, fmt.Sprintf("%d rows do not determine %d parameters", q.n, len(q.free)), nil
@@ -120,7 +118,7 @@ func (q *equation) shift(step []float64, t float64) {
 // linear makes A where the model is, and the standard errors of the parameters there. why
 // says why there are none.
 func (q *equation) linear() (r *root, why string, err error) {
-	a, err := q.jacobian(q.report)
+	a, err := q.jacobian()
 	if err != nil {
 		return nil, "", err
 	}
@@ -148,10 +146,6 @@ func (q *equation) linear() (r *root, why string, err error) {
 		r.se = append(r.se, s)
 	}
 	return r, "", nil
-}
-
-func (q *equation) report(done int) {
-	q.engine.Report(engine.Progress{Stage: "standard errors", Unit: "derivative", Iteration: done, Total: len(q.free), Loss: math.NaN(), EffectiveSize: math.NaN()})
 }
 
 const (

@@ -59,22 +59,17 @@ const MostCovariance = 30
 //	cov q = M V Mᵀ/n,   M = ( −J_θA⁻¹, J_β − J_θA⁻¹B ),   A = ∂U/∂θ,  B = ∂U/∂β,  J = ∂q/∂(θ, β)
 //
 // and V the second moments of (ψ_i, φ_i) (docs/theory/inference.md#eq-parameters).
-func Infer(ctx context.Context, p Problem) (*Result, error) {
+func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 	m, ok := p.Engine.Model.(model.Identified)
 	if !ok {
 		return nil, errors.New("there are no standard errors of a model that does not say that its quantities are determined by its density")
 	}
 	start := values(m)
-	defer set(m, start)
-	r, err := p.infer(ctx, m)
-	if engine.Diverged(err) {
-		return &Result{Warnings: refused("the equation is not finite near the fit. Allow the fit more passes, or take a smaller model")}, nil
-	}
-	return r, err
-}
-
-// infer is Infer, and moves the model.
-func (p Problem) infer(ctx context.Context, m model.Parametric) (*Result, error) {
+	defer func() {
+		if set(m, start); engine.Diverged(err) {
+			r, err = &Result{Warnings: refused("the equation is not finite near the fit. Allow the fit more passes, or take a smaller model")}, nil
+		}
+	}()
 	q := &quantities{m, p.Scale, p.Scaled}
 	was, err := q.at(nil)
 	if err != nil {
