@@ -359,7 +359,12 @@ func (s *source) settle(t *Table, found []*texts, w written) error {
 	}
 	t.LeftOut = s.leftOut
 	if len(refused) > 1 {
-		return s.refuseMany(refused)
+		var names []string
+		for _, c := range refused {
+			names = append(names, c.Name)
+		}
+		why := strings.Join(LeftOutLines(refused, 3), "; ")
+		return s.refuseAll("columns cannot be used: "+strings.ReplaceAll(why, "left out: ", ""), names)
 	}
 	if wrong != nil {
 		return wrong
@@ -482,15 +487,6 @@ func (s *source) needsNumbers(declared Kind, found *texts) bool {
 	}
 	_, numbers := s.numberLike(found.names, found.counts, s.options)
 	return numbers || 2*found.numbers >= len(found.names)
-}
-
-func (s *source) refuseMany(columns []Column) error {
-	var names []string
-	for _, c := range columns {
-		names = append(names, c.Name)
-	}
-	why := strings.Join(LeftOutLines(columns, 3), "; ")
-	return s.refuseAll("columns cannot be used: "+strings.ReplaceAll(why, "left out: ", ""), names)
 }
 
 func (s *source) refuseAll(why string, names []string) error {

@@ -81,10 +81,3 @@ func ExampleTable_NeverTogether() {
 	// Output:
 	// test A and test B
 }
-
-// A table's name, as of a folder for its results.
-func ExampleStem() {
-	fmt.Println(data.Stem("surveys/wave2.csv.zst") + "-network")
-	// Output:
-	// wave2-network
-}

@@ -83,19 +83,14 @@ func RootMeanSquareScale(t *Table, size float64) Scale {
 	}
 	for j := range t.D {
 		if t.Weights != nil {
-			s.Deviation[j] = rootMeanSquare(t.Column(j), t.ColumnWeights(j)) / size
+			x := t.Column(j)
+			if largest := floats.Norm(x, math.Inf(1)); largest > 0 {
+				floats.Scale(1/largest, x)
+				s.Deviation[j] = math.Sqrt(meanSquare(x, t.ColumnWeights(j))) * largest / size
+			}
 		}
 	}
 	return s
-}
-
-func rootMeanSquare(x, weights []float64) float64 {
-	size := floats.Norm(x, math.Inf(1))
-	if size == 0 {
-		return 0
-	}
-	y := floats.ScaleTo(make([]float64, len(x)), 1/size, x)
-	return math.Sqrt(meanSquare(y, weights)) * size
 }
 
 // Standardised is the table in the scale, z_j = (x_j − Mean_j) / Deviation_j. Missing cells stay

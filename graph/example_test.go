@@ -3,7 +3,6 @@ package graph_test
 import (
 	"fmt"
 	"log"
-	"math"
 
 	"missingscore/graph"
 )
@@ -35,26 +34,6 @@ func ExampleBuild() {
 	// w = [1.0 2.0], loss 0.0
 }
 
-// The same in float32: what goes in and comes out stays float64.
-func ExampleBuildAs() {
-	for _, t := range []graph.DType{graph.Float64, graph.Float32} {
-		p, err := graph.BuildAs(t, func(b *graph.Builder) {
-			b.Output("third", b.Map(graph.Exp, b.Input("x", 1, 1)))
-		})
-		if err != nil {
-			log.Fatal(err)
-		}
-		p.Input("x")[0] = math.Log(1.0 / 3)
-		if err := p.Run(); err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(t, "is right to 1e-12:", math.Abs(p.Output("third")[0]-1.0/3) < 1e-12)
-	}
-	// Output:
-	// float64 is right to 1e-12: true
-	// float32 is right to 1e-12: false
-}
-
 // An operation of one's own: its kernel, and its reverse rule in operations that are there.
 func ExampleBuilder_Apply() {
 	x := graph.NewParam("x", 1, 3)
@@ -84,19 +63,4 @@ func ExampleBuilder_Apply() {
 	fmt.Println(p.Loss(), p.Grad(x))
 	// Output:
 	// 36 [3 12 27]
-}
-
-// Mistakes are errors of Build.
-func ExampleBuilder_Failf() {
-	_, err := graph.Build(func(b *graph.Builder) {
-		b.Failf("the model has no log density")
-	})
-	fmt.Println(err)
-	_, err = graph.Build(func(b *graph.Builder) {
-		b.Add(b.Input("x", 2, 3), b.Input("y", 3, 2))
-	})
-	fmt.Println(err != nil)
-	// Output:
-	// the model has no log density
-	// true
 }

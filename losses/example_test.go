@@ -59,10 +59,3 @@ func ExampleNew() {
 	// Output:
 	// loss 4.0, gradient for μ [-4.0 -2.0]
 }
-
-// Of ten draws with equal weights all count, of those where one has all the weight one.
-func ExampleEffectiveSize() {
-	fmt.Println(losses.EffectiveSize(make([]float64, 2), []float64{0.25, 0.25, 0.25, 0.25, 1, 0, 0, 0}, 4))
-	// Output:
-	// [4 1]
-}

@@ -232,16 +232,12 @@ func (c column) outlies(k int, low, high float64, long bool) bool {
 	case below && n >= 2 && c.whole, named(v) && n >= 2 && gap >= 1, named(v) && gap >= 3:
 		return true
 	case long && named(v) && n >= 3 && gap >= 0.2:
-		return n > c.mostBetween(low, high)
+		for k, v := range c.distinct {
+			if low <= v && v <= high && c.counts[k] >= n {
+				return false
+			}
+		}
+		return true
 	}
 	return n >= 3 && gap >= 2
-}
-
-func (c column) mostBetween(low, high float64) (most int) {
-	for k, v := range c.distinct {
-		if low <= v && v <= high {
-			most = max(most, c.counts[k])
-		}
-	}
-	return most
 }

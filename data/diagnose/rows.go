@@ -132,7 +132,9 @@ func repeated(e *examined) []Finding {
 	}
 	divisor := 0
 	for _, m := range copies {
-		divisor = gcd(divisor, m)
+		for m != 0 { // the greatest common one
+			divisor, m = m, divisor%m
+		}
 	}
 	extra := 0
 	if divisor > 1 && u >= leastDistinct {
@@ -209,13 +211,6 @@ func (e *examined) steps(j int) float64 {
 		}
 	}
 	return (c.high - c.low) / math.Pow(10, power)
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 const (

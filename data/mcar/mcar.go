@@ -125,23 +125,20 @@ func TestBy(workers int, t *data.Table) []Column {
 	if at == nil {
 		return nil
 	}
-	out := newWork(standardised(t), fitRows).tests(workers, at)
+	// Rows are copied, ranked and filled, and regressions on all others of all columns take some n d³ steps.
+	some := evenly(t, max(fitRows, min(100_000, mostCells/t.D, int(2e10/math.Pow(float64(t.D), 3)))))
+	z := some
+	if scale := data.StandardScale(some); some == t {
+		z = scale.Standardised(t)
+	} else {
+		z, _ = scale.InPlace(some)
+	}
+	out := newWork(z, fitRows).tests(workers, at)
 	for a, j := range at {
 		out[a].Name, out[a].Missing = t.Names[j], t.RowCount()-t.ObservedIn(j)
 	}
 	holm(out)
 	return out
-}
-
-// standardised are the rows of t that are tested, in columns standardised.
-func standardised(t *data.Table) *data.Table {
-	some := evenly(t, mostRows(t.D))
-	if some == t {
-		z, _ := data.Standardise(t)
-		return z
-	}
-	z, _ := data.StandardScale(some).InPlace(some)
-	return z
 }
 
 func withGaps(t *data.Table) (columns []int) {
@@ -187,12 +184,6 @@ func missing(t *data.Table, j int) (count int) {
 		}
 	}
 	return count
-}
-
-// mostRows is how many rows of d columns are tested at most: the rows are copied, ranked and
-// filled, and regressions on all others of all columns take some n d³ steps.
-func mostRows(d int) int {
-	return max(fitRows, min(100_000, mostCells/d, int(2e10/math.Pow(float64(d), 3))))
 }
 
 const (

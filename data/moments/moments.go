@@ -115,7 +115,10 @@ func (m *Moments) Add(values []float64, observed []bool) error {
 		if err != nil {
 			return err
 		}
-		if p.add(x); p.full() {
+		for _, j := range p.places {
+			p.rows = append(p.rows, x[j])
+		}
+		if p.n++; p.full() {
 			p.flush(m)
 		}
 	}
@@ -268,7 +271,9 @@ func (m *Moments) Select(names []string) (*Moments, error) {
 func (m *Moments) sorted() []*pattern {
 	out := make([]*pattern, 0, len(m.patterns))
 	for _, p := range m.patterns {
-		p.settle(m)
+		if len(p.rows) > 0 && !p.few(p.n) {
+			p.flush(m)
+		}
 		out = append(out, p)
 	}
 	slices.SortFunc(out, func(a, b *pattern) int { return cmp.Compare(b.key, a.key) })

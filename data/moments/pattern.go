@@ -25,13 +25,6 @@ func newPattern(key string) *pattern {
 	return p
 }
 
-func (p *pattern) add(x []float64) {
-	for _, j := range p.places {
-		p.rows = append(p.rows, x[j])
-	}
-	p.n++
-}
-
 func (p *pattern) few(n int) bool { return n <= len(p.places)+1 }
 
 // full tells whether the rows are to go to the sums.
@@ -55,12 +48,6 @@ func (p *pattern) flush(m *Moments) {
 	}
 	p.sums.addRows(rows)
 	p.rows = p.rows[:0]
-}
-
-func (p *pattern) settle(m *Moments) {
-	if len(p.rows) > 0 && !p.few(p.n) {
-		p.flush(m)
-	}
 }
 
 // moved are the sums where by is added to the table's columns.

@@ -22,10 +22,9 @@ func newSums(c int) *sums {
 
 func pairs(c int) int { return c * (c + 1) / 2 }
 
-func (s *sums) index(a, b int) int { return a*s.c - a*(a-1)/2 + b - a }
-
 func (s *sums) at(a, b int) float64 {
-	i := s.index(min(a, b), max(a, b))
+	a, b = min(a, b), max(a, b)
+	i := a*s.c - a*(a-1)/2 + b - a
 	return s.sum[i] + s.rest[i]
 }
 

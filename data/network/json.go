@@ -16,14 +16,8 @@ type jsonEdge struct {
 	Precision          float64 `json:"precision"`
 	Sign               string  `json:"sign"`
 
-	Levels []jsonLevels `json:"levels,omitempty"`
+	Levels []LevelPair `json:"levels,omitempty"`
 	*jsonUncertainty
-}
-
-type jsonLevels struct {
-	From        string  `json:"level_from,omitempty"`
-	To          string  `json:"level_to,omitempty"`
-	Association float64 `json:"association"`
 }
 
 type jsonUncertainty struct {
@@ -62,11 +56,7 @@ func (n *Network) WriteJSON(w io.Writer) error {
 		Edges  []jsonEdge        `json:"edges"`
 	}{Nodes: append([]string{}, n.Nodes...), Labels: n.Labels, Edges: []jsonEdge{}}
 	for _, e := range n.Edges {
-		var levels []jsonLevels
-		for _, l := range e.Together {
-			levels = append(levels, jsonLevels(l))
-		}
-		file.Edges = append(file.Edges, jsonEdge{e.From, e.To, e.Weight(), e.PartialCorrelation, e.Precision, e.Sign(), levels, newJSONUncertainty(e.Uncertainty)})
+		file.Edges = append(file.Edges, jsonEdge{e.From, e.To, e.Weight(), e.PartialCorrelation, e.Precision, e.Sign(), e.Together, newJSONUncertainty(e.Uncertainty)})
 	}
 	enc := json.NewEncoder(printable.Writer{W: w})
 	enc.SetEscapeHTML(false)

@@ -22,8 +22,9 @@ type Side struct {
 // LevelPair is how two levels of an edge's ends go together. A name is empty where the end has a
 // number or ordered levels, which stand for themselves: more of them.
 type LevelPair struct {
-	From, To    string
-	Association float64
+	From        string  `json:"level_from,omitempty"`
+	To          string  `json:"level_to,omitempty"`
+	Association float64 `json:"association"`
 }
 
 // Together are the associations of the levels of two sides a and b of a precision P: with Σ the

@@ -65,10 +65,7 @@ func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
 	}
 	for j := range d {
 		for k := range j {
-			low, up := values.At(j, k), values.At(k, j)
-			// An inverse computed elsewhere has rounding noise where the truth is 0, hence the diagonal.
-			scale := math.Sqrt(math.Abs(values.At(j, j))) * math.Sqrt(math.Abs(values.At(k, k)))
-			if !(math.Abs(low-up) <= 1e-8*max(math.Abs(low), math.Abs(up), scale)) {
+			if low, up := values.At(j, k), values.At(k, j); !nearly(low, up, values.At(j, j), values.At(k, k)) {
 				return nil, fmt.Errorf("%s:%d: column %q: not symmetric: %v here, %v in line %d, column %q",
 					path, c.Table.Lines[j], c.Header[k], low, up, c.Table.Lines[k], c.Header[j])
 			}
@@ -96,4 +93,10 @@ func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
 		}
 	}
 	return p, nil
+}
+
+// nearly says whether two elements are equal up to rounding: an inverse computed elsewhere has noise where the
+// truth is 0, of the size of the diagonal.
+func nearly(low, up, a, b float64) bool {
+	return math.Abs(low-up) <= 1e-8*max(math.Abs(low), math.Abs(up), math.Sqrt(math.Abs(a))*math.Sqrt(math.Abs(b)))
 }

@@ -15,9 +15,6 @@ const (
 	mostSampleRows  = 50_000
 )
 
-// sampleRows is how many rows are drawn from a table of d columns at most.
-func sampleRows(d int) int { return min(max(sampleCells/d, leastSampleRows), mostSampleRows) }
-
 // sample are rows drawn from all: those with the least of numbers that are drawn for each, by the
 // seed and the row's number alone.
 type sample struct {
@@ -34,10 +31,6 @@ type drawn struct {
 	number    uint64
 	row, line int
 	slot      int // of its cells
-}
-
-func newSample(f *data.RowFile, seed uint64) *sample {
-	return &sample{seed: seed, most: sampleRows(len(f.Names)), d: len(f.Names)}
 }
 
 // offer draws for row i of a block, which is that of this number in the file.

@@ -12,8 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/internal/setting"
-	"missingscore/internal/shell"
 	"missingscore/internal/strictjson"
 )
 
@@ -146,13 +144,6 @@ func increasing(x []float64) bool {
 		}
 	}
 	return true
-}
-
-func tooMany(name string, f Function) error {
-	if o, ok := f.(*Ordinal); ok && len(o.values) > MostCategories {
-		return setting.Errorf("ordinal", name, "column %s has %d different values, and at most %d are taken for ordered categories: treat it as a number (leave it out), or with --transform %s=npn by its ranks", name, len(o.values), MostCategories, shell.List([]string{name}))
-	}
-	return nil
 }
 
 // cuts are thresholds by column, nil for columns that are not ordinal; nil if none is.

@@ -10,6 +10,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/internal/setting"
+	"missingscore/internal/shell"
 	"missingscore/internal/spelling"
 	"missingscore/internal/strictjson"
 )
@@ -83,10 +84,8 @@ func known(item, kind string) error {
 	if _, ok := Kinds[kind]; ok || kind == none {
 		return nil
 	}
-	return setting.Errorf("transform", item, "%q is no function; column=function is expected, or a function alone for all columns, one of %s, %s", kind, kindList(), none)
+	return setting.Errorf("transform", item, "%q is no function; column=function is expected, or a function alone for all columns, one of %s, %s", kind, strings.Join(slices.Sorted(maps.Keys(Kinds)), ", "), none)
 }
-
-func kindList() string { return strings.Join(slices.Sorted(maps.Keys(Kinds)), ", ") }
 
 // Fit makes the functions for a table, nil if there are none; support is where its rows lie, nil for all of R^d.
 // It fails by an error of the setting transform where the table lacks a column, there is no such function or it
@@ -125,8 +124,8 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 			return nil, setting.Errorf("transform", name+"="+kind, "the column holds levels without an order, which have no %s; leave it out", kind)
 		}
 		columns[j] = Kinds[kind].Fit(t.Column(j), t.ColumnWeights(j), support.Lower[j], support.Upper[j])
-		if err := tooMany(name, columns[j]); err != nil {
-			return nil, err
+		if o, ok := columns[j].(*Ordinal); ok && len(o.values) > MostCategories {
+			return nil, setting.Errorf("ordinal", name, "column %s has %d different values, and at most %d are taken for ordered categories: treat it as a number (leave it out), or with --transform %s=npn by its ranks", name, len(o.values), MostCategories, shell.List([]string{name}))
 		}
 	}
 	if !slices.ContainsFunc(columns, func(f Function) bool { return f != nil }) {

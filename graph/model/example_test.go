@@ -60,25 +60,6 @@ func ExampleNew() {
 	// model mixture: options {"component": 2}: unknown field "component"; it should look like {"components": …, "levels": …}
 }
 
-// What a model has decides which methods and objectives can be used with it.
-func ExampleCapabilitiesOf() {
-	for _, name := range []string{"gaussian", "quartic"} {
-		m, err := model.New(name, 2, nil, nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		has, err := model.CapabilitiesOf(m)
-		if err != nil {
-			log.Fatal(err)
-		}
-		_, normal := model.AsNormal(m)
-		fmt.Println(name, "density", has.Density, "diagonal", has.Diagonal, "constant Hessian", has.ConstantHessian, "normal", normal)
-	}
-	// Output:
-	// gaussian density true diagonal true constant Hessian true normal true
-	// quartic density true diagonal true constant Hessian false normal false
-}
-
 // A density of rows and their gaps together, where high values of x1 hide themselves.
 func ExampleJoint() {
 	law := missingness.NewLogistic(2)
@@ -97,19 +78,4 @@ func ExampleJoint() {
 	fmt.Printf("score where x1 is observed %.1f, where it is missing %.1f\n", score[:2], score[2:])
 	// Output:
 	// score where x1 is observed [-1.0 -2.0], where it is missing [1.0 -2.0]
-}
-
-// Independent rows of a model that knows how to draw them.
-func ExampleSampleRows() {
-	rng := rand.New(rand.NewPCG(1, 2))
-	rows, err := model.SampleRows(model.NewGaussian(2, model.CholeskyFactor), 3, nil, rng)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(len(rows), "numbers")
-	_, err = model.SampleRows(model.NewQuartic(2), 3, nil, rng)
-	fmt.Println(err)
-	// Output:
-	// 6 numbers
-	// independent draws of the model are not known there
 }

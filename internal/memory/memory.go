@@ -195,15 +195,7 @@ func Resident(process, line string) (bytes float64, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	return residentLine(string(text), line)
-}
-
-func residentLine(status, line string) (bytes float64, ok bool) {
-	_, after, _ := strings.Cut("\n"+status, "\n"+line+":")
-	fields := strings.Fields(after)
-	if len(fields) == 0 {
-		return 0, false
-	}
-	kilobytes, err := strconv.ParseFloat(fields[0], 64)
+	_, after, _ := strings.Cut("\n"+string(text), "\n"+line+":")
+	kilobytes, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(strings.SplitN(after, "\n", 2)[0]), " kB"), 64)
 	return kilobytes * 1024, err == nil
 }

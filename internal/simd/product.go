@@ -125,22 +125,18 @@ func list[T Float](values []T, offsets []uint32, x []T, step uint32) (count int)
 
 // transpose is out of x (rows, cols), with stride numbers from one row of out to the next.
 func transpose[T Float](out, x []T, rows, cols, stride int) {
-	_, _ = out[(cols-1)*stride+rows-1], x[rows*cols-1]
-	fours, inner := rows&^3, cols&^3
-	for i := 0; i < fours && inner > 0; i += 4 {
-		if double[T]() {
-			transposeF64(p64(out[i:]), p64(x[i*cols:]), stride, cols, inner)
-		} else {
-			transposeF32(p32(out[i:]), p32(x[i*cols:]), stride, cols, inner)
+	r := 0
+	for ; r+8 <= rows; r += 8 { // eight rows at a time fill the lines of a cache
+		row := func(k int) []T { return x[(r+k)*cols:][:cols] }
+		b, c, d, e, f, g, h := row(1), row(2), row(3), row(4), row(5), row(6), row(7)
+		for j, v := range row(0) {
+			o := out[j*stride+r:][:8]
+			o[0], o[1], o[2], o[3], o[4], o[5], o[6], o[7] = v, b[j], c[j], d[j], e[j], f[j], g[j], h[j]
 		}
 	}
-	for r := range rows {
-		from := 0
-		if r < fours {
-			from = inner
-		}
-		for c := from; c < cols; c++ {
-			out[c*stride+r] = x[r*cols+c]
+	for ; r < rows; r++ {
+		for j, v := range x[r*cols:][:cols] {
+			out[j*stride+r] = v
 		}
 	}
 }

@@ -24,8 +24,6 @@ func nonzeroF64(x *float64, n int) (count int)                { return count }
 func nonzeroF32(x *float32, n int) (count int)                { return count }
 func adamF64(w, m, v, slope *float64, c *[6]float64, n int)   {}
 func adamF32(w, m, v, slope *float32, c *[6]float32, n int)   {}
-func transposeF64(out, x *float64, rows, cols, n int)         {}
-func transposeF32(out, x *float32, rows, cols, n int)         {}
 func normalsF32(dst *float32, s, c *uint32, n int)            {}
 func tilesF64(a, w, u *float64, n int)                        {}
 func pivotTileF64(a, pivots, one *float64)                    {}

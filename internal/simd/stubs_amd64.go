@@ -132,16 +132,6 @@ func sparse1F32(out *float32, panel *float32, values *float32, offsets *uint32, 
 //go:noescape
 func sparse4F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
 
-// transposeF64 transposes four rows of x (rows, cols), the first n columns of them, n a multiple of 4.
-//
-//go:noescape
-func transposeF64(out *float64, x *float64, rows int, cols int, n int)
-
-// transposeF32 transposes four rows of x (rows, cols), the first n columns of them, n a multiple of 4.
-//
-//go:noescape
-func transposeF32(out *float32, x *float32, rows int, cols int, n int)
-
 // normalsF32 fills n blocks of 16 normals.
 //
 //go:noescape

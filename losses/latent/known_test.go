@@ -104,23 +104,3 @@ func TestKnownOfThreeEqualLevels(t *testing.T) {
 	e := 27 / (16 * math.Pi) * 0.8
 	require.InDeltaSlice(t, []float64{e, 0, 0, e}, l.known([]float64{40, 40}, 50), 1e-10)
 }
-
-// Neither the order of levels nor the level with utility 0 changes the eigenvalues of E.
-func TestKnownWithoutOrderOfLevels(t *testing.T) {
-	a := []float64{0, 0.7, -0.5, 1.2}
-	values := func(order ...int) []float64 {
-		mean := make([]float64, 3)
-		for k := range mean {
-			mean[k] = a[order[k+1]] - a[order[0]]
-		}
-		var e mat.EigenSym
-		require.True(t, e.Factorize(mat.NewSymDense(3, nominalLaw(mean...).known([]float64{1, 1, 1}, 1)), false))
-		return e.Values(nil)
-	}
-	want := values(0, 1, 2, 3)
-	require.Greater(t, want[2]-want[0], 0.05)
-	require.Less(t, want[2], 1.)
-	for _, order := range [][]int{{1, 0, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}} {
-		require.InDeltaSlice(t, want, values(order...), 1e-8)
-	}
-}
