@@ -145,6 +145,12 @@ func (r row) width() vg.Length {
 	return width
 }
 
+func drawRows(c draw.Canvas, rows []row) {
+	for i, row := range rows {
+		row.draw(c, vg.Point{X: c.Center().X, Y: c.Min.Y + (vg.Length(len(rows)-i)-0.5)*legendHeight})
+	}
+}
+
 func (r row) draw(c draw.Canvas, at vg.Point) {
 	style := sans(legendSize)
 	style.YAlign = middle

@@ -102,9 +102,7 @@ func extremes(values []float64) (low, high float64) {
 func (c *chart) Plot(paper draw.Canvas, _ *plot.Plot) {
 	rows := c.rows(paper)
 	c.nodesAndLinks(draw.Crop(paper, 0, 0, vg.Length(len(rows))*legendHeight+legendGap, 0))
-	for i, row := range rows {
-		row.draw(paper, vg.Point{X: paper.Center().X, Y: paper.Min.Y + (vg.Length(len(rows)-i)-0.5)*legendHeight})
-	}
+	drawRows(paper, rows)
 }
 
 func (c *chart) nodesAndLinks(paper draw.Canvas) {
@@ -355,7 +353,5 @@ func (p *pair) Plot(c draw.Canvas, _ *plot.Plot) {
 		style.XAlign, style.YAlign = draw.XCenter, middle
 		c.FillText(style, vg.Point{X: paper.Center().X, Y: paper.Max.Y + titleHeight/2}, p.titles[i])
 	}
-	for i, row := range rows {
-		row.draw(c, vg.Point{X: c.Center().X, Y: c.Min.Y + (vg.Length(len(rows)-i)-0.5)*legendHeight})
-	}
+	drawRows(c, rows)
 }

@@ -138,14 +138,7 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	side := s.Side()
 	var both [2]picture.TitledNetwork
 	for i, g := range c.Groups {
-		nodes, err := centralities(g.Result)
-		if err != nil {
-			return nil, err
-		}
-		if err := g.Result.Network.Network.SetBridges(nodes, c.Style.GroupOf); err != nil {
-			return nil, err
-		}
-		sizes, err := CentralityColumn(names, nodes, c.Style.NodeSize)
+		_, sizes, err := measured(g.Result, c.Style)
 		if err != nil {
 			return nil, err
 		}

@@ -52,14 +52,7 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 	if err != nil {
 		return err
 	}
-	nodes, err := centralities(result)
-	if err != nil {
-		return err
-	}
-	if err := r.Network.SetBridges(nodes, from.Style.GroupOf); err != nil {
-		return err
-	}
-	sizes, err := CentralityColumn(r.Names, nodes, from.Style.NodeSize)
+	nodes, sizes, err := measured(result, from.Style)
 	if err != nil {
 		return err
 	}

@@ -383,6 +383,17 @@ func writeColumns(w io.Writer, columns []Column, gaps []mcar.Column) error {
 	return c.Error()
 }
 
+// measured are the centralities of nodes, and the column of them that the sizes of nodes show.
+func measured(result *trainers.Result, style picture.Style) (nodes []network.Centrality, sizes []float64, err error) {
+	if nodes, err = centralities(result); err == nil {
+		err = result.Network.Network.SetBridges(nodes, style.GroupOf)
+	}
+	if err == nil {
+		sizes, err = CentralityColumn(result.Network.Names, nodes, style.NodeSize)
+	}
+	return nodes, sizes, err
+}
+
 // centralities include R² for Gaussian models on R^d with at most mostInMatrix columns.
 func centralities(result *trainers.Result) ([]network.Centrality, error) {
 	r := result.Network
