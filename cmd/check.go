@@ -14,7 +14,6 @@ import (
 	"missingscore/trainers"
 )
 
-// checkCommand is the check command: its flags.
 type checkCommand struct {
 	table     tableFlags
 	support   domainFlags
@@ -52,7 +51,6 @@ Give the flags of the planned fit: they change what is a fault.`,
 	return cmd
 }
 
-// load reads the table and finds what is wrong with it for a fit.
 func (f *checkCommand) load(cmd *cobra.Command, file string) error {
 	t, err := f.table.read(file, 1)
 	if err != nil {
@@ -91,12 +89,12 @@ func (f *checkCommand) tell(stdout io.Writer) error {
 	return printGaps(stdout, f.gaps)
 }
 
-// printGaps writes a line for each column with gaps: whether they depend on other columns.
+// printGaps writes one line for each column with gaps: the test of MCAR.
 func printGaps(stdout io.Writer, gaps []mcar.Column) error {
 	if len(gaps) == 0 {
 		return nil
 	}
-	fmt.Fprintln(stdout, "\ncells missing completely at random?")
+	fmt.Fprintln(stdout, "\nAre cells missing completely at random?")
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "column\tmissing\tp\tcorrected\tmissing more often where\t")
 	for _, c := range gaps {
@@ -105,11 +103,10 @@ func printGaps(stdout io.Writer, gaps []mcar.Column) error {
 	return w.Flush()
 }
 
-// where says in what rows a column is missing more often, and that it is not clear where the test
-// leaves that to chance.
+// where names the rows in which a column is missing more often.
 func where(c mcar.Column) string {
 	if c.Depends() || c.Predictor == "" || c.Corrected >= 1 {
 		return c.Where()
 	}
-	return "not clear; most where " + c.Where()
+	return "unclear; most often where " + c.Where()
 }

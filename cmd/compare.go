@@ -25,7 +25,6 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// compareCommand is the compare command: its flags, and what its phases make.
 type compareCommand struct {
 	networkFlags
 	out, by      string
@@ -41,7 +40,6 @@ type compareCommand struct {
 	page     report.Comparison
 }
 
-// comparedGroup is one of the two tables with its network.
 type comparedGroup struct {
 	name         string // in words, as "gender male" or "women"
 	value        string // of by, or the name of the file without its suffix
@@ -70,7 +68,7 @@ differences and intervals, and a folder for each group with the files of network
 		Example: `  missingscore compare examples/airquality.csv --by Month --groups 5,8 --columns Ozone,Wind,Temp`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return usageError{fmt.Errorf("two tables, or one with --by COLUMN, are expected, got %d arguments", len(args))}
+				return usageError{fmt.Errorf("give two tables, or one table with --by COLUMN; got %d arguments", len(args))}
 			}
 			return nil
 		},
@@ -102,8 +100,8 @@ func (f *compareCommand) run(cmd *cobra.Command, args []string) error {
 	return f.tell(cmd, time.Since(start))
 }
 
-// compare makes the networks and compares them. Where what is saved turns out to be of another
-// run, the states that this one has made itself go, so that the other can still go on.
+// compare estimates and compares the networks. If --resume finds the state of another run, it
+// removes the states that this run has made.
 func (f *compareCommand) compare(cmd *cobra.Command) (err error) {
 	for i := range f.groups {
 		if err == nil {
@@ -124,17 +122,17 @@ func (f *compareCommand) compare(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// compareStates are the files of a run that was cut: of the two networks, and of permutations.
+// compareStates are the state files of an interrupted run: two networks, permutations.
 var compareStates = []string{"state-a.bin", "state-b.bin", stateFile}
 
 func (f *compareCommand) options(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 1 && f.by == "":
-		return usageError{errors.New("one table makes two networks by a column: give --by COLUMN, or a second table")}
+		return usageError{errors.New("one table needs --by COLUMN; or give a second table")}
 	case len(args) == 2 && f.by != "":
-		return usageError{errors.New("--by divides one table, and two are given; leave one of them out")}
+		return usageError{errors.New("--by splits one table, but two are given; leave one of them out")}
 	case f.by == "" && f.wanted != nil:
-		return usageError{errors.New("--groups are values of --by, which is not given; a file of groups of columns is --column-groups")}
+		return usageError{errors.New("--groups needs --by; for groups of columns use --column-groups")}
 	}
 	if err := nonZero(cmd, "permutations"); err != nil {
 		return err
@@ -159,7 +157,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	}
 	a, b := f.groups[0].table, f.groups[1].table
 	if a.D < 2 {
-		return fmt.Errorf("one column (%s) makes no network; at least two are needed", a.Names[0])
+		return fmt.Errorf("a network needs two columns, but there is one: %s", a.Names[0])
 	}
 	if err := f.pictures.load(cmd.ErrOrStderr(), a.Names); err != nil {
 		return err
@@ -197,8 +195,7 @@ func (f *compareCommand) load(cmd *cobra.Command, args []string) error {
 	return ensureDir(f.out)
 }
 
-// inGroup is an error of both tables together, or that of the first table which has one by
-// itself, which names its file and line.
+// inGroup returns the error of the first table that has one by itself, else err.
 func (f *compareCommand) inGroup(cmd *cobra.Command, err error) error {
 	for i := range f.groups {
 		if _, own := f.prepare(cmd, f.groups[i].table, f.groups[i].file); own != nil {
@@ -208,7 +205,6 @@ func (f *compareCommand) inGroup(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// read reads two tables, or one and divides its rows.
 func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	a, b := &f.groups[0], &f.groups[1]
 	if len(args) == 2 {
@@ -254,7 +250,6 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 	return nil
 }
 
-// numbersOnly leaves nominal columns out of both tables where networks are of numbers, and says so.
 func (f *compareCommand) numbersOnly(cmd *cobra.Command) error {
 	if f.takesLevels(cmd) {
 		return nil
@@ -273,7 +268,6 @@ func (f *compareCommand) numbersOnly(cmd *cobra.Command) error {
 	return nil
 }
 
-// source is what a group's own report calls its table.
 func (f *compareCommand) source(g *comparedGroup) string {
 	if f.by == "" {
 		return g.file
@@ -281,7 +275,7 @@ func (f *compareCommand) source(g *comparedGroup) string {
 	return plainName(filepath.Base(g.file) + ", " + g.name)
 }
 
-// nameFolders names the folders after the groups, a and b where a name makes no plain folder.
+// nameFolders names folders after the groups, or a and b if a name is not safe.
 func (f *compareCommand) nameFolders() {
 	a, b := &f.groups[0], &f.groups[1]
 	a.folder, b.folder = a.value, b.value
@@ -291,7 +285,6 @@ func (f *compareCommand) nameFolders() {
 	}
 }
 
-// specOf is how a network is estimated of a table, permuted or not.
 func (f *compareCommand) specOf(t *data.Table) trainers.Spec {
 	s := f.spec
 	if f.known.file == estimateLaw {
@@ -300,7 +293,6 @@ func (f *compareCommand) specOf(t *data.Table) trainers.Spec {
 	return s
 }
 
-// estimate makes the network of group i, or goes on with one that was cut.
 func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
 	g := &f.groups[i]
 	saved := filepath.Join(f.out, compareStates[i])
@@ -326,7 +318,6 @@ func (f *compareCommand) estimate(cmd *cobra.Command, i int) (err error) {
 	return nil
 }
 
-// permute compares the networks, or goes on with a comparison that was cut.
 func (f *compareCommand) permute(cmd *cobra.Command) error {
 	a, b := f.groups[0], f.groups[1]
 	p := compare.Problem{Tables: [2]*data.Table{a.table, b.table}, Networks: [2]*trainers.Result{a.result, b.result}, Spec: f.specOf}
@@ -345,7 +336,7 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 	f.result, err = compare.Compare(cmd.Context(), p, c, run, kept.done)
 	bar.finish()
 	if errors.Is(err, context.Canceled) {
-		return interrupted(fmt.Sprintf("%d of %d permutations are saved in %s; go on with the same command and --resume", kept.done.Count(), f.permutations, kept.path))
+		return interrupted(fmt.Sprintf("%d of %d permutations are saved in %s; repeat the command with --resume", kept.done.Count(), f.permutations, kept.path))
 	}
 	return err
 }
@@ -400,7 +391,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 	return atomicfile.Remove(filepath.Join(f.out, stateFile))
 }
 
-// addWarnings adds a group's warnings to others, with its name before those of it alone.
+// addWarnings adds the warnings of a group, with its name unless both groups have the warning.
 func (f *compareCommand) addWarnings(to []string, group int) []string {
 	for _, w := range f.groups[group].result.Warnings {
 		text := f.groups[group].name + ": " + w
@@ -431,7 +422,6 @@ func (f *compareCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	return err
 }
 
-// summary writes the JSON object, or what matters in words.
 func (f *compareCommand) summary(w io.Writer, took time.Duration) error {
 	if f.json {
 		seconds := took.Seconds()
@@ -458,8 +448,7 @@ func (f *compareCommand) summary(w io.Writer, took time.Duration) error {
 	return nil
 }
 
-// differenceText is a difference of weights with its interval and q by permutation, by which the pair
-// was chosen, and behind it the difference of the unpenalised estimates, if there are any.
+// differenceText gives the permutation difference and, if known, the difference of unpenalised estimates.
 func differenceText(d compare.Difference) string {
 	text := func(value, low, high, q float64) string {
 		interval := ""
@@ -470,108 +459,41 @@ func differenceText(d compare.Difference) string {
 	}
 	line := text(d.Value, d.Low, d.High, d.Q)
 	if e := d.Estimates; e != nil {
-		line += "; with all pairs free" + text(e.Value, e.Low, e.High, e.Q)
+		line += "; unpenalised" + text(e.Value, e.Low, e.High, e.Q)
 	}
 	return line
 }
 
-// comparisonJSON is compare.json, and with seconds what --json prints.
-type comparisonJSON struct {
-	Groups       []comparedJSON `json:"groups"`
-	Method       string         `json:"method"`
-	Permutations int            `json:"permutations"`
-	Failed       int            `json:"failed_permutations"`
-	Unconverged  int            `json:"unconverged_permutations"`
-	Structure    testJSON       `json:"structure"`
-	Strength     testJSON       `json:"strength"`
-	Level        float64        `json:"level"`
-	Missing      []shareJSON    `json:"missing"`
-	LeftOut      []data.Column  `json:"left_out"`
-	Pairs        []changeJSON   `json:"pairs"`
-	Warnings     []string       `json:"warnings"`
-	BLAS         string         `json:"blas"`
-	Seconds      *float64       `json:"seconds,omitempty"`
-}
-
-type comparedJSON struct {
-	Name      string  `json:"name"`
-	Folder    string  `json:"folder"`
-	Rows      int     `json:"rows"`
-	Edges     int     `json:"edges"`
-	Lambda    float64 `json:"lambda"`
-	Strength  float64 `json:"strength"`
-	Converged bool    `json:"converged"`
-	Verdict   string  `json:"verdict"`
-}
-
-type testJSON struct {
-	Statistic string  `json:"statistic"`
-	Value     float64 `json:"value"`
-	P         float64 `json:"p"`
-}
-
-type shareJSON struct {
-	Column    string   `json:"column"`
-	Missing   [2]int   `json:"missing"`
-	Rows      [2]int   `json:"rows"`
-	P         *float64 `json:"p"`
-	Corrected *float64 `json:"p_corrected"`
-}
-
-// changeJSON is one pair: null for what is not known.
-type changeJSON struct {
-	From       string         `json:"from"`
-	To         string         `json:"to"`
-	Weights    [2]float64     `json:"partial_correlations"`
-	Difference float64        `json:"difference"`
-	Low        *float64       `json:"low"`
-	High       *float64       `json:"high"`
-	P          float64        `json:"p"`
-	Q          float64        `json:"q"`
-	Estimates  *estimatesJSON `json:"estimates,omitempty"`
-}
-
-type estimatesJSON struct {
-	Estimates  [2]*float64 `json:"estimates"`
-	Difference *float64    `json:"difference"`
-	Low        *float64    `json:"low"`
-	High       *float64    `json:"high"`
-	P          *float64    `json:"p"`
-	Q          *float64    `json:"q"`
-}
-
+// encodeComparison is compare.json; --json adds the seconds.
 func encodeComparison(c report.Comparison, method, blas string, seconds *float64) ([]byte, error) {
 	r := c.Result
-	out := comparisonJSON{
-		Method: method, Permutations: r.Config.Permutations, Failed: r.Failed, Unconverged: r.Unconverged,
-		Structure: testJSON{"M", r.Structure.Observed, r.Structure.P}, Strength: testJSON{"S", r.Strength.Observed, r.Strength.P},
-		Level: r.Config.Level, Missing: []shareJSON{}, LeftOut: leftOutJSON(c.Groups[0].Table), Pairs: []changeJSON{}, Warnings: append([]string{}, c.Warnings...), BLAS: blas, Seconds: seconds,
-	}
+	groups, missing, pairs := []map[string]any{}, []map[string]any{}, []map[string]any{}
 	for i, g := range c.Groups {
 		n := g.Result.Network
-		out.Groups = append(out.Groups, comparedJSON{
-			Name: g.Name, Folder: g.Folder, Rows: g.Table.N, Edges: len(n.Edges()), Lambda: n.Lambda, Strength: r.Strengths[i],
-			Converged: g.Result.Converged, Verdict: g.Result.Verdict,
-		})
+		groups = append(groups, map[string]any{"name": g.Name, "folder": g.Folder, "rows": g.Table.N, "edges": len(n.Edges()), "lambda": n.Lambda,
+			"strength": r.Strengths[i], "converged": g.Result.Converged, "verdict": g.Result.Verdict})
 	}
 	for _, s := range r.Gaps {
-		out.Missing = append(out.Missing, shareJSON{Column: s.Name, Missing: s.Missing, Rows: s.Rows, P: known(s.P), Corrected: known(s.Corrected)})
+		missing = append(missing, map[string]any{"column": s.Name, "missing": s.Missing, "rows": s.Rows, "p": known(s.P), "p_corrected": known(s.Corrected)})
 	}
 	for _, d := range r.Pairs {
-		change := changeJSON{From: d.From, To: d.To, Weights: d.Weights, Difference: d.Value, Low: known(d.Low), High: known(d.High), P: d.P, Q: d.Q}
+		pair := map[string]any{"from": d.From, "to": d.To, "partial_correlations": d.Weights, "difference": d.Value, "low": known(d.Low), "high": known(d.High), "p": d.P, "q": d.Q}
 		if e := d.Estimates; e != nil {
-			change.Estimates = &estimatesJSON{
-				Estimates: [2]*float64{known(e.Estimate[0]), known(e.Estimate[1])}, Difference: known(e.Value),
-				Low: known(e.Low), High: known(e.High), P: known(e.P), Q: known(e.Q),
-			}
+			pair["estimates"] = map[string]any{"estimates": []*float64{known(e.Estimate[0]), known(e.Estimate[1])}, "difference": known(e.Value),
+				"low": known(e.Low), "high": known(e.High), "p": known(e.P), "q": known(e.Q)}
 		}
-		out.Pairs = append(out.Pairs, change)
+		pairs = append(pairs, pair)
+	}
+	out := map[string]any{"groups": groups, "method": method, "permutations": r.Config.Permutations, "failed_permutations": r.Failed, "unconverged_permutations": r.Unconverged,
+		"structure": map[string]any{"statistic": "M", "value": r.Structure.Observed, "p": r.Structure.P}, "strength": map[string]any{"statistic": "S", "value": r.Strength.Observed, "p": r.Strength.P},
+		"level": r.Config.Level, "missing": missing, "left_out": leftOutJSON(c.Groups[0].Table), "pairs": pairs, "warnings": append([]string{}, c.Warnings...), "blas": blas}
+	if seconds != nil {
+		out["seconds"] = *seconds
 	}
 	text, err := json.Marshal(out)
 	return append(text, '\n'), err
 }
 
-// plainName is a name that begins no folder.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '/' || r == filepath.Separator {
@@ -581,11 +503,10 @@ func plainName(name string) string {
 	}, name)
 }
 
-// folderPattern is of names that every file system takes, and that no list or path divides.
+// folderPattern matches names that are safe on every file system.
 var folderPattern = regexp.MustCompile(`^[A-Za-z0-9_+-][A-Za-z0-9_.+-]*$`)
 
-// folderName tells whether a name is one that can be a folder's as it stands, and none of
-// those taken, in whatever case.
+// folderName reports whether a name is safe and not taken, ignoring case.
 func folderName(name string, taken []string) bool {
 	return folderPattern.MatchString(name) && len(name) <= 64 &&
 		!slices.ContainsFunc(taken, func(other string) bool { return strings.EqualFold(name, other) })

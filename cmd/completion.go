@@ -20,39 +20,21 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// completed are the values that a shell completes, by flag; of those with a space only the
-// first word is the value, the others say what it is.
-func completed() map[string][]string {
+// completed are the completions of a command by flag; text after a tab describes the value.
+func completed(command string) map[string][]string {
 	methods := []string{"auto"}
 	for _, e := range estimator.All {
 		methods = append(methods, e.Name+"\t"+e.Note)
 	}
-	return map[string][]string{
-		"method":       methods,
-		"model":        slices.Sorted(maps.Keys(model.Models)),
-		"objective":    append([]string{"auto"}, slices.Sorted(maps.Keys(losses.Objectives))...),
-		"penalty":      regpath.Penalties(),
-		"select":       regpath.Selections(),
-		"weighting":    slices.Sorted(maps.Keys(losses.Weightings)),
-		"imputer":      slices.Sorted(maps.Keys(nets.Imputers)),
-		"imputer-loss": losses.ImputerLosses(),
-		"optimiser":    append([]string{"auto"}, descent.Names()...),
-		"inference":    inference.Beginnings(),
-		"dtype":        {"float64", "float32"},
-		"missingness":  {"estimate"},
-		"round":        {"none", "auto"},
-		"clip":         {"observed"},
-		"sampler":      fitted.Samplers,
+	values := map[string][]string{
+		"method": methods, "model": slices.Sorted(maps.Keys(model.Models)), "objective": append([]string{"auto"}, slices.Sorted(maps.Keys(losses.Objectives))...),
+		"penalty": regpath.Penalties(), "select": regpath.Selections(), "weighting": slices.Sorted(maps.Keys(losses.Weightings)),
+		"imputer": slices.Sorted(maps.Keys(nets.Imputers)), "imputer-loss": losses.ImputerLosses(), "optimiser": append([]string{"auto"}, descent.Names()...),
+		"inference": inference.Beginnings(), "dtype": {"float64", "float32"}, "missingness": {"estimate"}, "round": {"none", "auto"}, "clip": {"observed"}, "sampler": fitted.Samplers,
 	}
-}
-
-// completedFor are those of one command.
-func completedFor(command string) map[string][]string {
-	values := completed()
 	switch command {
 	case "fit":
-		values["penalty"] = penalty.Names()
-		values["inference"] = []string{inference.None, sandwich.Kind}
+		values["penalty"], values["inference"] = penalty.Names(), []string{inference.None, sandwich.Kind}
 	case "sample":
 		values["sampler"] = fitted.RowSamplers
 	case "impute":
@@ -61,10 +43,9 @@ func completedFor(command string) map[string][]string {
 	return values
 }
 
-// addCompletions lets shells complete the values of flags.
 func addCompletions(commands ...*cobra.Command) {
 	for _, c := range commands {
-		for name, words := range completedFor(c.Name()) {
+		for name, words := range completed(c.Name()) {
 			complete(c, name, func(string) []string { return words })
 		}
 		complete(c, "transform", func(begun string) []string {
@@ -81,8 +62,7 @@ func addCompletions(commands ...*cobra.Command) {
 	}
 }
 
-// complete says what a flag's value may be, if the command has the flag. Files are offered
-// where nothing else is known.
+// complete registers completions for a flag, if the command has it; the fallback is files.
 func complete(cmd *cobra.Command, name string, words func(begun string) []string) {
 	if cmd.Flags().Lookup(name) == nil {
 		return

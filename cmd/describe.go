@@ -23,8 +23,7 @@ import (
 	"missingscore/internal/spelling"
 )
 
-// tableDescription is the program with a table and no command: it says what the table is and
-// what to run next.
+// tableDescription is the program without a command: it describes a table.
 type tableDescription struct {
 	table tableFlags
 	kinds string // file for them
@@ -38,7 +37,6 @@ type tableDescription struct {
 	gaps     []mcar.Column
 }
 
-// describedColumn is what there is to say of one column of the file.
 type describedColumn struct {
 	data.Column
 	Distinct int      `json:"distinct"` // values that differ
@@ -98,7 +96,7 @@ func (f *tableDescription) load() (err error) {
 	return nil
 }
 
-// describeColumns sums up the columns in the order of the file, and finds those that must be corrected.
+// describeColumns summarises all columns in the order of the file.
 func (f *tableDescription) describeColumns() {
 	t, left := f.read, f.read.LeftOut
 	for j := range t.D {
@@ -114,7 +112,6 @@ func (f *tableDescription) describeColumns() {
 	}
 }
 
-// leave sums up a column that is left out.
 func (f *tableDescription) leave(c data.Column) {
 	f.columns = append(f.columns, describedColumn{Column: c, Distinct: c.Distinct, Missing: c.Missing})
 	if c.Finding != "" {
@@ -124,7 +121,6 @@ func (f *tableDescription) leave(c data.Column) {
 	}
 }
 
-// newDescribedColumn sums up the observed values of a column in n rows.
 func newDescribedColumn(of data.Column, n int, values []float64) describedColumn {
 	c := describedColumn{Column: of, Missing: n - len(values)}
 	if c.Levels != nil {
@@ -147,10 +143,8 @@ func newDescribedColumn(of data.Column, n int, values []float64) describedColumn
 	return c
 }
 
-// listedLevels of a column, the most frequent ones.
 const listedLevels = 3
 
-// holds sums up a column in words: its range, or its levels with their shares.
 func (c describedColumn) holds() string {
 	if c.Levels == nil && c.Low == nil || c.Kind == data.Constant {
 		return ""
@@ -173,10 +167,9 @@ func (c describedColumn) holds() string {
 	return strings.Join(words, ", ")
 }
 
-// found is what is said of a column: why it is left out, or the kinds of its findings.
 func (f *tableDescription) found(c describedColumn) string {
 	if c.Finding != "" {
-		return "left out: numbers in texts"
+		return "left out: text with numbers"
 	}
 	if c.LeftOut != "" && c.Kind == data.Number {
 		return "must be corrected"
@@ -232,7 +225,9 @@ func (f *tableDescription) print(cmd *cobra.Command) error {
 	}
 	fmt.Fprintln(out)
 	writeFindings(out, f.findings)
-	if len(f.findings) == 0 {
+	if t.D == 0 {
+		fmt.Fprintln(out, "no column can be used: see the findings above")
+	} else if len(f.findings) == 0 {
 		fmt.Fprintln(out, "no fault found in the table")
 	}
 	steps := f.next(cmd)
@@ -243,7 +238,6 @@ func (f *tableDescription) print(cmd *cobra.Command) error {
 	return err
 }
 
-// counted is a number of things of one kind, as "1 row" and "2 rows".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -251,7 +245,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// wholePercent is the share k of n in whole percent, in which neither a few are none nor most all.
+// wholePercent rounds the share k/n, but never to 0 % or 100 % unless exact.
 func wholePercent(k, n int) string {
 	switch share := 100 * float64(k) / float64(n); {
 	case k > 0 && share < 1:
@@ -265,8 +259,7 @@ func wholePercent(k, n int) string {
 
 const manyColumns = 300 // from which pairwise is the method that is fast enough
 
-// next are the commands that suit the table: its network and its missing cells. A table whose texts
-// hold numbers is described again first.
+// next lists the commands to run next. If text columns hold numbers, it is the description again.
 func (f *tableDescription) next(cmd *cobra.Command) []string {
 	t := f.read
 	texts := slices.Clone(f.table.texts) // columns for --numbers
@@ -317,8 +310,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	return steps
 }
 
-// advised are flags against what was found: columns that a warning advises to leave out are, and
-// skewed columns are modelled by a function of them.
+// advised are the flags that the findings advise: --exclude and --transform.
 func (f *tableDescription) advised() (words []string) {
 	words = f.excluded(func(diagnose.Finding) bool { return true })
 	var transforms []string
@@ -335,7 +327,6 @@ func (f *tableDescription) advised() (words []string) {
 	return words
 }
 
-// excluded is the flag for columns that some findings advise to leave out, nil for none.
 func (f *tableDescription) excluded(by func(diagnose.Finding) bool) (words []string) {
 	var names []string
 	for _, found := range f.findings {
@@ -351,7 +342,7 @@ func (f *tableDescription) excluded(by func(diagnose.Finding) bool) (words []str
 	return []string{"--exclude", shell.List(names)}
 }
 
-// commandOrTable takes a first argument that is no command for a table, if it can be one.
+// commandOrTable takes an argument for a table if it is not a command.
 func commandOrTable(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -360,7 +351,7 @@ func commandOrTable(root *cobra.Command, args []string) error {
 		return knownCommand(root, args[0])
 	}
 	if len(args) > 1 {
-		return usageError{fmt.Errorf("one table is expected, got %d arguments; to do more than describe it, begin with a command%s", len(args), spelling.DidYouMean(args[1], commandNames(root)))}
+		return usageError{fmt.Errorf("give one table, or a command first; got %d arguments%s", len(args), spelling.DidYouMean(args[1], commandNames(root)))}
 	}
 	return nil
 }
@@ -373,7 +364,6 @@ func knownCommand(root *cobra.Command, name string) error {
 	return usageError{fmt.Errorf("there is no command %q%s", name, spelling.DidYouMean(name, names))}
 }
 
-// commandNames are those of the commands that help shows.
 func commandNames(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() || c.Name() == "help" {

@@ -131,7 +131,7 @@ func TestWhereColumnsAreMissing(t *testing.T) {
 	c := mcar.Column{Name: "a", Missing: 9, P: 0.02, Corrected: 0.04, Predictor: "b", Direction: "low"}
 	require.Equal(t, "b is low", where(c))
 	c.Corrected = 0.2
-	require.Equal(t, "not clear; most where b is low", where(c))
+	require.Equal(t, "unclear; most often where b is low", where(c))
 	c.Corrected = 1
 	require.Equal(t, "no sign of dependence", where(c))
 	c.Predictor = ""
@@ -155,5 +155,5 @@ func TestDescribeNumbersInTexts(t *testing.T) {
 	out.Reset()
 	require.Equal(t, exitDone, run([]string{path, "--numbers", "w,p", "--dec", "."}, &out, &failed), failed.String())
 	require.Contains(t, out.String(), "missingscore network "+path+" --dec . --numbers w,p ")
-	require.NotContains(t, out.String(), "numbers in texts")
+	require.NotContains(t, out.String(), "text with numbers")
 }

@@ -22,7 +22,7 @@ import (
 	"missingscore/trainers/mcmc"
 )
 
-// drawingFlags are those of every command that uses a fitted model.
+// drawingFlags are the flags of commands that use a fitted model.
 type drawingFlags struct {
 	out       string
 	seed      uint64
@@ -45,7 +45,6 @@ func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 }
 
-// prepare refuses flags and folders that cannot be used, and loads the model.
 func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string) (*fitted.Saved, *fitted.Model, error) {
 	if err := f.checkFlags(cmd, counts...); err != nil {
 		return nil, nil, err
@@ -59,13 +58,12 @@ func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if m.Outcome != nil && !m.Outcome.Converged {
-		f.outcome.unconverged = fmt.Sprintf("the model %s is not to be relied on: %s", path, m.Outcome.Verdict)
+		f.outcome.unconverged = fmt.Sprintf("the fit of %s is not reliable: %s", path, m.Outcome.Verdict)
 	}
 	return m, ready, ensureDirOf(f.out)
 }
 
-// checkFlags refuses flags that cannot be used with any model; counts are further ones that
-// must be positive.
+// checkFlags checks flags without the model; counts name more flags that must be positive.
 func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
 	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
 		return err
@@ -77,15 +75,15 @@ func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
 		return err
 	}
 	if cmd.Flags().Changed("iterations") && f.chains.Draws < mcmc.LeastDraws {
-		return usageError{fmt.Errorf("--iterations %d: at least %d are needed to judge the chains", f.chains.Draws, mcmc.LeastDraws)}
+		return usageError{fmt.Errorf("--iterations %d: at least %d are needed to test convergence", f.chains.Draws, mcmc.LeastDraws)}
 	}
 	return nil
 }
 
-// about is where what is known of the draws goes, OUT.json.
+// about is the path of the side file, OUT.json; "" for none.
 func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.out)+".json") }
 
-// save writes the table of draws (by write) and its side file with diagnostics as one result.
+// save writes the table and its side file as one result.
 func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged bool, write func(data.Put) error) error {
 	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.unconverged == "", f.out
 	f.outcome.tell(cmd.ErrOrStderr(), known)
@@ -102,7 +100,6 @@ func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged 
 	return set.Commit()
 }
 
-// finish prints the diagnostics of the draws that save wrote.
 func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {
 	summary += "\nresult: " + f.out
 	if about := f.about(); about != "" {
@@ -124,23 +121,21 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 	return f.outcome.err(f.out)
 }
 
-// samplers are those that a flag is for.
+// samplers lists the samplers that use a flag.
 var samplers = []struct{ flag, of string }{
 	{"warm-up", "mcmc hmc mala posterior"}, {"iterations", "mcmc hmc mala posterior"},
 	{"steps", "diffusion langevin sde ode"}, {"corrections", "diffusion langevin sde"},
 }
 
-// checkSamplerFlags refuses flags that the sampler in use has no use for.
 func checkSamplerFlags(cmd *cobra.Command, sampler string) error {
 	for _, s := range samplers {
 		if cmd.Flags().Changed(s.flag) && !slices.Contains(strings.Fields(s.of), sampler) {
-			return usageError{fmt.Errorf("--%s: draws are made by %s here, which has no use for it; leave it out", s.flag, sampler)}
+			return usageError{fmt.Errorf("--%s: sampler %s does not use it; leave it out", s.flag, sampler)}
 		}
 	}
 	return nil
 }
 
-// refused says that nothing was written; path is the table's, if there is one.
 func refused(err error, path string) error {
 	if errors.Is(err, context.Canceled) {
 		return interrupted("nothing is written")
@@ -155,7 +150,7 @@ func refused(err error, path string) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// plain is v for JSON, which knows neither NaN nor infinity.
+// plain is v for JSON: null for NaN and infinity.
 func plain(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -163,7 +158,7 @@ func plain(v float64) any {
 	return v
 }
 
-// completingFlags are those of commands that draw missing cells.
+// completingFlags are the flags of commands that draw missing cells.
 type completingFlags struct {
 	drawingFlags
 	table  tableFlags
@@ -189,7 +184,6 @@ const samplersText = `Missing cells are drawn given the observed cells of the ro
   latent     Gibbs draws of latent normal variables: models with ordered categories
   auto       the first of latent, exact, mcmc, diffusion that the model allows`
 
-// check refuses flags that cannot be used with any model.
 func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {
 	if by := f.config.Sampler; !slices.Contains(samplers, by) {
 		return usageError{fmt.Errorf("--sampler %s: it is one of %s%s", by, strings.Join(samplers, ", "), spelling.DidYouMean(by, samplers))}
@@ -197,7 +191,6 @@ func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {
 	return f.checkFlags(cmd, "draws", "workers")
 }
 
-// read loads model and table.
 func (f *completingFlags) read(cmd *cobra.Command, model, path string) (m *fitted.Saved, ready *fitted.Model, cells *data.Cells, err error) {
 	err = abandonable(cmd.Context(), func() (err error) {
 		m, ready, cells, err = f.load(cmd, model, path)
@@ -237,14 +230,13 @@ func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.
 	return m, ready, cells, checkSamplerFlags(cmd, c.Sampler)
 }
 
-// watch shows how many rows are done.
 func (f *completingFlags) watch(cmd *cobra.Command, stage string) *progress {
 	bar := newProgress(cmd.ErrOrStderr(), false)
 	f.config.Observe = func(done, total int) { bar.count(stage, "rows", done, total) }
 	return bar
 }
 
-// mixed adds to known what the chains tell, and says it.
+// mixed adds the diagnostics of the chains to known and returns a summary.
 func mixed(known map[string]any, m *fitted.Mixing) (converged bool, summary string) {
 	if m == nil {
 		return true, ""
@@ -261,22 +253,20 @@ func mixed(known map[string]any, m *fitted.Mixing) (converged bool, summary stri
 	return m.Converged(), summary
 }
 
-// modelOutcome carries on how a model's fit ended, and what is not to be believed of what
-// was drawn from it.
+// modelOutcome holds what makes a result unreliable: the fit, implausible draws.
 type modelOutcome struct {
 	unconverged string   // what is wrong with the model, empty for nothing
 	doubts      []string // columns with draws that cannot be
 	notes       []string // warnings that leave the exit code as it is
 }
 
-// tell puts the warnings to what is known of the result, and says them.
 func (o *modelOutcome) tell(stderr io.Writer, known map[string]any) {
 	warnings := append([]string{}, o.notes...)
 	if o.unconverged != "" {
 		warnings = append(warnings, o.unconverged)
 	}
 	for _, d := range o.doubts {
-		warnings = append(warnings, d+": cells may be missing not at random, or the columns have bounds that were not given when the model was fitted")
+		warnings = append(warnings, d+": cells may be missing not at random, or the fit lacked bounds of these columns")
 	}
 	known["warnings"] = warnings
 	for _, w := range warnings {
@@ -284,11 +274,10 @@ func (o *modelOutcome) tell(stderr io.Writer, known map[string]any) {
 	}
 }
 
-// err marks the result: exit code 3.
 func (o *modelOutcome) err(out string) error {
 	switch {
 	case o.unconverged != "":
-		return unconverged{fmt.Sprintf("NOT converged: the result in %s comes from a model whose fit did not end well; see the warning", out)}
+		return unconverged{fmt.Sprintf("NOT converged: the fit of the model has not converged, so %s is not reliable", out)}
 	case len(o.doubts) > 0:
 		return unconverged{fmt.Sprintf("NOT plausible: in %s %s", out, strings.Join(o.doubts, "; "))}
 	}

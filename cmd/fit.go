@@ -40,7 +40,6 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// fitCommand is the fit command: its flags, and what its phases make.
 type fitCommand struct {
 	trainingFlags
 	modelOptions, objectiveOptions string
@@ -57,7 +56,6 @@ type fitCommand struct {
 	result   *trainers.Result
 }
 
-// fitHelp is what the fit command says of itself, before the methods.
 const fitHelp = `Estimate the parameters of a model by score matching. A loss without noise (exact, full,
 zeroed) is minimised by L-BFGS or EM, a loss with draws by Adam on mini-batches, with early
 stopping for mixture, energy and score-network. Result: the model in the table's units, and
@@ -138,7 +136,7 @@ func (f *fitCommand) command() *cobra.Command {
 	return cmd
 }
 
-// paths fills in where model, history and state go; beside a device or a pipe goes nothing.
+// paths sets where model, history and state go; none beside a device or a pipe.
 func (f *fitCommand) paths(cmd *cobra.Command) error {
 	info, err := os.Stat(f.out)
 	if strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
@@ -155,7 +153,7 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	}
 	f.saved = siblingOf(f.out, filepath.Base(f.out)+".state")
 	if f.resume && f.saved == "" {
-		return usageError{fmt.Errorf("--resume: no state is kept beside %s: leave it out, or choose a file as --out", f.out)}
+		return usageError{fmt.Errorf("--resume: no state is saved beside %s; leave it out, or give a file as --out", f.out)}
 	}
 	return distinctFiles(cmd, output{"out", f.out}, output{named, f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
 }
@@ -222,7 +220,7 @@ func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
 		return err
 	}
 	if d := f.prepared.Spec.Descent; d.Epochs == 0 && cmd.Flags().Changed("batch") {
-		return usageError{fmt.Errorf("--batch: the loss of method %s has no noise here and is minimised over all rows at once, by %s; leave it out, or choose --optimiser adam", f.prepared.Estimator.Name, d.Optimiser)}
+		return usageError{fmt.Errorf("--batch: method %s has no noise, and %s uses all rows at once; leave it out, or add --optimiser adam", f.prepared.Estimator.Name, d.Optimiser)}
 	}
 	if f.prepared.Spec.Truth, err = readTruth(cmd.Context(), f.truthFile, f.table.Names); err != nil {
 		return err
@@ -247,7 +245,6 @@ func (f *fitCommand) loadTable(cmd *cobra.Command, file string) (err error) {
 	return err
 }
 
-// estimate runs the fit, or goes on with one that was cut.
 func (f *fitCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	if f.rows != nil {
 		defer func() { err = errors.Join(err, f.rows.Close()) }()
@@ -261,7 +258,6 @@ func (f *fitCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	return err
 }
 
-// write writes the model and its history, the model last.
 func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	text, err := f.result.Encode()
 	if err != nil {
@@ -322,7 +318,7 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 	return err
 }
 
-// readTruth reads a model, or a precision, of which only the error is measured.
+// readTruth reads a model (JSON) or a precision (CSV), nil for no path.
 func readTruth(ctx context.Context, path string, names []string) (*evaluate.Truth, error) {
 	if path == "" {
 		return nil, nil
@@ -340,7 +336,7 @@ func readTruth(ctx context.Context, path string, names []string) (*evaluate.Trut
 		return nil, fmt.Errorf("--truth: %w", err)
 	}
 	if m.Transform != nil {
-		return nil, fmt.Errorf("--truth: %s is a model of transformed columns (%s), and a fit is compared with one of the columns that it models: leave --truth out, or give a precision of the transformed columns as CSV", path, m.Transform.Describe(m.Names))
+		return nil, fmt.Errorf("--truth: %s is a model of transformed columns, %s; leave it out, or give their precision as CSV", path, m.Transform.Describe(m.Names))
 	}
 	if strings.Join(m.Names, ",") != strings.Join(names, ",") {
 		return nil, fmt.Errorf("--truth: %s has the columns %s, the table %s", path, strings.Join(m.Names, ", "), strings.Join(names, ", "))
@@ -353,7 +349,7 @@ func readTruth(ctx context.Context, path string, names []string) (*evaluate.Trut
 		return nil, fmt.Errorf("--truth: %s: %w", path, err)
 	}
 	if chains != nil && !(chains.WorstRHat() <= fitted.MaxRHat) {
-		return nil, fmt.Errorf("--truth: %s: its Markov chains do not meet (R-hat %.3f), so the Fisher divergence over draws of it would be wrong; compare with a precision as CSV, or leave --truth out", path, chains.WorstRHat())
+		return nil, fmt.Errorf("--truth: %s: its Markov chains have not converged (R-hat %.3f); leave it out, or give a precision as CSV", path, chains.WorstRHat())
 	}
 	return &evaluate.Truth{Model: m.InUnits(), Sample: sample.Values}, nil
 }
@@ -373,7 +369,7 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 		fmt.Fprintln(w, r.Penalty)
 	}
 	if noise := r.Model.Noise; noise != nil && noise.Single() {
-		fmt.Fprintf(w, "the model is that of rows with noise of %g standard deviations added, not of the table's\n", noise.Least)
+		fmt.Fprintf(w, "the model describes rows with added noise of %g standard deviations\n", noise.Least)
 	}
 	fmt.Fprintf(w, "loss %.5g", final.Loss)
 	_, alike := r.Estimator.Weighting.(losses.Uniform)
@@ -389,7 +385,7 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 		fmt.Fprintf(w, "  %s %.4g\n", strings.ReplaceAll(v.Name, "_", " "), v.Value)
 	}
 	if functions := r.Model.Transform; functions != nil {
-		fmt.Fprintf(w, "of the columns after %s:\n", functions.Describe(r.Model.Names))
+		fmt.Fprintf(w, "parameters of transformed columns: %s\n", functions.Describe(r.Model.Names))
 	}
 	writeQuantities(w, r.Model)
 	writeUncertainty(w, r.Model.Uncertainty)
@@ -398,7 +394,6 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 
 const shownQuantities = 6 // rows of a matrix on the screen, and half as many of its columns
 
-// writeQuantities shows small quantities of a model and counts the others.
 func writeQuantities(w io.Writer, saved *fitted.Saved) {
 	m, names := saved.Model, saved.Names
 	if mixed, ok := m.(*model.Mixed); ok {
@@ -443,8 +438,6 @@ func writeQuantities(w io.Writer, saved *fitted.Saved) {
 
 const shownComponents, shownLines = 6, 40
 
-// writeComponents shows what each component of a mixture with levels holds: means and deviations of
-// numbers, shares of levels.
 func writeComponents(w io.Writer, m *model.Mixed, names []string, levels [][]string) {
 	shown := min(len(m.Weights), shownComponents)
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -473,7 +466,7 @@ func writeComponents(w io.Writer, m *model.Mixed, names []string, levels [][]str
 	}
 	_ = out.Flush() // to the terminal
 	if more := len(m.Weights) - shown; more > 0 || lines > shownLines {
-		fmt.Fprintf(w, "and more, in the file: %d components in all\n", len(m.Weights))
+		fmt.Fprintf(w, "all %d components are in the file\n", len(m.Weights))
 	}
 }
 
@@ -495,9 +488,9 @@ func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {
 	case f.spec.Inference.Asked():
 		return nil
 	case f.spec.Inference.Kind == inference.Auto:
-		return usageError{errors.New("--inference auto is of networks: take robust, or none")}
+		return usageError{errors.New("--inference auto: fit takes robust or none")}
 	case cmd.Flags().Changed("level"):
-		return usageError{errors.New("--level is of the intervals of --inference robust: add that, or leave --level out")}
+		return usageError{errors.New("--level needs --inference robust; add it, or leave --level out")}
 	}
 	f.spec.Inference = inference.Config{} // a fit that nobody asks more of
 	return nil
@@ -505,7 +498,6 @@ func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {
 
 const shownParameters = 60 // with standard errors on the screen
 
-// writeUncertainty shows parameters with standard errors and intervals, and counts the others.
 func writeUncertainty(w io.Writer, u *fitted.Uncertainty) {
 	if u == nil {
 		return
@@ -543,13 +535,13 @@ func (f *fitCommand) parsePenalty(cmd *cobra.Command) error {
 		return c.ParseLambda(f.lambda)
 	}
 	if cmd.Flags().Changed("lambda") {
-		return usageError{errors.New("--lambda is of a penalty, and there is none: name one (--penalty), or leave it out")}
+		return usageError{errors.New("--lambda needs --penalty; add it, or leave --lambda out")}
 	}
 	return nil
 }
 
-// loadFile opens the table's file and prepares the estimate from its rows. full is why it is not
-// held, nil where it is asked for.
+// loadFile opens the table for a fit by blocks of rows. full is the memory error of loading it, nil for
+// --stream.
 func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error {
 	o, err := f.streamOptions(cmd, path)
 	if err == nil {
@@ -569,13 +561,12 @@ func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error
 	case err != nil:
 		return err
 	case !f.prepared.ByBatches():
-		return fmt.Errorf("%w; of a normal model missingscore moments takes what method %s needs, in one pass that holds no row, and --stream goes down its loss by adam", full, f.prepared.Estimator.Name)
+		return fmt.Errorf("%w; use missingscore moments for a Gaussian model by %s, or --stream to fit by adam", full, f.prepared.Estimator.Name)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%v\n%s: its rows are taken straight from the file instead (--stream)\n", full, path)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%v\n%s: rows are read from the file during the fit (--stream)\n", full, path)
 	return nil
 }
 
-// streamOptions are those of the table's file. Flags that need its rows are refused.
 func (f *fitCommand) streamOptions(cmd *cobra.Command, path string) (data.ReadOptions, error) {
 	for _, name := range []string{"hide", "prices", "weights"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
@@ -583,18 +574,17 @@ func (f *fitCommand) streamOptions(cmd *cobra.Command, path string) (data.ReadOp
 		}
 	}
 	if f.known.file == estimateLaw {
-		return data.ReadOptions{}, usageError{errors.New("--stream: --missingness estimate goes by all rows of the table: estimate the law from a part of them, and give its file (--missingness FILE)")}
+		return data.ReadOptions{}, usageError{errors.New("--stream: --missingness estimate needs all rows; estimate it from some rows, then give --missingness FILE")}
 	}
 	if moments.Is(path) {
-		return data.ReadOptions{}, usageError{fmt.Errorf("--stream: %s holds moments, which have no rows: leave it out", path)}
+		return data.ReadOptions{}, usageError{fmt.Errorf("--stream: %s holds moments, not rows; leave it out", path)}
 	}
 	return f.tableFlags.options()
 }
 
-// prepareFile prepares the estimate from the rows of an open file.
 func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
 	if f.tableFlags.levels && slices.ContainsFunc(f.rows.LeftOut, func(c data.Column) bool { return c.Kind == data.Nominal }) {
-		return usageError{errors.New("--stream: a mixture of tables with nominal columns is fitted to all rows at once: leave it out, or leave these columns out (--exclude)")}
+		return usageError{errors.New("--stream: a mixture with nominal columns needs all rows; leave it out, or --exclude these columns")}
 	}
 	tellLeftOut(cmd.ErrOrStderr(), f.rows.LeftOut)
 	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}

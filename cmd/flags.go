@@ -17,8 +17,7 @@ import (
 	"missingscore/internal/spelling"
 )
 
-// nonZero refuses flags, of those that the command has, that were set to zero or less: zero
-// would be taken for "the default" further down.
+// nonZero refuses given flags that are not positive: 0 stands for the default.
 func nonZero(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
@@ -30,14 +29,12 @@ func nonZero(cmd *cobra.Command, names ...string) error {
 	return nil
 }
 
-// largest are the largest values of whole-number flags that make tables, models and
-// workers; the others stay below largestOther.
+// largest are upper limits of integer flags; other flags have largestOther.
 var largest = map[string]int{"d": 1 << 16, "centres": 1 << 16, "draws": 1 << 24, "lambdas": 1 << 16, "workers": 1 << 12}
 
 const largestOther = 1<<31 - 1
 
-// checkNumbers refuses values that no command can use: numbers that are not finite or too
-// large to count with, and an empty --out. Sizes that are one by one possible are for fits.
+// checkNumbers refuses numbers that are not finite or too large, and an empty --out.
 func checkNumbers(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(flag *pflag.Flag) {
 		text := flag.Value.String()
@@ -62,7 +59,7 @@ func checkNumbers(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// checkSize refuses sizes whose product is more numbers than there is memory for.
+// checkSize refuses products of sizes that exceed the memory.
 func checkSize(sizes ...size) error {
 	product, words := 1.0, []string{}
 	for _, s := range sizes {
@@ -75,19 +72,17 @@ func checkSize(sizes ...size) error {
 	return nil
 }
 
-// size is one for checkSize, with its words, as "rows (--n)".
 type size struct {
 	n    int
 	what string
 }
 
-// expectedOf are the kinds of flags, as pflag names them, in plain words.
 var expectedOf = map[string]string{
 	"int": "a whole number", "uint64": "a whole number that is not negative", "float64": "a number", "bool": "true or false",
-	"stringSlice": "names as a,b,c (one with a comma or a quotation mark in quotation marks)",
+	"stringSlice": "names as a,b,c (quote names with commas)",
 }
 
-// flagError is an error of reading a command's flags without Go's words for it.
+// flagError replaces the flag package's words in an error.
 func flagError(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
@@ -113,11 +108,10 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("--%s %s: %s", flag.Name, value.GetValue(), strings.TrimSuffix(fmt.Sprint(errors.Unwrap(value)), "\n"))
 }
 
-// incidental are flags that a result does not depend on: where it is written, what is shown
-// meanwhile, in how many parts it is made, and what it may take.
+// incidental are flags that do not change the result.
 var incidental = []string{"out", "json", "verbose", "quiet", "workers", "resume", "shard", "merge", memoryFlag}
 
-// commandLine is the command that makes the result again, as a shell takes it.
+// commandLine is the shell command that reproduces the result.
 func commandLine(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath()}
 	for _, arg := range cmd.Flags().Args() {
@@ -136,13 +130,11 @@ func commandLine(cmd *cobra.Command) string {
 	return strings.Join(words, " ")
 }
 
-// made says how the results of a command can be made again.
 func made(cmd *cobra.Command, seed uint64) report.Made {
 	version, _, _ := strings.Cut(strings.TrimPrefix(versionText(buildInfo()), "missingscore "), "\n")
 	return report.Made{Command: commandLine(cmd), Version: version, Seed: seed}
 }
 
-// flagWord is a flag's value as a shell takes it.
 func flagWord(value pflag.Value) string {
 	if list, ok := value.(pflag.SliceValue); ok { // its String has brackets
 		return shell.List(list.GetSlice())

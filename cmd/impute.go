@@ -34,7 +34,6 @@ import (
 	"missingscore/trainers/posterior"
 )
 
-// imputeCommand is the impute command: its flags, and what is read.
 type imputeCommand struct {
 	completingFlags
 	fit    firstFit
@@ -167,7 +166,6 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 	return f.finish(cmd, f.known, converged, summary)
 }
 
-// readModel reads the table and the model, which it makes where there is none.
 func (f *imputeCommand) readModel(cmd *cobra.Command, args []string) (err error) {
 	if len(args) == 1 {
 		f.model, err = f.fit.run(cmd, &f.completingFlags, args[0], f.kept.resume)
@@ -188,7 +186,6 @@ func (f *imputeCommand) readModel(cmd *cobra.Command, args []string) (err error)
 	return err
 }
 
-// consistent refuses flags that exclude each other.
 func (f *imputeCommand) consistent(cmd *cobra.Command) error {
 	if err := nonZero(cmd, "pmm", "components"); err != nil {
 		return err
@@ -205,7 +202,7 @@ func (f *imputeCommand) consistent(cmd *cobra.Command) error {
 	return f.check(cmd, append(slices.Clone(fitted.Samplers), fitted.FromPosterior)...)
 }
 
-// placed refuses a model in the place of a table, and a table in that of a model.
+// placed refuses model and table in the wrong order.
 func (f *imputeCommand) placed(args []string) error {
 	isModel, err := modelFile(args[0])
 	swapped := false
@@ -279,8 +276,8 @@ func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []
 	return r.Values, converged, fmt.Sprintf("expectations of %d cells of %d rows, %s%s%s", t.Missing(), t.N, how, f.values.held(f.known, changed), mixing), nil
 }
 
-// pointErrors are the largest Monte-Carlo error of a cell in deviations of its column, and
-// each column's root mean square.
+// pointErrors are the largest Monte Carlo error, in standard deviations of its column, and the root mean
+// square error of each column.
 func pointErrors(t *data.Table, r *fitted.Points) (worst float64, byColumn map[string]any) {
 	byColumn = map[string]any{}
 	for _, c := range fitted.Summarise(t, r.Values, 1) {
@@ -296,8 +293,7 @@ func pointErrors(t *data.Table, r *fitted.Points) (worst float64, byColumn map[s
 	return worst, byColumn
 }
 
-// compare sets what was imputed beside what was observed: moments of numbers, shares of the most
-// frequent levels.
+// compare prints observed and imputed moments, or shares of levels, side by side.
 func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 	listed := []map[string]any{}
 	numbers, levels := tabwriter.NewWriter(stderr, 0, 0, 2, ' ', tabwriter.AlignRight), tabwriter.NewWriter(stderr, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -335,7 +331,6 @@ func (f *imputeCommand) compare(stderr io.Writer, values []float64, draws int) {
 	}
 }
 
-// short is v with four digits, or a dash where there is no number.
 func short(v float64) string {
 	if math.IsNaN(v) {
 		return "–"
@@ -347,9 +342,8 @@ func momentsJSON(m fitted.Moments) map[string]any {
 	return map[string]any{"mean": plain(m.Mean), "sd": plain(m.SD), "min": plain(m.Low), "max": plain(m.High)}
 }
 
-// fromTable tells whether draws come from the table alone, without a fitted model: by
-// --sampler posterior, or where nothing asks for a model. --point and --pmm ask for one only if all
-// columns are of numbers.
+// fromTable reports whether draws come from the table alone: --sampler posterior, or no flag that needs
+// a model. --point and --pmm need one if all columns are numeric.
 func (f *imputeCommand) fromTable(cmd *cobra.Command, args []string) (bool, error) {
 	words := f.fit.modelFlags()
 	alone := len(args) == 1 && len(words) == 0
@@ -374,7 +368,6 @@ func (f *imputeCommand) fromTable(cmd *cobra.Command, args []string) (bool, erro
 	return alone, nil
 }
 
-// withLevels says whether a column of the table holds levels.
 func (f *imputeCommand) withLevels(path string) (bool, error) {
 	fit := &f.fit.fit
 	fit.tableFlags.formatFlags = f.table.formatFlags
@@ -386,7 +379,6 @@ func (f *imputeCommand) withLevels(path string) (bool, error) {
 	return err == nil && slices.ContainsFunc(t.Levels, func(levels []string) bool { return levels != nil }), nil // an error is told of by who reads next
 }
 
-// readAlone reads and judges the table.
 func (f *imputeCommand) readAlone(cmd *cobra.Command, path string) error {
 	if err := checkSamplerFlags(cmd, fitted.FromPosterior); err != nil {
 		return err
@@ -529,7 +521,6 @@ const (
 	keptDraws           = 50  // of the parameters, for --model-out
 )
 
-// tellUnmet says of which column the chains have met least, and what helps.
 func (f *imputeCommand) tellUnmet(m *mcmc.Mixing, names []string) string {
 	worst := names[m.Row]
 	advice := fmt.Sprintf("leave it out (--exclude %s)", shell.List([]string{worst}))
@@ -540,7 +531,6 @@ func (f *imputeCommand) tellUnmet(m *mcmc.Mixing, names []string) string {
 		posterior.MostRHat, posterior.MostColumnRHat, m.Worst, worst, f.out, worst, advice)
 }
 
-// tellLaw adds what is known of the law to the result, and says it.
 func (f *imputeCommand) tellLaw(r *fitted.PosteriorImputed) (summary string) {
 	t := f.cells.Table
 	model := "mixture of normals"
@@ -558,8 +548,7 @@ func (f *imputeCommand) tellLaw(r *fitted.PosteriorImputed) (summary string) {
 	return summary
 }
 
-// firstFit is the fit of a command that takes a table in place of a model, by the flags of
-// the fit command.
+// firstFit fits a model for a command that was given none, by the flags of fit.
 type firstFit struct {
 	command *cobra.Command // fit, of which the flags are
 	fit     fitCommand
@@ -584,7 +573,6 @@ func (f *firstFit) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.save, "model-out", "", "`file` for the model that makes the draws, used by impute, sample and score (default: OUT.model.json of a fitted model)")
 }
 
-// given are the flags of the fit that are set, and whether any is.
 func (f *firstFit) given() (words []string) {
 	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed {
@@ -594,8 +582,7 @@ func (f *firstFit) given() (words []string) {
 	return words
 }
 
-// modelFlags are the given flags that ask for a model to be fitted, and not only say what the
-// table is.
+// modelFlags are the given flags that need a model.
 func (f *firstFit) modelFlags() (names []string) {
 	f.command.Flags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Changed && !slices.Contains(tableFlagNames, flag.Name) {
@@ -605,7 +592,6 @@ func (f *firstFit) modelFlags() (names []string) {
 	return names
 }
 
-// refuse refuses flags of a fit where a model is given.
 func (f *firstFit) refuse() error {
 	if f.save != "" {
 		return usageError{errors.New("--model-out: a model is given, and none is made; leave it out")}
@@ -617,8 +603,7 @@ func (f *firstFit) refuse() error {
 	return nil
 }
 
-// run fits a model to a table and gives the model's file. A run that is resumed after its fit
-// takes the model that it made.
+// run fits a model and returns its file. A resumed run takes the model that it has fitted.
 func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, resume bool) (model string, err error) {
 	if f.save == "" {
 		f.save = siblingOf(c.out, filepath.Base(c.out)+".model.json")
@@ -665,8 +650,7 @@ func exists(path string) bool {
 	return path != "" && err == nil
 }
 
-// modelFile tells whether a file is a model rather than a table: whether it begins as
-// JSON does.
+// modelFile reports whether a file is a model: it begins with {.
 func modelFile(path string) (bool, error) {
 	if path == data.Stdin || atomicfile.Special(path) {
 		return false, nil
@@ -688,7 +672,6 @@ func modelFile(path string) (bool, error) {
 	}
 }
 
-// valueFlags say which values may be imputed.
 type valueFlags struct {
 	donors      int
 	round, clip []string
@@ -761,7 +744,6 @@ func (f *valueFlags) parseClip(t *data.Table) error {
 	return nil
 }
 
-// end is a number, or what stands for none.
 func end(text string, none float64) (float64, error) {
 	if text == "" {
 		return none, nil
@@ -783,7 +765,6 @@ func column(t *data.Table, name string) (int, error) {
 	return 0, fmt.Errorf("the model has no column %q%s; its columns are %s", name, spelling.DidYouMean(name, t.Names), strings.Join(t.Names, ", "))
 }
 
-// apply makes draws what they may be, and says what it did.
 func (f *valueFlags) apply(cmd *cobra.Command, i *imputeCommand, r *fitted.Imputed) (how string, err error) {
 	t := i.cells.Table
 	if f.donors == 0 {
@@ -806,7 +787,6 @@ func (f *valueFlags) apply(cmd *cobra.Command, i *imputeCommand, r *fitted.Imput
 	return how, nil
 }
 
-// held says what became of the values.
 func (f *valueFlags) held(known map[string]any, changed int) string {
 	if f.hold.Step == nil && f.hold.Low == nil {
 		return "\nimputed numbers are not rounded and may leave the observed range; --pmm, --round auto or --clip observed change that"
@@ -815,7 +795,7 @@ func (f *valueFlags) held(known map[string]any, changed int) string {
 	return fmt.Sprintf("; %d values rounded or moved into their range", changed)
 }
 
-// resumableDraws are the draws of a run that may be cut and go on.
+// resumableDraws are the saved draws of an interrupted run.
 type resumableDraws struct {
 	resume bool
 
@@ -825,10 +805,8 @@ type resumableDraws struct {
 	problem error // of saving
 }
 
-// state is where the draws of a run that is cut go, nowhere beside a device or a pipe.
 func (f *drawingFlags) state() string { return siblingOf(f.out, filepath.Base(f.out)+".state") }
 
-// begin makes the run keep its draws, and go on with those that there are.
 func (k *resumableDraws) begin(cmd *cobra.Command, f *imputeCommand) error {
 	if k.path = f.state(); k.path == "" {
 		if k.resume {
@@ -862,7 +840,6 @@ func (k *resumableDraws) begin(cmd *cobra.Command, f *imputeCommand) error {
 	return nil
 }
 
-// save saves the draws at the run's pace, once there are any.
 func (k *resumableDraws) save(ctx context.Context, p *fitted.Partial) error {
 	if p.Count() == 0 {
 		return nil
@@ -873,7 +850,6 @@ func (k *resumableDraws) save(ctx context.Context, p *fitted.Partial) error {
 	})
 }
 
-// explain says what is left of a run that gave no result.
 func (k *resumableDraws) explain(err error, path string) error {
 	if !errors.Is(err, context.Canceled) || k.partial == nil || k.partial.Count() == 0 {
 		return refused(err, path)
@@ -881,7 +857,7 @@ func (k *resumableDraws) explain(err error, path string) error {
 	if k.problem != nil {
 		return interrupted(fmt.Sprintf("nothing is written, and the draws so far cannot be saved: %v", k.problem))
 	}
-	return interrupted(fmt.Sprintf("the draws so far are saved in %s; go on with the same command and --resume", k.path))
+	return interrupted(fmt.Sprintf("the draws so far are saved in %s; repeat the command with --resume", k.path))
 }
 
 func (k *resumableDraws) remove() error {
@@ -891,8 +867,7 @@ func (k *resumableDraws) remove() error {
 	return atomicfile.Remove(k.path)
 }
 
-// identity names what the draws depend on: the model, the observed cells, the settings and
-// what computes.
+// identity hashes everything that the draws depend on.
 func (f *imputeCommand) identity() (string, error) {
 	model, err := os.ReadFile(f.model)
 	if err != nil {

@@ -64,7 +64,7 @@ func TestImputationResumed(t *testing.T) {
 			root.SetErr(said)
 			err := root.ExecuteContext(ctx)
 			require.ErrorIs(t, err, context.Canceled)
-			require.ErrorContains(t, err, "the draws so far are saved in "+out+".state; go on with the same command and --resume")
+			require.ErrorContains(t, err, "the draws so far are saved in "+out+".state; repeat the command with --resume")
 			require.NoFileExists(t, out)
 
 			require.Equal(t, exitUsage, run(append(args, out, "--resume", "--draws", "3")...))

@@ -115,7 +115,7 @@ func killedAndResumed(t *testing.T, args []string, stateName, slash string) {
 	require.Equal(t, -1, code)
 	code, output := start(os.Interrupt, "--resume")
 	require.Equal(t, exitInterrupted, code, output)
-	require.Contains(t, output, "go on with the same command and --resume")
+	require.Contains(t, output, "repeat the command with --resume")
 	out, err := command(cut, "--resume", "--seed", "2").CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "--resume: ", "another seed is refused, and leaves the state as it is")
@@ -232,5 +232,5 @@ func TestCutBeforeAnythingIsSaved(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotContains(t, err.Error(), "--resume")
 	require.NoError(t, os.WriteFile(saved, nil, 0o600))
-	require.Contains(t, explain(context.Canceled, "table.csv", saved, "").Error(), "the state is saved in "+saved+"; go on with the same command and --resume")
+	require.Contains(t, explain(context.Canceled, "table.csv", saved, "").Error(), "the state is saved in "+saved+"; repeat the command with --resume")
 }

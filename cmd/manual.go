@@ -39,8 +39,7 @@ Releases have all of them in the folder man.`,
 	}
 }
 
-// writeManual writes the manual page of a command in the language of man(7). Help texts are
-// laid out already, and stay as they are.
+// writeManual writes a manual page in the language of man(7).
 func writeManual(w io.Writer, c *cobra.Command, version string) error {
 	var page strings.Builder
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
@@ -66,7 +65,7 @@ func writeManual(w io.Writer, c *cobra.Command, version string) error {
 	if c.Example != "" {
 		fmt.Fprintf(&page, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(c.Example))
 	}
-	page.WriteString(".SH EXIT STATUS\n0 done, 1 error, 2 mistake on the command line, 3 finished but not converged (results are written and marked), 130 interrupted (state saved).\n")
+	page.WriteString(".SH EXIT STATUS\n0 done, 1 error, 2 wrong command line, 3 not converged (results are written and marked), 130 interrupted (state saved).\n")
 	if c.HasParent() {
 		fmt.Fprintf(&page, ".SH SEE ALSO\n.BR %s (1)\n", roff(c.Root().Name()))
 	}
@@ -92,8 +91,7 @@ func writeOption(page *strings.Builder, f *pflag.Flag) {
 	fmt.Fprintf(page, ".TP\n.B %s\n%s\n", roff(form), roff(usage))
 }
 
-// roff is text that man takes as it stands: backslashes and hyphens are themselves, and a line
-// that begins with a dot or an apostrophe is no request.
+// roff escapes text for man.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

@@ -16,7 +16,6 @@ import (
 	"missingscore/internal/shell"
 )
 
-// momentsCommand is the moments command: its flags, and what its phases make.
 type momentsCommand struct {
 	tableFlags tableFlags
 	out, text  string
@@ -45,7 +44,7 @@ than 1e-12. Where nearly every row has its own pattern, the sums are as large as
   missingscore network readings.bin --out readings`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New("one table or more are expected")}
+				return usageError{errors.New("give at least one table")}
 			}
 			return nil
 		},
@@ -72,7 +71,7 @@ func (f *momentsCommand) run(cmd *cobra.Command, args []string) (err error) {
 	if f.merge {
 		for _, name := range []string{"shard", "pairs-only", "columns", "exclude", "id", "na", "sep", "dec", "kinds", "nominal", "strict"} {
 			if cmd.Flags().Changed(name) {
-				return usageError{fmt.Errorf("--%s is of reading tables, and --merge joins moments of tables that were read: leave it out", name)}
+				return usageError{fmt.Errorf("--%s has no use with --merge, which reads no tables; leave it out", name)}
 			}
 		}
 	}
@@ -102,7 +101,6 @@ func (f *momentsCommand) run(cmd *cobra.Command, args []string) (err error) {
 	return f.tell(cmd.OutOrStdout(), path, time.Since(start))
 }
 
-// momentsShard is the name of the file of a shard.
 const momentsShard = "moments-%d-of-%d.bin"
 
 type takenJSON struct {
@@ -140,8 +138,7 @@ func (f *momentsCommand) tell(w io.Writer, path string, took time.Duration) erro
 	return err
 }
 
-// joinMoments joins files of moments, and of folders the files of their shards, which must all be
-// there.
+// joinMoments joins files of moments and the shards in folders, which must be complete.
 func joinMoments(args []string) (*moments.Moments, error) {
 	var files, dirs []string
 	for _, arg := range args {
@@ -171,7 +168,7 @@ func joinMoments(args []string) (*moments.Moments, error) {
 		}
 		sum := string(m.Checksum())
 		if other, twice := known[sum]; twice && m.Rows > 0 {
-			return nil, fmt.Errorf("%s and %s hold the same rows, which would count twice: leave one of them out", other, file)
+			return nil, fmt.Errorf("%s and %s hold the same rows; leave one of them out", other, file)
 		}
 		known[sum] = file
 		if all == nil {
@@ -183,7 +180,6 @@ func joinMoments(args []string) (*moments.Moments, error) {
 	return all, nil
 }
 
-// take takes the moments of tables, or of the shard's part of them.
 func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Moments, error) {
 	o, err := f.tableFlags.options()
 	if err != nil {
@@ -194,7 +190,7 @@ func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Mome
 	case f.shards > 0 && len(files) == 1:
 		everyBlock = f.shards
 	case f.shards > len(files):
-		return nil, usageError{fmt.Errorf("--shard %s: there are only %d files to divide: take fewer shards, or shards of one file at a time", f.text, len(files))}
+		return nil, usageError{fmt.Errorf("--shard %s: there are only %d files; use fewer shards, or one file", f.text, len(files))}
 	case f.shards > 0:
 		var own []string
 		for at := f.i - 1; at < len(files); at += f.shards {
@@ -217,7 +213,7 @@ func (f *momentsCommand) take(cmd *cobra.Command, files []string) (*moments.Mome
 	return all, nil
 }
 
-// takeFile takes those of one table, of which everyBlock-th block the shard has; 0: all.
+// takeFile reads one table, or every everyBlock-th block of it.
 func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadOptions, everyBlock int) (m *moments.Moments, err error) {
 	if moments.Is(file) {
 		return nil, usageError{fmt.Errorf("%s holds moments already: add --merge to join files of moments", file)}
@@ -254,15 +250,13 @@ func (f *momentsCommand) takeFile(ctx context.Context, file string, o data.ReadO
 	return m, nil
 }
 
-// tooManyPatterns says what to do where there are.
 func tooManyPatterns(err error) error {
 	if errors.Is(err, moments.ErrPatterns) {
-		return fmt.Errorf("%w: their moments would be no smaller than the rows. Fit the table itself, or take --pairs-only, for --method pairwise", err)
+		return fmt.Errorf("%w: the moments are as large as the table. Fit the table, or add --pairs-only for --method pairwise", err)
 	}
 	return err
 }
 
-// unmerged says why two files do not go together.
 func unmerged(err error, first, second string) error {
 	if errors.Is(err, moments.ErrPatterns) {
 		return tooManyPatterns(err)

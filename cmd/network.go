@@ -29,7 +29,6 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// networkCommand is the network command: its flags, and what its phases make.
 type networkCommand struct {
 	networkFlags
 	out, truthFile string
@@ -144,7 +143,7 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 		return err
 	}
 	if f.spec.Inference.Kind == inference.None && cmd.Flags().Changed("level") {
-		return usageError{errors.New("--level is of --inference, which is none; leave it out, or ask for model, robust or bootstrap=N")}
+		return usageError{errors.New("--level needs --inference model, robust or bootstrap=N; add one, or leave --level out")}
 	}
 	if err := f.pictures.parse(cmd); err != nil {
 		return err
@@ -169,7 +168,7 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	}
 	t, c := f.table, f.config
 	if t.D < 2 {
-		return fmt.Errorf("%s: one column (%s) makes no network; at least two are needed", file, t.Names[0])
+		return fmt.Errorf("%s: a network needs two columns, but there is one: %s", file, t.Names[0])
 	}
 	if err := checkSize(size{t.N, "rows"}, size{t.D, "columns"}, size{f.spec.Steps.Draws, "draws (--draws)"}); err != nil {
 		return err
@@ -211,14 +210,13 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	return ensureDir(f.out)
 }
 
-// estimate runs the estimate, or goes on with one that was cut.
 func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	stderr := cmd.ErrOrStderr()
 	if err := f.announce(stderr, file, f.table); err != nil {
 		return err
 	}
 	if f.prepared.Domain != nil {
-		fmt.Fprintln(stderr, "the normal distribution is restricted to its support: precision and mean are those before the restriction, the objective is weighted by the distance to the boundary")
+		fmt.Fprintln(stderr, "the normal distribution is restricted to the support; precision and mean describe the unrestricted one")
 	}
 	if f.shard = f.resampling.shard; f.resampling.merge != nil {
 		if f.from, err = f.resampling.joined(f.spec.Inference); err != nil {
@@ -373,7 +371,6 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 	}
 }
 
-// inferenceJSON is what --json says of the uncertainty of pairs.
 type inferenceJSON struct {
 	Kind  string     `json:"kind"`
 	Level float64    `json:"level"`
@@ -381,7 +378,6 @@ type inferenceJSON struct {
 	Pairs []pairJSON `json:"pairs"`
 }
 
-// pairJSON is one pair: null for what is not known.
 type pairJSON struct {
 	From      string   `json:"from"`
 	To        string   `json:"to"`
@@ -396,7 +392,6 @@ type pairJSON struct {
 	Rows      int      `json:"pairs"`
 }
 
-// uncertainty is inferenceJSON of a result, nil without inference.
 func uncertainty(r *trainers.Result) *inferenceJSON {
 	found := r.Network.Inference
 	if found == nil {
@@ -413,7 +408,7 @@ func uncertainty(r *trainers.Result) *inferenceJSON {
 	return out
 }
 
-// known is x, nil where there is no number.
+// known is a pointer to x, nil for NaN.
 func known(x float64) *float64 {
 	if math.IsNaN(x) {
 		return nil
@@ -421,7 +416,7 @@ func known(x float64) *float64 {
 	return &x
 }
 
-// shownSize is the estimate that an edge's interval belongs to, or without one its partial correlation.
+// shownSize is the estimate of the interval, or the partial correlation if there is none.
 func shownSize(e network.Edge) float64 {
 	if u := e.Uncertainty; u != nil && !math.IsNaN(u.Low) && !math.IsNaN(u.High) {
 		return u.Estimate
@@ -429,8 +424,6 @@ func shownSize(e network.Edge) float64 {
 	return e.PartialCorrelation
 }
 
-// sizeText is an edge's partial correlation or strength on the screen; with an interval, the estimate that this
-// belongs to.
 func sizeText(e network.Edge) string {
 	u, words, signed := e.Uncertainty, "", "%+.3f"
 	if e.Unsigned {
@@ -449,15 +442,13 @@ func sizeText(e network.Edge) string {
 	return text
 }
 
-// resamplingFlags spread a network's resamples over processes: each makes a shard of them
-// and leaves it in a file, from which another joins them.
+// resamplingFlags spread resamples over processes: each makes one shard, --merge joins them.
 type resamplingFlags struct {
 	text  string
 	shard inference.Shard
 	merge []string // folders of the shards
 }
 
-// shardFile is the name of what a shard has made: its state.
 const shardFile = "shard-%d-of-%d.bin"
 
 func (f *resamplingFlags) add(cmd *cobra.Command, c *inference.Config) {
@@ -480,13 +471,13 @@ func (f *resamplingFlags) parse(cmd *cobra.Command, c inference.Config, resume b
 	}
 	switch {
 	case c.Resamples == 0 && c.Stability == 0:
-		return usageError{fmt.Errorf("--%s is of resamples, and there are none: add --inference bootstrap=500 or --stability 1000, or leave it out", name)}
+		return usageError{fmt.Errorf("--%s needs resamples: add --inference bootstrap=500 or --stability 1000, or leave it out", name)}
 	case f.text != "" && f.merge != nil:
 		return usageError{errors.New("--shard makes resamples and --merge joins them: leave one of them out")}
 	case f.merge != nil && resume:
-		return usageError{errors.New("--merge goes on from the shards, --resume from the state of a run that was cut: leave one of them out")}
+		return usageError{errors.New("--merge continues shards, --resume an interrupted run; leave one of them out")}
 	case f.text != "" && cmd.Flags().Changed("truth"):
-		return usageError{errors.New("--truth is of the results, which a shard does not write: give it with --merge")}
+		return usageError{errors.New("--truth: a shard writes no results; give it with --merge")}
 	}
 	return nil
 }
@@ -498,7 +489,7 @@ func (f *resamplingFlags) file() string {
 	return stateFile
 }
 
-// locked is what a run keeps for itself: the folder, or of a shard only its file.
+// locked is the path that a run locks: the folder, or the file of a shard.
 func (f *resamplingFlags) locked(out string) string {
 	if f.shard.N > 0 {
 		return filepath.Join(out, f.file())
@@ -506,7 +497,7 @@ func (f *resamplingFlags) locked(out string) string {
 	return out
 }
 
-// joined is the state of a run that has made what all shards have.
+// joined is the state with the resamples of all shards.
 func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {
 	paths, err := findShards(shardFile, f.merge)
 	if err != nil {
@@ -537,15 +528,14 @@ func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {
 				unfinished = append(unfinished, s)
 			}
 		}
-		return nil, fmt.Errorf("--merge: %d resamples are not made yet, of the shards %s: run these again with --resume", len(left), strings.Join(unfinished, ", "))
+		return nil, fmt.Errorf("--merge: %d resamples are missing; run shards %s again with --resume", len(left), strings.Join(unfinished, ", "))
 	}
 	return all, nil
 }
 
-// tellShard says on stdout what comes after a shard.
 func (f *networkCommand) tellShard(cmd *cobra.Command) error {
 	s := f.resampling.shard
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "shard %d of %d is done: %s; after all the same command with --merge %s in place of --shard\n",
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "shard %d of %d is done: %s\nafter all shards: the same command with --merge %s instead of --shard\n",
 		s.I, s.N, filepath.Join(f.out, f.resampling.file()), shell.Word(f.out))
 	return err
 }

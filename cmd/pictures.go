@@ -20,7 +20,6 @@ import (
 	"missingscore/internal/printable"
 )
 
-// pictureFlags say how networks are drawn.
 type pictureFlags struct {
 	style      picture.Style
 	labels     map[string]string // of columns
@@ -30,7 +29,7 @@ type pictureFlags struct {
 	layoutFile string
 }
 
-// add adds the flags; groups is the name of the one for groups of columns.
+// add adds the flags; groups is the name of the flag for groups of columns.
 func (f *pictureFlags) add(cmd *cobra.Command, groups string) {
 	f.groupsFlag = groups
 	fl := cmd.Flags()
@@ -48,7 +47,6 @@ func addTheme(cmd *cobra.Command, theme *picture.Theme) {
 	cmd.Flags().StringVar((*string)(theme), "theme", picture.Themes[0], "`colours` of pictures: "+strings.Join(picture.Themes, ", "))
 }
 
-// parse checks the flags that need no table.
 func (f *pictureFlags) parse(cmd *cobra.Command) error {
 	usual := picture.Usual()
 	for _, limit := range []struct {
@@ -76,7 +74,6 @@ func (f *pictureFlags) parse(cmd *cobra.Command) error {
 	return nil
 }
 
-// load reads the files that tell of nodes.
 func (f *pictureFlags) load(stderr io.Writer, nodes []string) (err error) {
 	if f.labelsFile != "" {
 		if f.labels, err = data.ReadLabels(f.labelsFile, nodes); err != nil {
@@ -113,20 +110,19 @@ func (f *pictureFlags) load(stderr io.Writer, nodes []string) (err error) {
 		f.style.Layout[node] = r2.Vec{X: x, Y: y}
 	}
 	if without != nil {
-		fmt.Fprintf(stderr, "%s has no place for %s: placed beside their neighbours\n", f.layoutFile, strings.Join(without, ", "))
+		fmt.Fprintf(stderr, "%s has no place for %s; they stand beside their neighbours\n", f.layoutFile, strings.Join(without, ", "))
 	}
 	return nil
 }
 
-// tellMinimum says which edges a picture leaves out because there are very many.
 func (f *pictureFlags) tellMinimum(stderr io.Writer, file string, n *network.Network) {
 	if limits, hairball := f.style.Limits.Of(n); hairball {
 		fmt.Fprintf(stderr, "%s draws edges of |partial correlation| ≥ %.2g; --minimum 0 draws all %d\n", file, limits.Minimum, len(n.Edges))
 	}
 }
 
-// readByName reads a CSV file of a flag with this header: a line for each name. It gives the cells
-// after the name; names that are none of the table's columns are left out. Without a file it gives nil.
+// readByName reads a CSV file with this header and returns the cells after the name. It ignores names that
+// are not columns, and returns nil without a file.
 func readByName(flag, path string, header, columns []string) (cells map[string][]string, err error) {
 	if path == "" {
 		return nil, nil
@@ -145,7 +141,7 @@ func readByName(flag, path string, header, columns []string) (cells map[string][
 	r.FieldsPerRecord = len(header)
 	first, err := r.Read()
 	if err != nil || !slices.Equal(first, header) {
-		return nil, fmt.Errorf("%s: the first line is expected to be %s", path, strings.Join(header, ","))
+		return nil, fmt.Errorf("%s:1: the first line must be %s", path, strings.Join(header, ","))
 	}
 	known := map[string]string{}
 	for _, name := range columns {

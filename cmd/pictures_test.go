@@ -25,10 +25,10 @@ func TestPictureFiles(t *testing.T) {
 	require.NoError(t, f.load(&said, nodes))
 	require.Equal(t, map[string]string{"Ozone": "air", "Temp, max": "weather, mostly"}, f.style.GroupOf)
 	require.Equal(t, map[string]r2.Vec{"Ozone": {X: 1, Y: -2}, "Temp, max": {X: 0.5, Y: 10}}, f.style.Layout)
-	require.Equal(t, f.layoutFile+" has no place for Wind: placed beside their neighbours\n", said.String())
+	require.Equal(t, f.layoutFile+" has no place for Wind; they stand beside their neighbours\n", said.String())
 	for text, want := range map[string]string{
-		"":                             "--layout: " + f.layoutFile + ": the first line is expected to be name,x,y",
-		"Ozone,1,2\n":                  "the first line is expected to be name,x,y",
+		"":                             "--layout: " + f.layoutFile + ":1: the first line must be name,x,y",
+		"Ozone,1,2\n":                  "the first line must be name,x,y",
 		"name,x,y\nOzone,1\n":          "3 cells a line are expected",
 		"name,x,y\nWind,1,2\nWind,1,2": `:3: the column "Wind" has a line already`,
 		"name,x,y\nelse,1,2\n":         "names none of the table's columns",

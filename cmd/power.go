@@ -33,7 +33,6 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// powerCommand is the power command: its flags, and what its phases make.
 type powerCommand struct {
 	networkFlags
 	truthFlags
@@ -110,12 +109,11 @@ func (f *powerCommand) options(cmd *cobra.Command) error {
 		return err
 	}
 	if f.like != "" && (sameFile(f.out, f.like) || sameFile(f.out, filepath.Dir(f.like))) {
-		return usageError{fmt.Errorf("--out: writing into %s would overwrite the report of --like: choose another --out", f.out)}
+		return usageError{fmt.Errorf("--out: %s holds the report of --like; choose another folder", f.out)}
 	}
 	return distinctFiles(cmd, inFolder(f.out, append(slices.Clone(report.PowerFiles), stateFile)...)...)
 }
 
-// load makes the truth and its gaps, and prepares the estimate on a table drawn from it.
 func (f *powerCommand) load(cmd *cobra.Command) (err error) {
 	o, err := f.tableFlags.options()
 	if err != nil {
@@ -156,7 +154,6 @@ func (f *powerCommand) load(cmd *cobra.Command) (err error) {
 	return ensureDir(f.out)
 }
 
-// try draws and estimates tables, or goes on with a run that was cut.
 func (f *powerCommand) try(cmd *cobra.Command) error {
 	stderr := cmd.ErrOrStderr()
 	fmt.Fprintf(stderr, "%s; %d tables each of %s rows, by %s\n", f.source, f.study.Tables, listed(f.study.Rows), f.spec.Steps.Method)
@@ -177,7 +174,7 @@ func (f *powerCommand) try(cmd *cobra.Command) error {
 	f.result, err = power.Run(cmd.Context(), f.problem, f.study, run, kept.done)
 	bar.finish()
 	if errors.Is(err, context.Canceled) {
-		return interrupted(fmt.Sprintf("%d of %d tables are saved in %s; go on with the same command and --resume", kept.done.Count(), len(f.study.Rows)*f.study.Tables, kept.path))
+		return interrupted(fmt.Sprintf("%d of %d tables are saved in %s; repeat the command with --resume", kept.done.Count(), len(f.study.Rows)*f.study.Tables, kept.path))
 	}
 	return err
 }
@@ -223,7 +220,7 @@ func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	}
 	f.warn(r.Warnings, cmd.ErrOrStderr())
 	if f.like != "" && r.Config.Tables > 0 {
-		fmt.Fprintln(cmd.ErrOrStderr(), "note: an estimated network has stronger edges than the true one and lacks its weak ones, so that more rows are needed than it says")
+		fmt.Fprintln(cmd.ErrOrStderr(), "note: an estimated network overstates its edges, so the true network needs more rows")
 	}
 	if !f.json {
 		fmt.Fprintf(w, "report: %s\n", filepath.Join(f.out, "report.html"))
@@ -234,16 +231,15 @@ func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	return nil
 }
 
-// answer says in a sentence how many rows are needed.
 func answer(r *power.Result) string {
 	c, n := r.Config, r.Needed
 	first, last := r.Points[0], r.Points[len(r.Points)-1]
 	find := fmt.Sprintf("find %g %% of the true edges (sensitivity %[2]g)", 100*c.Sensitivity, c.Sensitivity)
 	switch {
 	case n.Rows == 0:
-		return fmt.Sprintf("%d rows, the fewest that were tried, %s or more.", first.Rows, find)
+		return fmt.Sprintf("%d rows, the fewest tried, %s or more.", first.Rows, find)
 	case math.IsInf(n.Rows, 1):
-		return fmt.Sprintf("More than %d rows, the most that were tried, are needed to %s. With %[1]d rows, the sensitivity is %.3[3]f: try more (--rows).", last.Rows, find, last.Means[power.Sensitivity].Value)
+		return fmt.Sprintf("More than %d rows, the most tried, are needed to %s. With %[1]d rows, the sensitivity is %.3[3]f: try more (--rows).", last.Rows, find, last.Means[power.Sensitivity].Value)
 	}
 	low, high := fmt.Sprintf("%.0f", math.Ceil(n.Low)), fmt.Sprintf("%.0f", math.Ceil(n.High))
 	if n.Low == 0 {
@@ -279,7 +275,6 @@ func graphTruth(shape string, d, edges int, strength float64, seed uint64) (*pow
 	return t, largest, nil
 }
 
-// gapsText says in words how rows get their gaps.
 func gapsText(g power.Gaps, file string) string {
 	if g.Like != nil {
 		t := g.Like
@@ -291,75 +286,38 @@ func gapsText(g power.Gaps, file string) string {
 	return fmt.Sprintf("%.3g %% of the cells missing completely at random", 100*g.Share)
 }
 
-// powerJSON is power.json, and with seconds what --json prints.
-type powerJSON struct {
-	Sensitivity float64 `json:"sensitivity"`
-	// Rows, Low and High are null beyond the numbers of rows that were tried.
-	Rows     *int        `json:"rows"`
-	Low      *int        `json:"low"`
-	High     *int        `json:"high"`
-	Reached  string      `json:"reached"` // "within" the rows that were tried, "below" or "above" them
-	Answer   string      `json:"answer"`
-	Truth    truthJSON   `json:"truth"`
-	Method   string      `json:"method"`
-	Tables   int         `json:"tables"`
-	Level    float64     `json:"level"`
-	Points   []pointJSON `json:"points"`
-	Warnings []string    `json:"warnings"`
-	BLAS     string      `json:"blas"`
-	Seconds  *float64    `json:"seconds,omitempty"`
-}
-
-type truthJSON struct {
-	Source  string `json:"source"`
-	Columns int    `json:"columns"`
-	Edges   int    `json:"edges"`
-}
-
-type pointJSON struct {
-	Rows        int                 `json:"rows"`
-	Tables      int                 `json:"tables"`
-	Failed      int                 `json:"failed"`
-	Unconverged int                 `json:"unconverged"`
-	Measures    map[string]meanJSON `json:"measures"`
-}
-
-// meanJSON is a mean: null for what is not known.
-type meanJSON struct {
-	Mean *float64 `json:"mean"`
-	Low  *float64 `json:"low"`
-	High *float64 `json:"high"`
-}
-
+// encodePower is power.json; --json adds the seconds. Numbers of rows beyond those that were tried are null.
 func encodePower(f *powerCommand, seconds *float64) ([]byte, error) {
 	blas, err := graph.BLAS()
 	if err != nil {
 		return nil, err
 	}
 	r, c := f.result, f.result.Config
-	out := powerJSON{
-		Sensitivity: c.Sensitivity, Rows: tried(r.Needed.Rows), Low: tried(r.Needed.Low), High: tried(r.Needed.High), Reached: "within", Answer: answer(r),
-		Truth: truthJSON{f.source, len(f.problem.Truth.Names), f.problem.Truth.Edges()}, Method: f.spec.Steps.Method,
-		Tables: c.Tables, Level: c.Level, Warnings: append([]string{}, r.Warnings...), BLAS: blas, Seconds: seconds,
-	}
+	reached, points := "within", []map[string]any{}
 	switch {
 	case r.Needed.Rows == 0:
-		out.Reached = "below"
+		reached = "below"
 	case math.IsInf(r.Needed.Rows, 1):
-		out.Reached = "above"
+		reached = "above"
 	}
 	for _, p := range r.Points {
-		q := pointJSON{Rows: p.Rows, Tables: p.Tables, Failed: p.Failed, Unconverged: p.Unconverged, Measures: map[string]meanJSON{}}
+		measures := map[string]any{}
 		for m, v := range p.Means {
-			q.Measures[power.Names[m]] = meanJSON{known(v.Value), known(v.Low), known(v.High)}
+			measures[power.Names[m]] = map[string]any{"mean": known(v.Value), "low": known(v.Low), "high": known(v.High)}
 		}
-		out.Points = append(out.Points, q)
+		points = append(points, map[string]any{"rows": p.Rows, "tables": p.Tables, "failed": p.Failed, "unconverged": p.Unconverged, "measures": measures})
+	}
+	out := map[string]any{"sensitivity": c.Sensitivity, "rows": tried(r.Needed.Rows), "low": tried(r.Needed.Low), "high": tried(r.Needed.High), "reached": reached, "answer": answer(r),
+		"truth":  map[string]any{"source": f.source, "columns": len(f.problem.Truth.Names), "edges": f.problem.Truth.Edges()},
+		"method": f.spec.Steps.Method, "tables": c.Tables, "level": c.Level, "points": points, "warnings": append([]string{}, r.Warnings...), "blas": blas}
+	if seconds != nil {
+		out["seconds"] = *seconds
 	}
 	text, err := json.Marshal(out)
 	return append(text, '\n'), err
 }
 
-// tried is a number of rows, nil beyond those that were tried.
+// tried is a sample size, nil beyond the sizes that were tried.
 func tried(rows float64) *int {
 	if rows == 0 || math.IsInf(rows, 1) {
 		return nil
@@ -367,7 +325,6 @@ func tried(rows float64) *int {
 	return new(int(math.Ceil(rows)))
 }
 
-// table writes the answer, and the measures by number of rows.
 func (f *powerCommand) table(w io.Writer) error {
 	fmt.Fprintln(w, answer(f.result))
 	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -390,7 +347,7 @@ func (f *powerCommand) table(w io.Writer) error {
 	return columns.Flush()
 }
 
-// truthFlags say which network tables are drawn from, and which cells of them are missing.
+// truthFlags give the true network and the gaps.
 type truthFlags struct {
 	like, table string
 	shape       string
@@ -417,29 +374,28 @@ func (f *truthFlags) check(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	switch {
 	case f.like == "" && !changed("d"):
-		return usageError{errors.New("a network to draw from is missing: give an earlier result with its table (--like RESULT --table TABLE.csv), or --d D with --graph")}
+		return usageError{errors.New("the true network is missing: give --like RESULT --table TABLE.csv, or --d D with --graph")}
 	case f.like != "" && changed("d"):
-		return usageError{errors.New("--like and --d are two networks to draw from; leave one of them out")}
+		return usageError{errors.New("--like and --d both give the true network; leave one of them out")}
 	case f.table != "" && changed("missing"):
-		return usageError{errors.New("--table and --missing are two ways to make gaps; leave one of them out")}
+		return usageError{errors.New("--table and --missing both make gaps; leave one of them out")}
 	case f.like == "" && f.table != "":
-		return usageError{errors.New("--table is of --like; give that, or make gaps with --missing")}
+		return usageError{errors.New("--table needs --like; add it, or make gaps with --missing")}
 	case f.like != "" && f.table == "" && !changed("missing"):
-		return usageError{errors.New("--like needs the table, whose gaps drawn rows get: give --table TABLE.csv, or --missing P for gaps completely at random")}
+		return usageError{errors.New("--like needs gaps: give --table TABLE.csv, or --missing P")}
 	case !(f.missing >= 0 && f.missing < 1):
 		return usageError{fmt.Errorf("--missing %v: a probability from 0 to less than 1 is expected", f.missing)}
 	case changed("edges") && f.shape != "random":
-		return usageError{fmt.Errorf("--edges is of --graph random, and %s has as many as its shape; leave one of them out", f.shape)}
+		return usageError{fmt.Errorf("--edges needs --graph random, not %s; leave one of them out", f.shape)}
 	}
 	for _, name := range []string{"graph", "edges", "strength"} {
 		if f.like != "" && changed(name) {
-			return usageError{fmt.Errorf("--%s is of --d, and the network is that of --like; leave one of them out", name)}
+			return usageError{fmt.Errorf("--%s needs --d, not --like; leave one of them out", name)}
 		}
 	}
 	return nil
 }
 
-// read makes the truth and its gaps, and says what they are.
 func (f *truthFlags) read(o data.ReadOptions, threshold float64, seed uint64) (t *power.Truth, gaps power.Gaps, source string, err error) {
 	gaps.Share = f.missing
 	if f.like == "" {
@@ -472,13 +428,12 @@ func (f *truthFlags) read(o data.ReadOptions, threshold float64, seed uint64) (t
 	}
 	source = fmt.Sprintf("network of %s, %d columns, %d edges, %s", filepath.Base(f.like), len(t.Names), t.Edges(), gapsText(gaps, filepath.Base(f.table)))
 	if lawful {
-		source += " (not by the law of missing cells that the result knows: drawn gaps do not look at values)"
+		source += "; gaps do not follow the missingness mechanism of the result"
 	}
 	return t, gaps, source, nil
 }
 
-// fitted is the truth that a result's model is, of columns after its transform, and whether
-// the result knows a law of missing cells.
+// fitted is the network of a result; lawful reports that the result has a missingness mechanism.
 func (f *truthFlags) fitted(threshold float64) (t *power.Truth, lawful bool, err error) {
 	path := f.like
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -490,7 +445,7 @@ func (f *truthFlags) fitted(threshold float64) (t *power.Truth, lawful bool, err
 	}
 	g, ok := s.Model.(*model.Gaussian)
 	if !ok {
-		return nil, false, fmt.Errorf("%s is a model of kind %s; a network is drawn from a Gaussian one", path, s.Kind)
+		return nil, false, fmt.Errorf("%s is a %s model; a Gaussian model is needed", path, s.Kind)
 	}
 	drawn := simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}
 	if blocks, cuts, latent := latentColumns(s, g.Dim()); latent {
@@ -501,8 +456,7 @@ func (f *truthFlags) fitted(threshold float64) (t *power.Truth, lawful bool, err
 	return t, s.Missingness != nil, err
 }
 
-// latentColumns are the columns of a model of d latent numbers, for power.NewLatentTruth; latent says
-// whether a column has levels.
+// latentColumns describe the columns of d latent numbers, for power.NewLatentTruth.
 func latentColumns(s *fitted.Saved, d int) (blocks []data.Block, cuts [][]float64, latent bool) {
 	cuts, first := make([][]float64, d), 0
 	for j, name := range s.Names {

@@ -13,9 +13,8 @@ import (
 	"missingscore/trainers/engine"
 )
 
-// progress shows how far a fit is: a bar on a terminal that can draw one, elsewhere a line every
-// 10 seconds. With --verbose there is also a line for each hundredth of a stage. Nothing is
-// coloured (NO_COLOR).
+// progress shows a bar on a terminal, else a line every 10 seconds; --verbose adds a line for each hundredth
+// of a stage.
 type progress struct {
 	w         io.Writer
 	bar       *progressbar.ProgressBar
@@ -34,11 +33,8 @@ func newProgress(w io.Writer, verbose bool) *progress {
 }
 
 func (p *progress) observe(s engine.Progress) {
-	if s.Stage == "bootstrap" || s.Stage == "stability" { // estimates made again, all alike
-		p.count(s.Stage, s.Unit+"s", s.Iteration, s.Total)
-		return
-	}
-	if s.Stage == "standard errors" || s.Stage == "reading" { // no steps of a fit
+	switch s.Stage {
+	case "bootstrap", "stability", "standard errors", "reading": // no steps of a fit
 		p.count(s.Stage, s.Unit+"s", s.Iteration, s.Total)
 		return
 	}
@@ -60,13 +56,11 @@ func (p *progress) observe(s engine.Progress) {
 	}
 }
 
-// left says how long the rest of the stage will take, judged by what this run has done of it.
 func (p *progress) left(done, total int) string {
 	left := time.Since(p.start) / time.Duration(max(1, done-p.before)) * time.Duration(total-done)
 	return fmt.Sprintf("about %v left", left.Round(time.Second))
 }
 
-// count shows how many of the stage's units are done, with the time that the rest will take.
 func (p *progress) count(stage, units string, done, total int) {
 	if stage != p.stage {
 		p.enter(stage, total)
@@ -82,10 +76,9 @@ func (p *progress) count(stage, units string, done, total int) {
 	}
 }
 
-// sayEach is how often progress off a terminal has a line; tests that wait for one have it sooner.
+// sayEach is the time between lines; tests shorten it.
 var sayEach = 10 * time.Second
 
-// enter begins a stage, if it is a new one.
 func (p *progress) enter(stage string, total int) {
 	if stage == p.stage {
 		return
@@ -98,7 +91,6 @@ func (p *progress) enter(stage string, total int) {
 	}
 }
 
-// due says whether it is time for another line.
 func (p *progress) due(done, total int) bool {
 	next := done * 100 / total
 	if time.Since(p.shown) < sayEach && !(p.verbose && next > p.hundredth) {
@@ -108,7 +100,6 @@ func (p *progress) due(done, total int) bool {
 	return true
 }
 
-// note writes a line in the middle of a stage.
 func (p *progress) note(line string) {
 	if p.bar != nil {
 		_ = p.bar.Clear() // drawn again when it moves on
@@ -124,7 +115,6 @@ func (p *progress) finish() {
 	p.stage = ""
 }
 
-// standing is where a fit is.
 func standing(s engine.Progress) string {
 	switch {
 	case s.Stage == "ebic":
@@ -144,8 +134,7 @@ func standing(s engine.Progress) string {
 	return fmt.Sprintf("λ %.4g, %d edges, loss %.5f", s.Lambda, s.Edges, s.Loss)
 }
 
-// reading shows how much of a table's file is read, where that takes long; a file is read again where
-// less of it is read than before.
+// reading shows the progress of reading a file, if it takes longer than longReading.
 type reading struct {
 	bar   *progress
 	start time.Time
@@ -163,7 +152,7 @@ func newReading(w io.Writer) *reading {
 	return &reading{bar: newProgress(w, false), start: now, shown: now}
 }
 
-// observe is told how many bytes of the file are read, of size or of a number that is not known.
+// observe takes the bytes that are read; size is 0 if unknown.
 func (r *reading) observe(read, size int64) {
 	if read < r.last {
 		r.bar.finish()

@@ -33,7 +33,6 @@ import (
 // Main runs the program with the arguments it was started with, and exits.
 func Main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is the program; it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -111,8 +110,7 @@ marked), 130 interrupted (state saved).`,
 	return root
 }
 
-// begin is what every command begins with: the matrix library and the memory that were asked
-// for, and numbers that can be used.
+// begin sets up every command: matrix library, memory limit, checks of numbers.
 func begin(cmd *cobra.Command) error {
 	if os.Getenv(graph.BLASVariable) != "" { // here, so that no model or table is blamed for it
 		if _, err := graph.BLAS(); err != nil {
@@ -126,7 +124,6 @@ func begin(cmd *cobra.Command) error {
 	return checkNumbers(cmd.Flags())
 }
 
-// exactArgs is cobra.ExactArgs as a usage error that says what is expected.
 func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -136,8 +133,8 @@ func exactArgs(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// abandonable runs work that cannot be stopped, as reading a pipe that nobody writes to, and
-// leaves it behind when ctx is done: work must write nothing that stays.
+// abandonable runs work that cannot be stopped, such as reading a pipe, and leaves it running when ctx is
+// done: work must not write files.
 func abandonable(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- panics.Caught(work) }()
@@ -158,23 +155,22 @@ const (
 	exitInterrupted = 130 // the state is saved
 )
 
-// usageError is a mistake on the command line.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// unconverged says that a fit finished, was written, and has not converged.
+// unconverged is the verdict of a fit that was written and has not converged.
 type unconverged struct{ verdict string }
 
 func (e unconverged) Error() string { return e.verdict }
 
-// interrupted says what is left of a command that the user stopped.
+// interrupted says what an interrupted command has saved.
 type interrupted string
 
 func (e interrupted) Error() string        { return string(e) }
 func (e interrupted) Is(target error) bool { return target == context.Canceled }
 
-// ending is the exit code of an error, what is said of it, and where to read on.
+// ending returns exit code, message and advice for an error.
 func ending(err error) (code int, message, advice string) {
 	var usage usageError
 	var open unconverged
@@ -194,8 +190,7 @@ func ending(err error) (code int, message, advice string) {
 	return exitError, err.Error(), ""
 }
 
-// asUsage makes a setting that cannot be used a mistake on the command line, named by
-// its flag. Other errors stay as they are.
+// asUsage turns a SettingError into a usage error with the name of its flag.
 func asUsage(cmd *cobra.Command, err error) error {
 	var wrong *trainers.SettingError
 	if err == nil || !errors.As(err, &wrong) {
@@ -216,14 +211,11 @@ type errorJSON struct {
 	Cell   string `json:"cell,omitempty"`
 }
 
-// place is how every message about a file's contents begins: FILE:LINE: and, where it is one
-// cell, column "NAME": "CELL".
+// place matches the beginning of messages about files: FILE:LINE: column "NAME": "CELL".
 var place = regexp.MustCompile(`^(?:--[a-z-]+: )?([^\n]+?):(\d+): (?:column ("(?:[^"\\]|\\.)*")(?:: ("(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9e]*) )?)?`)
 
-// aboutFlag is how a message about a flag begins.
 var aboutFlag = regexp.MustCompile(`^(?:unknown flag: |flag )?--([a-z-]+)`)
 
-// newErrorJSON takes the place out of a message, where it names one.
 func newErrorJSON(message string, exit int) errorJSON {
 	e := errorJSON{Error: message, Exit: exit, Code: "failed"}
 	if flag := aboutFlag.FindStringSubmatch(message); flag != nil {
@@ -247,7 +239,6 @@ func newErrorJSON(message string, exit int) errorJSON {
 	return e
 }
 
-// unquoted is what a message has in quotation marks, or what it has without.
 func unquoted(text string) string {
 	if plain, err := strconv.Unquote(text); err == nil {
 		return plain
@@ -257,8 +248,7 @@ func unquoted(text string) string {
 
 func printJSON(w io.Writer, v any) error { return json.NewEncoder(printable.Writer{W: w}).Encode(v) }
 
-// asksJSON tells whether arguments ask for JSON, also those of a command line with a mistake,
-// of which no flags are known.
+// asksJSON reports whether arguments contain --json, even if they have mistakes.
 func asksJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -266,8 +256,7 @@ func asksJSON(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool { return a == "--json" || a == "--json=true" })
 }
 
-// used notes whether anything was written, and the first error of it: cobra drops those of its
-// help.
+// used notes whether anything was written and the first error, which cobra drops.
 type used struct {
 	io.Writer
 	yes bool
@@ -282,8 +271,7 @@ func (u *used) Write(text []byte) (n int, err error) {
 	return n, err
 }
 
-// heedless goes on where nothing can be written: messages that nobody can read are no
-// reason to end a run.
+// heedless ignores errors of writing messages.
 type heedless struct{ w io.Writer }
 
 func (h heedless) Write(text []byte) (int, error) {
@@ -291,7 +279,7 @@ func (h heedless) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// beneath is the writer that all goes to in the end, for what draws on a terminal on purpose.
+// beneath is the innermost writer, for drawing on a terminal.
 func beneath(w io.Writer) io.Writer {
 	for {
 		switch v := w.(type) {
@@ -305,15 +293,12 @@ func beneath(w io.Writer) io.Writer {
 	}
 }
 
-// addQuiet adds --quiet to commands that say what they do.
 func addQuiet(commands ...*cobra.Command) {
 	for _, c := range commands {
 		c.Flags().BoolP("quiet", "q", false, "print errors only; with --json the object only")
 	}
 }
 
-// obeyQuiet leaves what a command says unsaid, if it was asked to. The error that ends it is
-// not the command's to print, and what --json asks for is the result.
 func obeyQuiet(cmd *cobra.Command) {
 	if !isSet(cmd, "quiet") {
 		return
@@ -324,16 +309,14 @@ func obeyQuiet(cmd *cobra.Command) {
 	}
 }
 
-// isSet tells whether a command has a switch and it is on.
 func isSet(cmd *cobra.Command, name string) bool {
 	on, err := cmd.Flags().GetBool(name)
 	return err == nil && on
 }
 
-// protocol is the version of docs/reference/clients.md, which packages for other languages rely on.
+// protocol is the version of docs/reference/clients.md.
 const protocol = 1
 
-// versionText says what program this is, a line each: version and revision, compiler and system, protocol.
 func versionText(b *debug.BuildInfo) string {
 	version, of := "(devel)", map[string]string{}
 	if b != nil {
@@ -360,23 +343,19 @@ func versionText(b *debug.BuildInfo) string {
 	return fmt.Sprintf("missingscore %s\n%s %s/%s\nprotocol %d\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, protocol)
 }
 
-// buildInfo is what the program knows of its build, nil for nothing.
 func buildInfo() *debug.BuildInfo {
 	b, _ := debug.ReadBuildInfo()
 	return b
 }
 
-// memoryFlag is memory.Flag as a command has it.
 const memoryFlag = "memory"
 
-// addMemory adds --memory to commands.
 func addMemory(commands ...*cobra.Command) {
 	for _, c := range commands {
 		c.Flags().String(memoryFlag, "", "limit of memory as a `size` such as 8GB (default: "+memory.Variable+", or 80 % of the free memory)")
 	}
 }
 
-// obeyMemory makes the limit what --memory says, or else the environment.
 func obeyMemory(cmd *cobra.Command) error {
 	if flag := cmd.Flags().Lookup(memoryFlag); flag != nil && flag.Changed {
 		if err := memory.Use(flag.Value.String()); err != nil {

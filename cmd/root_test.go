@@ -299,7 +299,7 @@ func TestFindShards(t *testing.T) {
 	require.Equal(t, []string{first, second, third}, all)
 	put(b, "shard-1-of-2.bin")
 	_, err = findShards(shardFile, []string{a, b})
-	require.EqualError(t, err, "--merge: there are shards of 3 and of 2: remove those that are not meant")
+	require.EqualError(t, err, "--merge: there are shards of 3 and of 2; remove one set")
 }
 
 // The command of the report is as a shell takes it, without what a result does not depend on.
@@ -334,7 +334,7 @@ func TestDifferenceText(t *testing.T) {
 	d := compare.Difference{Value: 0.2, Low: math.NaN(), High: math.NaN(), Q: 0.07}
 	require.Equal(t, "  difference +0.200  q 0.07", differenceText(d))
 	d.Estimates = &compare.Estimates{Value: 0.026, Low: -0.258, High: 0.307, Q: 0.91}
-	require.Equal(t, "  difference +0.200  q 0.07; with all pairs free  difference +0.026 [-0.258, +0.307]  q 0.91", differenceText(d))
+	require.Equal(t, "  difference +0.200  q 0.07; unpenalised  difference +0.026 [-0.258, +0.307]  q 0.91", differenceText(d))
 }
 
 func TestFolderName(t *testing.T) {

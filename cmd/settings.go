@@ -16,7 +16,7 @@ import (
 	"missingscore/trainers"
 )
 
-// settingsFlag is --config: a file of settings, the JSON of a trainers.Spec.
+// settingsFlag is --config, a JSON file of a trainers.Spec.
 type settingsFlag struct {
 	path  string
 	given map[string]any // what the file holds; nil without one
@@ -34,8 +34,7 @@ func (f *settingsFlag) Set(path string) error {
 	return nil
 }
 
-// read puts what the file says into s, whose fields flags are bound to, and the flags that were
-// given over it.
+// read decodes the file into s, then applies the given flags again.
 func (f *settingsFlag) read(cmd *cobra.Command, s *trainers.Spec) error {
 	if f.path == "" {
 		return nil
@@ -70,11 +69,11 @@ func (f *settingsFlag) read(cmd *cobra.Command, s *trainers.Spec) error {
 		field, why string
 		is         bool
 	}{
-		{"domain", "bounds are of columns by name: give --lower, --upper or --domain", true},
-		{"network", "it is of the commands network, compare and power: leave it out", !network},
-		{"model", "it is of the command fit: leave it out", network},
-		{"objective", "it is of the command fit: leave it out", network},
-		{"descent", "it is of the command fit: leave it out", network},
+		{"domain", "bounds need names of columns: use --lower, --upper or --domain", true},
+		{"network", "only network, compare and power take it: leave it out", !network},
+		{"model", "only fit takes it: leave it out", network},
+		{"objective", "only fit takes it: leave it out", network},
+		{"descent", "only fit takes it: leave it out", network},
 	} {
 		if _, there := f.given[wrong.field]; there && wrong.is {
 			return usageError{fmt.Errorf("--config %s: %s: %s", f.path, wrong.field, wrong.why)}
@@ -88,12 +87,12 @@ func (f *settingsFlag) read(cmd *cobra.Command, s *trainers.Spec) error {
 	return nil
 }
 
-// says tells whether a flag's text counts: always without a file, else where it was given.
+// says reports whether the value of a flag counts: without a file always, else if given.
 func (f *settingsFlag) says(cmd *cobra.Command, flag string) bool {
 	return f.given == nil || cmd.Flags().Changed(flag)
 }
 
-// settingName is what a user calls a setting: its place in the file of --config, or its flag.
+// settingName is the name of a setting for messages: its place in --config, or its flag.
 func settingName(cmd *cobra.Command, field string) string {
 	flag := cmd.Flags().Lookup(strings.ReplaceAll(field, "_", "-"))
 	if config := cmd.Flags().Lookup("config"); config != nil && (flag == nil || !flag.Changed) {
@@ -108,7 +107,7 @@ func settingName(cmd *cobra.Command, field string) string {
 	return "--" + flag.Name
 }
 
-// placeOf is where an object has a field, as steps.draws; of an object named so its kind. "" is nowhere.
+// placeOf is the path of a field in an object, such as steps.draws; "" if absent.
 func placeOf(object map[string]any, field string) string {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		inner, nested := object[name].(map[string]any)

@@ -25,7 +25,6 @@ import (
 	"missingscore/trainers/mcmc"
 )
 
-// simulation is the simulate command: its flags.
 type simulation struct {
 	kind          string
 	n, d, centres int
@@ -37,10 +36,8 @@ type simulation struct {
 	out           string
 }
 
-// simulationNames are the distributions that tables are drawn from.
 var simulationNames = []string{"normal", "star", "dense", "stars", "quartic", "moons", "ring", "curve", "modes"}
 
-// simulatedFiles are all that a simulation may write.
 var simulatedFiles = []string{"complete.csv", "data.csv", "truth.csv", "truth.json", "domain.json", "missingness.json"}
 
 func newSimulateCommand() *cobra.Command {
@@ -168,7 +165,7 @@ func (s *simulation) run(cmd *cobra.Command, kind string) error {
 	return s.advise(cmd.OutOrStdout(), truth, chains)
 }
 
-// hide hides cells of a table; by is how, nil for completely at random.
+// hide hides cells; by is the mechanism, nil for MCAR.
 func (s *simulation) hide(complete *data.Table) (hidden *data.Table, by *missingness.Model, err error) {
 	rng := stream.New(s.seed, stream.Hide)
 	if s.missingBy == "" {
@@ -183,7 +180,6 @@ func (s *simulation) hide(complete *data.Table) (hidden *data.Table, by *missing
 	return hidden, by, err
 }
 
-// advise says how the draws went and what to do next.
 func (s *simulation) advise(w io.Writer, truth *fitted.Saved, chains *mcmc.Result) error {
 	if chains != nil {
 		if _, err := fmt.Fprintf(w, "Hamiltonian Monte Carlo: %.0f %% accepted, R-hat at most %.3f, effective sample size of the chains at least %.0f\n",
@@ -191,7 +187,7 @@ func (s *simulation) advise(w io.Writer, truth *fitted.Saved, chains *mcmc.Resul
 			return err
 		}
 		if chains.WorstRHat() > 1.1 {
-			return unconverged{"NOT converged: the chains have not met (R-hat above 1.1); the table is written"}
+			return unconverged{"NOT converged: R-hat of the Markov chains exceeds 1.1; the table is written"}
 		}
 	}
 	at := func(name string) string { return filepath.Join(s.out, name) }
@@ -213,8 +209,7 @@ func (s *simulation) advise(w io.Writer, truth *fitted.Saved, chains *mcmc.Resul
 	return err
 }
 
-// trueModel is the true model with its support, and its matrix where it has one: the precision, or
-// the coefficients.
+// trueModel is the true model and its precision or coefficients, if it has any.
 func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, error) {
 	switch s.kind {
 	case "normal":
@@ -231,7 +226,7 @@ func (s *simulation) trueModel(rng *rand.Rand) (*fitted.Saved, *mat.SymDense, er
 			return nil, nil, err
 		}
 		if s.truncate != "" {
-			return nil, nil, usageError{fmt.Errorf("--truncate %s: the quartic model's quantiles are not known; use --lower, --upper or --domain", s.truncate)}
+			return nil, nil, usageError{fmt.Errorf("--truncate %s: not for the quartic model; use --lower, --upper or --domain", s.truncate)}
 		}
 		theta, err := simulate.Quartic(s.d, rng)
 		if err != nil {
@@ -260,7 +255,6 @@ func columnNames(d int) []string {
 	return names
 }
 
-// gaussian is a normal distribution, truncated by the usual kind where --truncate names none.
 func (s *simulation) gaussian(usual string, draw func() (simulate.Gaussian, error)) (*fitted.Saved, *mat.SymDense, error) {
 	names := columnNames(s.d)
 	cut, err := s.domain.read(names)
@@ -284,18 +278,16 @@ func (s *simulation) gaussian(usual string, draw func() (simulate.Gaussian, erro
 	return &fitted.Saved{Kind: "gaussian", Model: m, Names: names, Domain: support}, g.Precision, support.Check(names)
 }
 
-// mixture is a mixture, which has as many columns as it says.
 func (s *simulation) mixture(truth simulate.Mixture) (*fitted.Saved, *mat.SymDense, error) {
 	if s.truncate != "" || s.domain.lower != nil || s.domain.upper != nil || s.domain.file != "" {
-		return nil, nil, usageError{fmt.Errorf("%s is simulated on all of R^d: leave --truncate, --lower, --upper and --domain out", s.kind)}
+		return nil, nil, usageError{fmt.Errorf("%s has no support: leave --truncate, --lower, --upper and --domain out", s.kind)}
 	}
 	s.d = len(truth.Means[0])
 	m, err := model.NewMixture(truth)
 	return &fitted.Saved{Kind: "mixture", Model: m, Names: columnNames(s.d)}, nil, err
 }
 
-// truncated understands --truncate, whose kind is a usual one where it is a share alone; nil is
-// no truncation.
+// truncated parses --truncate; usual is the kind for a bare share. It returns nil without truncation.
 func (s *simulation) truncated(g simulate.Gaussian, usual string) (*domain.Domain, error) {
 	if s.truncate == "" {
 		return nil, nil

@@ -25,7 +25,6 @@ import (
 	"missingscore/trainers"
 )
 
-// tableFlags say how the table is read.
 type tableFlags struct {
 	formatFlags
 	columns, exclude []string
@@ -39,7 +38,6 @@ type tableFlags struct {
 	lenient          bool // the command describes the file, whatever its cells hold
 }
 
-// formatFlags say how the table's file is written.
 type formatFlags struct {
 	na       []string
 	texts    []string // columns of text that hold numbers
@@ -63,7 +61,6 @@ func (f *tableFlags) addWeights(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.weights, "weights", "", "`column` with sampling weights")
 }
 
-// addFormat is add for commands whose model says which columns they use.
 func (f *formatFlags) addFormat(cmd *cobra.Command) {
 	f.stderr = cmd.ErrOrStderr
 	cmd.Flags().StringSliceVar(&f.na, "na", data.DefaultNA, "`marks` of missing cells; an empty cell is always missing")
@@ -76,6 +73,11 @@ func (f *formatFlags) addFormat(cmd *cobra.Command) {
 func (f *tableFlags) options() (data.ReadOptions, error) {
 	if f.columns != nil && len(f.columns) == 0 {
 		return data.ReadOptions{}, usageError{fmt.Errorf("--columns is empty: names as a,b,c are expected")}
+	}
+	for k, name := range trimmed(f.columns) {
+		if slices.Contains(trimmed(f.columns)[:k], name) {
+			return data.ReadOptions{}, usageError{fmt.Errorf("--columns names %q twice; leave one of them out", name)}
+		}
 	}
 	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Numbers: trimmed(f.texts), Sheet: f.sheet, Progress: newReading(f.stderr()).observe}
 	switch sep := []rune(f.sep); {
@@ -107,7 +109,6 @@ func (f *tableFlags) options() (data.ReadOptions, error) {
 	return o, nil
 }
 
-// trimmed are names without the space around them, as a header is read.
 func trimmed(names []string) []string {
 	names = slices.Clone(names)
 	for k, name := range names {
@@ -116,20 +117,17 @@ func trimmed(names []string) []string {
 	return names
 }
 
-// tableBytes are what a fit may hold of a cell: its number, that of the standardised column, and
-// whether it is observed.
+// tableBytes is the memory of a cell in a fit: value, standardised value, mask.
 const tableBytes = 17
 
-// matrixBytes are what it may hold of a pair of columns, in either order: moments, and packed
-// matrices of the model, of its state and of where it is best.
+// matrixBytes is the memory of a pair of columns in a fit: moments and packed matrices.
 const matrixBytes = 24
 
-// heldBytes is what a fit to some cells of d columns may hold, in bytes.
 func heldBytes(cells, d int) float64 {
 	return tableBytes*float64(cells) + matrixBytes*float64(d)*float64(d)
 }
 
-// read gives the table; seed is for --hide.
+// read reads the table; seed is for --hide.
 func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 	o, err := f.options()
 	if err != nil {
@@ -140,7 +138,7 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 	}
 	var t *data.Table
 	if f.prices != "" && f.weights != "" {
-		return nil, usageError{errors.New("--weights: rows of --prices are days, which have no weights; leave one of them out")}
+		return nil, usageError{errors.New("--weights: days of --prices have no weights; leave one of them out")}
 	}
 	if f.prices != "" {
 		names := strings.Split(f.prices, ",")
@@ -172,20 +170,18 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 	return data.HideMCAR(t, f.hide, stream.New(seed, stream.Hide))
 }
 
-// shownNames is how many names of columns a line on the screen lists.
 const shownNames = 8
 
-// tellLeftOut says which columns of the file are left out and why, a line for each reason.
 func tellLeftOut(stderr io.Writer, columns []data.Column) {
 	for _, line := range data.LeftOutLines(columns, shownNames) {
 		fmt.Fprintln(stderr, line)
 	}
 }
 
-// leftOutJSON are the columns that are left out: [] rather than null.
+// leftOutJSON is never null.
 func leftOutJSON(t *data.Table) []data.Column { return append([]data.Column{}, t.LeftOut...) }
 
-// numbers leaves nominal columns out where the command takes numbers alone, and says so.
+// numbers leaves nominal columns out unless the command takes them.
 func (f *tableFlags) numbers(t *data.Table, file string) (*data.Table, error) {
 	if f.levels {
 		return t, nil
@@ -199,7 +195,7 @@ func (f *tableFlags) numbers(t *data.Table, file string) (*data.Table, error) {
 	return t, nil
 }
 
-// tellCodes says which numbers stand for the levels of binary and ordered columns.
+// tellCodes prints the numbers of binary and ordered levels.
 func tellCodes(stderr io.Writer, t *data.Table) {
 	var words []string
 	for j, name := range t.Names {
@@ -222,15 +218,13 @@ func tellCodes(stderr io.Writer, t *data.Table) {
 	}
 }
 
-// withRows refuses a file of moments, which has no rows.
 func withRows(path string) error {
 	if !moments.Is(path) {
 		return nil
 	}
-	return fmt.Errorf("%s holds moments of a table, not its cells: network and fit --model gaussian take it, and this needs the table itself", path)
+	return fmt.Errorf("%s holds moments, not rows: only network and fit --model gaussian read it", path)
 }
 
-// domainFlags say where the data can lie, in the table's units.
 type domainFlags struct {
 	lower, upper []string
 	file         string
@@ -243,7 +237,6 @@ func (f *domainFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.file, "domain", "", "JSON `file`: {\"lower\":{\"x1\":0},\"halfspace\":{\"a\":{\"x1\":1,\"x2\":-1},\"b\":0.5}}")
 }
 
-// addWeight adds what concerns the truncated objective.
 func (f *domainFlags) addWeight(cmd *cobra.Command, w *domain.Weight) {
 	fl := cmd.Flags()
 	fl.BoolVar(&w.Scalar, "g-per-row", false, "on a support: one weight g per row, as in the paper (default: one per cell)")
@@ -251,7 +244,7 @@ func (f *domainFlags) addWeight(cmd *cobra.Command, w *domain.Weight) {
 	fl.BoolVar(&w.NoTangent, "no-tangent", false, "on a half-space: omit the tangential correction, as in the paper (biased)")
 }
 
-// read gives the domain, nil if there is none.
+// read reads the table; seed is for --hide.
 func (f *domainFlags) read(names []string) (*domain.Domain, error) {
 	s := domain.All(len(names))
 	if f.file != "" {
@@ -275,7 +268,6 @@ func (f *domainFlags) read(names []string) (*domain.Domain, error) {
 	return s, nil
 }
 
-// narrow makes bounds the better of what they are and what a flag says.
 func narrow(bounds []float64, flag string, values, names []string, better func(x, y float64) float64) error {
 	if values != nil && len(values) == 0 {
 		return fmt.Errorf("%s is empty: column=value or a number is expected", flag)
@@ -294,7 +286,7 @@ func narrow(bounds []float64, flag string, values, names []string, better func(x
 	return nil
 }
 
-// parseBound reads column=value, or a value for all columns: j is −1 then.
+// parseBound reads column=value, or one value for all columns with j = −1.
 func parseBound(text string, names []string) (j int, v float64, err error) {
 	name, value, named := strings.Cut(text, "=")
 	name = strings.TrimSpace(name)
@@ -314,7 +306,7 @@ func parseBound(text string, names []string) (j int, v float64, err error) {
 	return j, v, nil
 }
 
-// around is read for a table, all of whose rows must lie inside.
+// around reads the support and checks that all rows are inside.
 func (f *domainFlags) around(t *data.Table, file string) (*domain.Domain, error) {
 	s, err := f.read(t.Names)
 	if err != nil || s == nil {
@@ -323,7 +315,7 @@ func (f *domainFlags) around(t *data.Table, file string) (*domain.Domain, error)
 	return s, atLine(t.Inside(s), file, "correct the row, leave it out, or change the domain (--lower, --upper, --domain)")
 }
 
-// atLine puts file and line to an error about a row, and what to do.
+// atLine adds file, line and advice to an error about a row.
 func atLine(err error, file, advice string) error {
 	var row *data.RowError
 	if !errors.As(err, &row) {
@@ -340,17 +332,15 @@ func atLine(err error, file, advice string) error {
 	return fmt.Errorf("%s: %s; %s", where, what, advice)
 }
 
-// missingnessFlag says what is known of cells missing not at random.
 type missingnessFlag struct{ file string }
 
-// estimateLaw is the value of --missingness that has the law estimated from the table.
 const estimateLaw = "estimate"
 
 func (f *missingnessFlag) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.file, "missingness", "", "JSON `file` with the missingness mechanism, or \"estimate\"")
 }
 
-// read gives the model, nil if there is none; it must leave room in the support.
+// read reads the table; seed is for --hide.
 func (f *missingnessFlag) read(t *data.Table, support *domain.Domain) (*missingness.Model, error) {
 	switch f.file {
 	case "":
@@ -368,24 +358,22 @@ func (f *missingnessFlag) read(t *data.Table, support *domain.Domain) (*missingn
 	return m, nil
 }
 
-// announce says what came of an estimate of the law.
 func (f *missingnessFlag) announce(w io.Writer, p *trainers.Prepared) {
 	law := p.Spec.Missingness
 	if f.file != estimateLaw {
 		return
 	}
 	if law == nil {
-		fmt.Fprintln(w, "--missingness estimate: no column's gaps depend on what other columns hold, so there is no law to estimate")
+		fmt.Fprintln(w, "--missingness estimate: no gaps depend on other columns, so there is nothing to estimate")
 		return
 	}
 	for j, name := range p.Table.Names {
 		if law.Logistic.Concerns(j) {
-			fmt.Fprintf(w, "--missingness estimate: a logistic law for %s\n", name)
+			fmt.Fprintf(w, "--missingness estimate: a logistic regression for %s\n", name)
 		}
 	}
 }
 
-// write prepares the law that was estimated, to be looked at and used again.
 func (f *missingnessFlag) write(set *atomicfile.Set, path string, r *trainers.Result) error {
 	law := r.Spec.Missingness
 	if f.file != estimateLaw || law == nil || path == "" {
@@ -394,10 +382,9 @@ func (f *missingnessFlag) write(set *atomicfile.Set, path string, r *trainers.Re
 	return set.Write(path, func(w io.Writer) error { return law.Write(w, r.Model.Names) })
 }
 
-// testedColumns are the columns for JSON: [] rather than null.
+// testedColumns is never null.
 func testedColumns(columns []mcar.Column) []mcar.Column { return append([]mcar.Column{}, columns...) }
 
-// transformFlag says which functions of columns the model is of.
 type transformFlag struct{ items, ordinal []string }
 
 func (f *transformFlag) add(cmd *cobra.Command) {
@@ -417,9 +404,9 @@ func (f *transformFlag) parse() (transform.Spec, error) {
 	case len(f.ordinal) == 0:
 		return s, usageError{errors.New("--ordinal is empty: names of columns or all are expected")}
 	case len(f.ordinal) > 1 && slices.Contains(f.ordinal, all):
-		return s, usageError{fmt.Errorf("--ordinal %s: all stands for every column, and others are named; leave one of the two out", strings.Join(f.ordinal, ","))}
+		return s, usageError{fmt.Errorf("--ordinal %s: give all or names of columns, not both", strings.Join(f.ordinal, ","))}
 	case f.ordinal[0] == all && s.Others != "":
-		return s, usageError{fmt.Errorf("--ordinal all: --transform %s is for all columns, too; name the columns of one of them", s.Others)}
+		return s, usageError{fmt.Errorf("--ordinal all: --transform %s is for all columns too; name the columns of one of them", s.Others)}
 	case f.ordinal[0] == all:
 		s.Others = transform.OrdinalKind
 		return s, nil
@@ -428,15 +415,14 @@ func (f *transformFlag) parse() (transform.Spec, error) {
 	}
 	for _, name := range f.ordinal {
 		if has := s.Columns[name]; has != "" && has != transform.OrdinalKind {
-			return s, usageError{fmt.Errorf("--ordinal %s: the column has the function %s (--transform), and categories have none; leave one of the two out", name, has)}
+			return s, usageError{fmt.Errorf("--ordinal %s: the column has --transform %s; leave one of them out", name, has)}
 		}
 		s.Columns[name] = transform.OrdinalKind
 	}
 	return s, nil
 }
 
-// rowAdvice says what to do about a row that cannot be used: where a cell has no T(x) another
-// function may help, else what others needs.
+// rowAdvice is the advice for a row that cannot be used: another transform, or others.
 func rowAdvice(err error, others string) string {
 	var value *transform.ValueError
 	if errors.As(err, &value) {
@@ -445,18 +431,18 @@ func rowAdvice(err error, others string) string {
 	return others
 }
 
-// readRows reads a table, or the rows that stand for one where the file holds moments.
+// readRows reads a table or a file of moments.
 func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, error) {
 	if !moments.Is(file) {
 		return f.tableFlags.read(file, f.spec.Steps.Seed)
 	}
 	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights", "kinds", "nominal", "strict"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
-			return nil, usageError{fmt.Errorf("--%s: %s holds moments, and how their tables are read was said when they were taken (missingscore moments): leave it out", name, file)}
+			return nil, usageError{fmt.Errorf("--%s: %s holds moments; give the flag to missingscore moments instead", name, file)}
 		}
 	}
 	if cmd.Flags().Changed("missingness") {
-		return nil, usageError{fmt.Errorf("--missingness: a law of missing cells is of rows, and %s holds moments: leave it out, or take the table itself", file)}
+		return nil, usageError{fmt.Errorf("--missingness needs rows, and %s holds moments; leave it out, or give the table", file)}
 	}
 	m, err := moments.Read(file)
 	if err != nil {
@@ -472,7 +458,6 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 	return t, nil
 }
 
-// selected are the moments of the columns that --columns, --exclude and --id leave.
 func (f *tableFlags) selected(m *moments.Moments) (*moments.Moments, error) {
 	o, err := f.options()
 	if err != nil {
@@ -495,8 +480,7 @@ func (f *tableFlags) selected(m *moments.Moments) (*moments.Moments, error) {
 	return m.Select(names)
 }
 
-// independent prepares an estimate again without the columns that others determine but for rounding,
-// if there are any, and says of each why.
+// independent prepares the estimate again without columns that others determine exactly; why has the reasons.
 func independent(file string, p *trainers.Prepared, names []string, again func(kept []string) (*trainers.Prepared, error)) (_ *trainers.Prepared, why []string, err error) {
 	for {
 		found, err := p.Findings()
@@ -508,14 +492,14 @@ func independent(file string, p *trainers.Prepared, names []string, again func(k
 		for _, f := range found {
 			if f.Exact != "" {
 				names = slices.DeleteFunc(names, func(name string) bool { return name == f.LeaveOut[0] })
-				now = append(now, fmt.Sprintf("column %s is left out, for others determine it: %s (exact but for rounding); --exclude leaves out another", f.LeaveOut[0], f.Exact))
+				now = append(now, fmt.Sprintf("column %s is left out because others determine it: %s; to keep it, --exclude another", f.LeaveOut[0], f.Exact))
 			}
 		}
 		if now == nil {
 			return p, why, nil
 		}
 		if len(names) < 2 {
-			return nil, nil, fmt.Errorf("%s: %s: one column makes no network; at least two are needed", file, strings.Join(now, "; "))
+			return nil, nil, fmt.Errorf("%s: %s: a network needs two columns", file, strings.Join(now, "; "))
 		}
 		if p, err = again(names); err != nil {
 			return nil, nil, fmt.Errorf("%w (%s)", err, strings.Join(now, "; "))
@@ -524,7 +508,6 @@ func independent(file string, p *trainers.Prepared, names []string, again func(k
 	}
 }
 
-// noteLeftOut puts what was left out to a network's warnings and model.
 func noteLeftOut(r *trainers.Result, why []string) {
 	r.Warnings = append(slices.Clone(why), r.Warnings...)
 	r.Model.Outcome.LeftOut = why

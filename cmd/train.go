@@ -26,8 +26,7 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// trainingFlags are those of every command that trains: the table with its support and
-// what is known of its gaps, the estimator, and a run that can be cut and resumed.
+// trainingFlags are the flags of commands that train.
 type trainingFlags struct {
 	tableFlags tableFlags
 	domain     domainFlags
@@ -82,7 +81,6 @@ func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	fl.StringVar(&c.Weighting, "weighting", "", "`average` over draws: uniform or leave-one-out (default: by method)")
 }
 
-// addRun adds the flags of a run that says how far it is, and can be cut and resumed.
 func (f *trainingFlags) addRun(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	f.settings.add(cmd)
@@ -109,7 +107,7 @@ func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	if f.normal != (nets.NormalOptions{}) {
 		setting.Default(&c.Imputer.Kind, "normal")
 		if c.Imputer.Kind != "normal" || f.imputerOptions != "" {
-			return usageError{errors.New("--mask-input, --diagonal-sd: these are of --imputer normal without --imputer-options; leave them out, or write them there")}
+			return usageError{errors.New("--mask-input, --diagonal-sd: only for --imputer normal; leave them out, or write them into --imputer-options")}
 		}
 		if c.Imputer.Options, err = json.Marshal(f.normal); err != nil {
 			return err
@@ -123,13 +121,11 @@ func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// prepare reads the support and what is known of missing cells, and prepares the
-// estimate. It refuses flags that mean nothing for it.
+// prepare reads support and missingness, prepares the estimate and checks the flags of the method.
 func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) (*trainers.Prepared, error) {
 	return f.prepareBy(cmd, t, file, func(s trainers.Spec) (*trainers.Prepared, error) { return trainers.Prepare(t, s) })
 }
 
-// prepareBy is prepare by a function, for a table or its columns alone.
 func (f *trainingFlags) prepareBy(cmd *cobra.Command, t *data.Table, file string, by func(trainers.Spec) (*trainers.Prepared, error)) (*trainers.Prepared, error) {
 	var err error
 	s := &f.spec
@@ -151,7 +147,7 @@ func (f *trainingFlags) prepareBy(cmd *cobra.Command, t *data.Table, file string
 	return p, checkMethodFlags(cmd, asked, p)
 }
 
-// inTable puts the table's file to an error of preparing an estimate, but to a setting's.
+// inTable adds the file to an error, unless it is about a setting.
 func inTable(err error, file, advice string) error {
 	var wrong *trainers.SettingError
 	var row *data.RowError
@@ -161,7 +157,6 @@ func inTable(err error, file, advice string) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// announce says what is about to be trained on, and by which matrix library.
 func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err error) {
 	if f.blas, err = graph.BLAS(); err != nil {
 		return err
@@ -177,8 +172,7 @@ func (f *trainingFlags) announce(w io.Writer, file string, t *data.Table) (err e
 	return err
 }
 
-// fit makes the estimate with progress on stderr; saved is where its state goes, and
-// advice is for a fit that diverges.
+// fit estimates with progress; saved is the path of the state, advice is for a divergent fit.
 func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, saved, advice string) (*trainers.Result, error) {
 	state, err := f.state(saved, cmd.ErrOrStderr())
 	if err != nil {
@@ -225,7 +219,6 @@ func (f *trainingFlags) fit(cmd *cobra.Command, p *trainers.Prepared, file, save
 	return r, nil
 }
 
-// state is where the run starts.
 func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, error) {
 	if f.from != nil {
 		return f.from, nil
@@ -241,8 +234,7 @@ func (f *trainingFlags) state(saved string, stderr io.Writer) (*trainers.State, 
 	return state, err
 }
 
-// explain says what to do after a run that gave no result; advice is for one that
-// diverged.
+// explain adds advice to the error of a run without a result.
 func explain(err error, file, saved, advice string) error {
 	var wrong *trainers.SettingError
 	switch {
@@ -251,9 +243,9 @@ func explain(err error, file, saved, advice string) error {
 	case errors.Is(err, context.Canceled) && saved == "":
 		return refused(err, file)
 	case errors.Is(err, context.Canceled) && !exists(saved):
-		return interrupted("it was cut before there was anything to save, and nothing is written")
+		return interrupted("nothing is saved and nothing is written")
 	case errors.Is(err, context.Canceled):
-		return interrupted(fmt.Sprintf("the state is saved in %s; go on with the same command and --resume", saved))
+		return interrupted(fmt.Sprintf("the state is saved in %s; repeat the command with --resume", saved))
 	case errors.Is(err, losses.ErrNotPositiveDefinite):
 		return fmt.Errorf("%s: the fit diverged: %w; %s", file, losses.ErrNotPositiveDefinite, advice)
 	case errors.Is(err, trainers.ErrUnits):
@@ -268,7 +260,6 @@ func explain(err error, file, saved, advice string) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
-// warn gives the warnings that were not given before.
 func (f *trainingFlags) warn(warnings []string, stderr io.Writer) {
 	for _, w := range warnings {
 		if slices.Contains(f.told, w) {
@@ -282,7 +273,6 @@ func (f *trainingFlags) warn(warnings []string, stderr io.Writer) {
 	}
 }
 
-// needs say what an estimator must do for a flag to mean anything.
 var needs = []struct {
 	lacks string
 	met   func(estimator.Estimator) bool
@@ -292,11 +282,10 @@ var needs = []struct {
 	{"has no fixed proposal", func(e estimator.Estimator) bool { return e.Proposes() }, []string{"proposal-sd"}},
 	{"trains no imputer", func(e estimator.Estimator) bool { return e.Trains() },
 		[]string{"imputer-steps", "imputer-rate", "imputer-loss", "imputer", "imputer-options", "mask-input", "diagonal-sd", "warm-up"}},
-	{"has one kind of averages only", func(e estimator.Estimator) bool { return e.Correctable() }, []string{"weighting"}},
+	{"has one kind of average only", func(e estimator.Estimator) bool { return e.Correctable() }, []string{"weighting"}},
 }
 
-// checkMethodFlags refuses flags that the estimator in use, or a support without boundary or
-// half-space, makes meaningless: who sets one expects a difference. asked is --method.
+// checkMethodFlags refuses flags that the method or the support does not use; asked is --method.
 func checkMethodFlags(cmd *cobra.Command, asked string, p *trainers.Prepared) error {
 	e, s := p.Estimator, p.Support
 	name := "method " + e.Name
@@ -320,16 +309,15 @@ func checkMethodFlags(cmd *cobra.Command, asked string, p *trainers.Prepared) er
 	}
 	for _, flag := range []string{"g-per-row", "g-cap"} {
 		if s == nil && cmd.Flags().Changed(flag) {
-			return usageError{fmt.Errorf("--%s is about a support, and there is none; leave it out, or say where the rows can lie (--lower, --upper, --domain)", flag)}
+			return usageError{fmt.Errorf("--%s needs a support; leave it out, or add --lower, --upper or --domain", flag)}
 		}
 	}
 	if (s == nil || len(s.Half) == 0) && cmd.Flags().Changed("no-tangent") {
-		return usageError{fmt.Errorf("--no-tangent is about a half-space, and there is none; leave it out, or give one by --domain")}
+		return usageError{fmt.Errorf("--no-tangent needs a half-space; leave it out, or add one by --domain")}
 	}
 	return nil
 }
 
-// capable are the estimators that meet a need and can estimate what p is to.
 func capable(p *trainers.Prepared, met func(estimator.Estimator) bool) (names []string) {
 	for _, e := range estimator.All {
 		if met(e) && p.Allows(e) {
@@ -339,8 +327,7 @@ func capable(p *trainers.Prepared, met func(estimator.Estimator) bool) (names []
 	return names
 }
 
-// networkFlags are those of every command that estimates networks: how a path goes, what is
-// chosen of it, and how uncertain that is.
+// networkFlags are the flags of commands that estimate networks.
 type networkFlags struct {
 	trainingFlags
 	selection, penalty string
@@ -368,8 +355,8 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "`threads`; results do not depend on them")
 }
 
-// takesLevels reports whether networks are of the columns' levels if there are some: the method is auto
-// or em-latent, and neither bounds nor a law of missing cells are given.
+// takesLevels reports whether networks may have categories: method auto or em-latent, without support and
+// missingness mechanism.
 func (f *networkFlags) takesLevels(cmd *cobra.Command) bool {
 	for _, flag := range []string{"lower", "upper", "domain", "missingness"} {
 		if cmd.Flags().Changed(flag) {
@@ -386,7 +373,6 @@ func (f *networkFlags) addInference(cmd *cobra.Command, kind string) {
 	fl.Float64Var(&f.spec.Inference.Level, "level", inference.DefaultLevel, "level of confidence intervals")
 }
 
-// parseNetwork turns the flags into a Spec.
 func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
 	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "level", "stability", "iterations", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
 		return err
@@ -411,7 +397,7 @@ func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
 			c.Select.Gamma = &f.gamma
 		}
 	} else if cmd.Flags().Changed("gamma") {
-		return usageError{fmt.Errorf("--gamma is of --select %s, and λ is chosen by %s; leave one of them out", strings.Join(regpath.GammaSelections(), " and "), c.Select.Kind)}
+		return usageError{fmt.Errorf("--gamma needs --select %s, not %s; leave one of them out", strings.Join(regpath.GammaSelections(), " and "), c.Select.Kind)}
 	}
 	if cmd.Flags().Changed("refit") {
 		c.Refit = &f.refit

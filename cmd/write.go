@@ -18,14 +18,11 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// inputFlags are those of any command that name a file to read.
 var inputFlags = []string{"like", "table", "domain", "missingness", "missing-by", "truth", "labels", "config"}
 
-// output is a file that a command writes, and the flag that says where. No path: it is not
-// written.
+// output is a file that a command writes and its flag; an empty path is not written.
 type output struct{ flag, path string }
 
-// inFolder are the files of a folder that --out names.
 func inFolder(dir string, names ...string) (files []output) {
 	for _, name := range names {
 		files = append(files, output{"out", filepath.Join(dir, name)})
@@ -33,8 +30,7 @@ func inFolder(dir string, names ...string) (files []output) {
 	return files
 }
 
-// distinctFiles refuses to write over what the command reads, arguments and inputFlags, and to
-// write one file twice.
+// distinctFiles refuses outputs that overwrite an input or another output.
 func distinctFiles(cmd *cobra.Command, outputs ...output) error {
 	type use struct{ path, by string }
 	var taken []use
@@ -51,7 +47,7 @@ func distinctFiles(cmd *cobra.Command, outputs ...output) error {
 			continue
 		}
 		if flag := cmd.Flags().Lookup(out.flag); flag != nil && flag.Value.String() == data.Stdin {
-			return usageError{fmt.Errorf("--%s -: results are files, and - names none: choose a name", out.flag)}
+			return usageError{fmt.Errorf("--%s -: results are files; choose a name", out.flag)}
 		}
 		for _, t := range taken {
 			if sameFile(out.path, t.path) {
@@ -63,8 +59,6 @@ func distinctFiles(cmd *cobra.Command, outputs ...output) error {
 	return nil
 }
 
-// sameFile tells whether two paths are one file, be it there yet or not. Devices and pipes
-// have no content to overwrite.
 func sameFile(a, b string) bool {
 	if atomicfile.Special(a) || atomicfile.Special(b) {
 		return false
@@ -81,7 +75,7 @@ func target(path string) string {
 	return atomicfile.Target(path)
 }
 
-// siblingOf is the path of a file beside another, none beside a device or a pipe.
+// siblingOf is the path of a file beside another, "" beside a device or a pipe.
 func siblingOf(path, name string) string {
 	if atomicfile.Special(path) {
 		return ""
@@ -102,7 +96,7 @@ func ensureDirOf(path string) error {
 
 func ensureDir(dir string) error {
 	if found, err := os.Stat(dir); err == nil && !found.IsDir() {
-		return usageError{fmt.Errorf("--out %s is a file, and a folder is expected: choose another --out", dir)}
+		return usageError{fmt.Errorf("--out %s is a file; choose a folder", dir)}
 	}
 	for above := dir; above != filepath.Dir(above); above = filepath.Dir(above) {
 		if to, err := os.Readlink(above); err == nil && !exists(above) {
@@ -118,8 +112,7 @@ func ensureDir(dir string) error {
 	return nil
 }
 
-// phases runs what commands that write have in common: load, which is left behind where it is
-// interrupted, then work and write while nobody else writes the outputs.
+// phases runs load, which may be abandoned, then work and write with the outputs locked.
 func phases(cmd *cobra.Command, load func() error, outputs func() []string, work, write func() error) error {
 	if err := abandonable(cmd.Context(), load); err != nil {
 		return asUsage(cmd, err)
@@ -135,11 +128,9 @@ func phases(cmd *cobra.Command, load func() error, outputs func() []string, work
 	return write()
 }
 
-// folderLock is the name of the file that keeps a folder for one run.
 const folderLock = ".missingscore.lock"
 
-// lock keeps the files and folders that a command writes, which --out names, for this
-// process. One that another run writes is refused: the two would mix what they write.
+// lock locks files and folders against other runs.
 func lock(outputs ...string) (release func(), err error) {
 	var locks []func()
 	release = func() {
@@ -169,15 +160,12 @@ func lock(outputs ...string) (release func(), err error) {
 	return release, nil
 }
 
-// saveShare is how many times as long as a save takes passes until the next, at least: a run
-// then spends less than a twentieth of its time on saves.
+// saveShare limits saving to 1/20 of the run's time.
 const saveShare = 20
 
-// saveEach is how often a run saves; tests of runs that are cut save more often.
+// saveEach is the least time between saves; tests shorten it.
 var saveEach = time.Second
 
-// savePace says when a run that may be cut saves what it has: once a second, or less often
-// where that takes long, and when the run is cut.
 type savePace struct {
 	last time.Time     // when the last save ended, or the run began
 	took time.Duration // the last save
@@ -196,14 +184,12 @@ func (p *savePace) save(ctx context.Context, save func() error) error {
 	return err
 }
 
-// resumableReplicates are those of a run that may be cut and go on.
 type resumableReplicates[T any] struct {
 	path string
 	done *replicate.Done[T]
 	pace savePace
 }
 
-// begin starts the run that of names, with what is saved of it if it goes on.
 func (k *resumableReplicates[T]) begin(of string, resume bool) error {
 	k.done, k.pace = replicate.NewDone[T](of), newSavePace()
 	if !resume {
@@ -239,8 +225,7 @@ func parseShard(text string) (i, n int, err error) {
 	return i, n, nil
 }
 
-// findShards are the files of all shards in the folders of --merge, in order; none where there
-// is no such file. Names are pattern with I and N.
+// findShards are the shards in folders, in order; none if there is no such file.
 func findShards(pattern string, dirs []string) (paths []string, err error) {
 	n, of := 0, map[int]string{}
 	for _, dir := range dirs {
@@ -254,7 +239,7 @@ func findShards(pattern string, dirs []string) (paths []string, err error) {
 				continue
 			}
 			if n != 0 && shards != n {
-				return nil, fmt.Errorf("--merge: there are shards of %d and of %d: remove those that are not meant", n, shards)
+				return nil, fmt.Errorf("--merge: there are shards of %d and of %d; remove one set", n, shards)
 			}
 			n, of[i] = shards, filepath.Join(dir, e.Name())
 		}
@@ -276,7 +261,6 @@ func findShards(pattern string, dirs []string) (paths []string, err error) {
 	return nil, fmt.Errorf("--merge: the files of shards %s%s are missing: run them, or name their folders too", strings.Join(missing, ", "), more)
 }
 
-// noShards says that there is no file of a shard where --merge looks for one.
 func noShards(pattern string, in []string) error {
 	return fmt.Errorf("--merge: there is no file "+pattern+" in %s: run the shards first, as --shard 1/8", 1, 8, strings.Join(in, ", "))
 }

@@ -19,14 +19,11 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// dpi of a PNG, enough for print.
 const dpi = 200
 
-// haloWidth is how far the halo of text reaches, in points.
 const haloWidth vg.Length = 1.4
 
-// themed is a canvas in the colours of a theme. Text in the colour behind is drawn as a halo: wider
-// by haloWidth on all sides.
+// themed draws in the colours of a theme. Text in the colour behind is drawn as a halo.
 type themed struct {
 	vg.CanvasSizer
 	theme Theme
@@ -52,12 +49,11 @@ func (t *themed) FillString(f font.Face, at vg.Point, s string) {
 	t.CanvasSizer.FillString(f, at, s) // fitted makes the halo in SVG
 }
 
-// inside is a paper within its margin, in the colours of a theme.
 func inside(paper vg.CanvasSizer, theme Theme) draw.Canvas {
 	return draw.Crop(draw.New(&themed{CanvasSizer: paper, theme: theme}), margin, -margin, margin, -margin)
 }
 
-// PNG draws the picture and gives the function that writes it.
+// PNG draws the picture and returns the function that writes it.
 func PNG(p *plot.Plot, width, height vg.Length, theme Theme) func(io.Writer) error {
 	c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
 	onWhite := *p
@@ -89,12 +85,10 @@ func SVG(p *plot.Plot, width, height vg.Length, theme Theme) (string, error) {
 	return fitted(text[strings.Index(text, "<svg"):]), nil
 }
 
-// label matches a piece of text as vgsvg writes it: style, font size, escaped text.
-// Text that looks like it cannot match, since its quotes are escaped.
+// label matches text as vgsvg writes it: style, font size, escaped text.
 var label = regexp.MustCompile(`style="font-family:Liberation Sans;([^"]*font-size:([0-9.]+)px[^"]*)">([^<]*)</text>`)
 
-// fitted gives each text the width that the layout assumed: few computers have Liberation
-// Sans, and another font would run over rims and margins. Text in the colour behind becomes a halo.
+// fitted fixes the width of each text, for viewers without Liberation Sans, and draws halos.
 func fitted(svg string) string {
 	around := fmt.Sprintf("stroke:#FFFFFF;stroke-width:%g;stroke-linejoin:round;fill:#FFFFFF", 2*haloWidth.Points())
 	return label.ReplaceAllStringFunc(svg, func(found string) string {

@@ -29,14 +29,11 @@ type Curve struct {
 	Unsigned bool // which has no sign
 }
 
-// labelled is how many curves of the chosen network are named.
 const labelled = 10
 
-// Path draws each pair's partial correlation against λ, which decreases to the
-// right on a log scale. A vertical line marks the chosen λ, NaN for none. Chosen edges are coloured
-// by the sign that they have in the result (positive blue, negative dashed red), the strongest ten
-// of them named at the right; other pairs are thin and grey. The legend stands above the curves.
-// It fails if X and Y differ in length, a value is not finite or a λ not positive.
+// Path draws partial correlations against λ (log scale, decreasing). Chosen edges are blue or, if negative,
+// dashed red, the strongest ten with names; other pairs are grey. A vertical line marks the chosen λ, NaN for
+// none. It fails if X and Y differ in length, a value is not finite or a λ not positive.
 func Path(curves []Curve, chosen float64) (*plot.Plot, error) {
 	lambda, err := lambdas(curves)
 	if err != nil {
@@ -69,7 +66,6 @@ func Path(curves []Curve, chosen float64) (*plot.Plot, error) {
 	return p, nil
 }
 
-// lambdas are those of all curves, whose values must be finite.
 func lambdas(curves []Curve) (lambda []float64, err error) {
 	for _, c := range curves {
 		if len(c.X) != len(c.Y) || len(c.X) == 0 {
@@ -85,8 +81,7 @@ func lambdas(curves []Curve) (lambda []float64, err error) {
 	return lambda, nil
 }
 
-// addCurves draws curves in this order and the names of the last ones that are chosen, and gives
-// their legend.
+// addCurves draws curves in order, names the last chosen ones and returns the legend.
 func addCurves(p *plot.Plot, drawn []Curve) (key row) {
 	const width = 1.4
 	var names endLabels
@@ -131,7 +126,7 @@ func (c Curve) layer() int {
 	return 0
 }
 
-// size is that in the result or, where it is 0 there, the last on the path that is not.
+// size is the value in the result or, if 0, the last on the path that is not 0.
 func (c Curve) size() float64 {
 	size := c.Size
 	for i := len(c.Y) - 1; i >= 0 && size == 0; i-- {
@@ -145,8 +140,7 @@ func (c Curve) end() plotter.XY {
 	return plotter.XY{X: c.X[i], Y: c.Y[i]}
 }
 
-// moving is the curve from the last λ before it leaves 0. In sparse networks most
-// pairs are 0 almost everywhere, and a picture of all points would take megabytes.
+// moving starts the curve at the last 0, which keeps files small.
 func (c Curve) moving() plotter.XYs {
 	first := slices.IndexFunc(c.Y, func(y float64) bool { return y != 0 })
 	if first < 0 {
@@ -159,8 +153,7 @@ func (c Curve) moving() plotter.XYs {
 	return xy
 }
 
-// endLabels names curves to the right of their last points, moved apart
-// where they would overlap.
+// endLabels are names to the right of curves, moved apart.
 type endLabels []endLabel
 
 type endLabel struct {
@@ -196,7 +189,6 @@ func (ls endLabels) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// GlyphBoxes keeps room for the names on the right.
 func (ls endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	var boxes []plot.GlyphBox
 	for _, l := range ls {
@@ -206,7 +198,7 @@ func (ls endLabels) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return boxes
 }
 
-// spread moves increasing heights apart to at least gap, within [low, high] if that is long enough.
+// spread moves increasing heights at least gap apart, within [low, high] if possible.
 func spread(y []vg.Length, gap, low, high vg.Length) {
 	for i := range y {
 		y[i] = max(y[i], low+vg.Length(i)*gap)
@@ -223,8 +215,7 @@ func spread(y []vg.Length, gap, low, high vg.Length) {
 	}
 }
 
-// alongPath is a plot whose horizontal axis is λ, logarithmic and decreasing to
-// the right, as a path is walked. A λ that is not positive is an error.
+// alongPath is a plot with a decreasing logarithmic λ axis.
 func alongPath(title, y string, lambda []float64) (*plot.Plot, error) {
 	if len(lambda) == 0 {
 		return nil, fmt.Errorf("picture: the path has no lambda")
@@ -244,8 +235,7 @@ func alongPath(title, y string, lambda []float64) (*plot.Plot, error) {
 	return p, nil
 }
 
-// logTicks labels powers of ten, and 2 and 5 between them where the axis spans
-// less than two decades.
+// logTicks labels powers of ten, and 2 and 5 below two decades.
 type logTicks struct{}
 
 func (logTicks) Ticks(low, high float64) []plot.Tick {
@@ -268,7 +258,6 @@ func (logTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// forestRow is the height that a pair takes.
 const forestRow vg.Length = 14
 
 // ForestHeight is how high a picture of so many pairs should be.
@@ -283,9 +272,8 @@ func ForestWidth(pairs []network.Edge) vg.Length {
 	return max(16*vg.Centimeter, names+10*vg.Centimeter)
 }
 
-// Forest draws the estimates of pairs, which may be named by labels, with their intervals, the first at the top, around
-// a line at 0. An interval without 0 is blue or, below 0, red; one with 0 is
-// grey. Pairs without an estimate are an error; an interval that is not known is left out.
+// Forest draws estimates with intervals around a line at 0, the first pair at the top. Intervals with 0 are
+// grey. Every pair needs an estimate; unknown intervals are left out.
 func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
 	if len(pairs) == 0 {
 		return nil, errors.New("picture: no pairs to draw intervals of")
@@ -317,14 +305,10 @@ func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
 	return p, nil
 }
 
-// mostDots is how many pairs Inclusion draws.
 const mostDots = 5000
 
-// Inclusion draws each pair's share of resamples that have it as an edge against its
-// estimate: at the top are edges that hardly depend on the sample. Pairs of which one of
-// the two is not known are left out; it fails if none is left. Of more than mostDots those
-// with the largest shares are drawn, and of equal ones those with the largest estimates; left
-// is the number of the others.
+// Inclusion draws the share of resamples with an edge against its estimate, of at most mostDots pairs with the
+// largest shares; left counts the others. It fails if no pair has both.
 func Inclusion(pairs []network.Edge) (p *plot.Plot, left int, err error) {
 	known := slices.DeleteFunc(slices.Clone(pairs), func(e network.Edge) bool {
 		return math.IsNaN(e.Uncertainty.Estimate) || math.IsNaN(e.Uncertainty.Inclusion)
@@ -348,7 +332,7 @@ func Inclusion(pairs []network.Edge) (p *plot.Plot, left int, err error) {
 			positive = append(positive, at)
 		}
 	}
-	p = blank("Estimates and how often resamples have the edge", "partial correlation", "inclusion")
+	p = blank("Estimates and inclusion in resamples", "partial correlation", "inclusion")
 	p.Add(dots(blue, positive), dots(red, negative))
 	p.Y.Min, p.Y.Max = 0, 1
 	return p, left, nil
@@ -356,9 +340,7 @@ func Inclusion(pairs []network.Edge) (p *plot.Plot, left int, err error) {
 
 const pvalueBins = 20
 
-// PValues is a histogram of p values, in bins of 0.05. Without any edge it would be flat,
-// at the dashed line; edges gather at the left. It fails if there is none or one is not in
-// [0, 1].
+// PValues is a histogram of p values in bins of 0.05 with a line for no edges. It fails on values outside [0, 1].
 func PValues(p []float64) (*plot.Plot, error) {
 	if len(p) == 0 {
 		return nil, errors.New("picture: no p values to draw")
@@ -389,10 +371,8 @@ type Band struct {
 	X, Y, Low, High []float64
 }
 
-// Recovery draws measures of how well networks are found, each with intervals, against the
-// number of rows on a logarithmic axis. Dashed lines mark the share that is wanted and, unless
-// it is 0 or infinite, the number of rows that it needs. What is NaN is left out. It fails
-// if lengths differ, a number of rows is not positive, or nothing is left.
+// Recovery draws measures with intervals against sample size (log axis). Dashed lines mark the wanted share
+// and the needed sample size, unless 0 or infinite. It leaves NaN out, and fails if nothing is left.
 func Recovery(title string, measures []Band, wanted, needed float64) (*plot.Plot, error) {
 	p := blank(title, "rows", "")
 	drawn := 0
@@ -443,15 +423,12 @@ func rowTicks(rows []float64) plot.ConstantTicks {
 	return ticks
 }
 
-// legendRight puts the legend to the right of the plot area, which ends where the widest entry
-// begins.
 func legendRight(p *plot.Plot) {
 	p.Legend.Top = true
 	p.Add(legendRoom{})
 }
 
-// legendRoom keeps the room of the plot's legend free at the right: a glyph box at the end of the
-// x axis, for a plot leaves room for those.
+// legendRoom reserves room for the legend at the right.
 type legendRoom struct{}
 
 func (legendRoom) Plot(draw.Canvas, *plot.Plot) {}
@@ -461,8 +438,7 @@ func (legendRoom) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: width + legendGap}}}}
 }
 
-// ROC draws the curve whose area is the given AUC: the rates sorted, with (0,0) and
-// (1,1) added, over the diagonal of guessing. It fails if a rate is not in [0, 1].
+// ROC draws the ROC curve with (0,0) and (1,1). It fails if a rate is not in [0, 1].
 func ROC(rates []network.Rate, auc float64) (*plot.Plot, error) {
 	curve := network.Curve(rates)
 	xy := make(plotter.XYs, len(curve))

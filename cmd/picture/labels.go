@@ -26,8 +26,7 @@ const (
 	capitalHeight vg.Length = 0.72
 )
 
-// short makes a name fit to be drawn: one line of at most so many characters, and
-// nothing that an XML file must not hold.
+// short cuts a name to one line of most characters that XML may hold.
 func short(name string, most int) string {
 	name = strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) {
@@ -41,15 +40,11 @@ func short(name string, most int) string {
 	return name
 }
 
-// PairName makes the name of a pair fit to be drawn.
 func PairName(from, to string) string { return short(from, 24) + " – " + short(to, 24) }
 
-// longName is the name of a pair where there is room for it.
 func longName(from, to string) string { return short(from, 40) + " – " + short(to, 40) }
 
-// Wrap breaks a label at spaces and after dots, hyphens, underscores and slashes: up to 14 letters
-// have one line, up to two lines of 14 two, others at most mostLines, as even as can be. The end of a
-// label that is too long even for these is cut.
+// Wrap breaks a label into one line up to 14 letters, two lines of 14, or mostLines lines, and cuts the rest.
 func Wrap(label string) []string {
 	if label == "" {
 		return []string{""}
@@ -76,8 +71,7 @@ func Wrap(label string) []string {
 	return lines
 }
 
-// even breaks a label into so many lines at most, the longest as short as can be; nil if that has
-// more letters than allowed.
+// even breaks a label into at most most lines with the shortest longest line; nil if longer than letters.
 func even(label string, most, letters int) []string {
 	for width := 1; width <= letters; width++ {
 		var lines []string
@@ -99,8 +93,7 @@ func even(label string, most, letters int) []string {
 	return nil
 }
 
-// fill joins the first pieces as far as they have at most so many letters, spaces at the end not
-// counted; it fails if the first one has more.
+// fill joins pieces up to a number of letters; it fails if the first is longer.
 func fill(pieces []string, letters int) (line string, ok bool) {
 	for _, p := range pieces {
 		if len([]rune(strings.TrimSpace(line+p))) > letters {
@@ -111,7 +104,6 @@ func fill(pieces []string, letters int) (line string, ok bool) {
 	return line, ok
 }
 
-// pieces are the parts between which a label can be broken.
 func pieces(label string) (out []string) {
 	start := 0
 	for i, r := range label {
@@ -126,7 +118,7 @@ func pieces(label string) (out []string) {
 	return out
 }
 
-// wrapped is a label as lines, for a type size of 1.
+// wrapped is a broken label, in type size 1.
 type wrapped struct {
 	lines         []string
 	width, height vg.Length
@@ -141,8 +133,7 @@ func measured(lines []string) wrapped {
 	return w
 }
 
-// inCircle are the ways to break the label for a circle of radius 1, fewest lines first, with the
-// largest size of type that each allows there.
+// inCircle are the ways to break the label for a circle of radius 1, with the type size of each.
 func inCircle(label string) (ways []wrapped) {
 	for lines := 1; lines <= mostLines; lines++ {
 		if broken := even(label, lines, mostLetters); len(broken) == lines {
@@ -154,7 +145,7 @@ func inCircle(label string) (ways []wrapped) {
 	return ways
 }
 
-// besides are the ways to break the label beside a circle, the usual one first.
+// besides are the ways to break the label beside a circle.
 func besides(label string) []wrapped {
 	usual := Wrap(label)
 	ways := []wrapped{measured(usual)}
@@ -166,8 +157,7 @@ func besides(label string) []wrapped {
 	return ways
 }
 
-// insides gives the labels that stand in circles of a radius, and their size of type: all that fit with
-// the smallest size or a larger one, if these are at least half of them. Lines are as few as the size allows.
+// insides returns labels that fit into their circles, and their type size, if at least half of them fit.
 func (c *chart) insides(radius, smallest vg.Length) (inside map[int]wrapped, size vg.Length) {
 	best := map[int]vg.Length{}
 	shown := 0
@@ -200,7 +190,6 @@ func (c *chart) insides(radius, smallest vg.Length) (inside map[int]wrapped, siz
 	return inside, size
 }
 
-// name is a node's label on paper.
 type name struct {
 	wrapped
 	node   int
@@ -215,7 +204,6 @@ func (n name) box() vg.Rectangle {
 	return vg.Rectangle{Min: n.at.Sub(half), Max: n.at.Add(half)}
 }
 
-// draw writes the label, with a halo in the colour of the paper if it stands outside of the circle.
 func (n name) draw(paper draw.Canvas) {
 	style := sans(n.size)
 	style.XAlign, style.YAlign = draw.XCenter, middle
@@ -232,21 +220,17 @@ func (n name) draw(paper draw.Canvas) {
 	write(ink)
 }
 
-// sides are the places for the middle of a label beside its circle, in radii and in halves of the
-// label's width and height, in the order of preference.
+// sides are places beside a circle, in radii and halves of the label's size, preferred first.
 var sides = []struct{ radiusX, radiusY, width, height float64 }{
 	{0, -1, 0, -1}, {0, 1, 0, 1}, {1, 0, 1, 0}, {-1, 0, -1, 0},
 	{0, -1, 0.6, -1}, {0, -1, -0.6, -1}, {0, 1, 0.6, 1}, {0, 1, -0.6, 1},
 	{0.71, -0.71, 1, -1}, {-0.71, -0.71, -1, -1}, {0.71, 0.71, 1, 1}, {-0.71, 0.71, -1, 1},
 }
 
-// rings is at how many distances from the circle the sides are.
 const rings = 2
 
-// upright is how many of the sides, below and above, the scale of the network has to leave room for.
 const upright = 2
 
-// beside is node i's label at one of the sides of its circle, or at one of the next ring.
 func (c *chart) beside(g placed, i int, label wrapped, side int) name {
 	n, s := name{wrapped: label, node: i, size: g.font}, sides[side%len(sides)]
 	r, gap := float64(g.radius[i]), (0.3+0.9*float64(side/len(sides)))*float64(g.font)
@@ -257,12 +241,11 @@ func (c *chart) beside(g placed, i int, label wrapped, side int) name {
 	return n
 }
 
-// heavy is the cost of covering another label or a circle, to the cost of covering an equal area of a line.
+// heavy is the cost of covering a label or circle, relative to a line.
 const heavy = 20
 
-// placeNames places the labels of nodes. A label stands in its circle if it fits, else at the side where
-// it covers the least of other labels, circles and edges, and stays on the paper. A network of more than
-// mostNamed nodes shows the labels of the mostNames strongest nodes, as far as they find room.
+// placeNames puts labels into their circles if they fit, else beside them at the least cost. Above mostNamed
+// nodes it shows the strongest mostNames labels that find room.
 func (c *chart) placeNames(paper draw.Canvas, g placed) (out []name) {
 	const sweeps = 20 // over all labels, each moved to its best side
 	few, nodes := len(c.Labels) <= mostNamed, c.byStrength()
@@ -300,8 +283,6 @@ func (c *chart) placeNames(paper draw.Canvas, g placed) (out []name) {
 	return append(out, taken...)
 }
 
-// options are the ways in which node i's label can stand beside its circle, with their costs without
-// other labels.
 func (c *chart) options(paper draw.Canvas, g placed, i int) (out []name) {
 	for way, label := range c.outer[i] {
 		for side := range rings * len(sides) {
@@ -317,7 +298,6 @@ func (c *chart) options(paper draw.Canvas, g placed, i int) (out []name) {
 	return out
 }
 
-// over is the area of other labels that a label covers; one of them is left out.
 func (n name) over(others []name, out int) (area float64) {
 	for j, other := range others {
 		if j != out {
@@ -327,7 +307,7 @@ func (n name) over(others []name, out int) (area float64) {
 	return area
 }
 
-// covered is the cost of the circles and edges that a label covers.
+// covered is the cost of the circles and edges under a label.
 func (c *chart) covered(g placed, n name) float64 {
 	const line = 1.5 // points that a thin line is wide to the eye
 	cost := heavy * c.discsUnder(g, n)
@@ -341,7 +321,6 @@ func (c *chart) covered(g placed, n name) float64 {
 	return cost
 }
 
-// discsUnder is the area of the circles that a label covers, each counted as the square around it.
 func (c *chart) discsUnder(g placed, n name) (area float64) {
 	box := n.box()
 	for i, at := range g.at {
@@ -353,12 +332,11 @@ func (c *chart) discsUnder(g placed, n name) (area float64) {
 	return area
 }
 
-// overlap is the area that two rectangles have in common.
 func overlap(a, b vg.Rectangle) float64 {
 	return float64(max(0, min(a.Max.X, b.Max.X)-max(a.Min.X, b.Min.X)) * max(0, min(a.Max.Y, b.Max.Y)-max(a.Min.Y, b.Min.Y)))
 }
 
-// within is the length of the part of a line that is in a rectangle (Liang & Barsky 1984).
+// within is the length of a line inside a rectangle (Liang & Barsky 1984).
 func within(box vg.Rectangle, a, b vg.Point) float64 {
 	from, to := 0.0, 1.0
 	d := b.Sub(a)

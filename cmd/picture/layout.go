@@ -19,14 +19,10 @@ type Edge struct {
 	Weight   float64
 }
 
-// Places gives each named node a place (docs/theory/centrality.md#eq-layout). Connected parts are laid out one by one, by least
-// stress (stress.go), turned so that they are widest from left to right, and put in rows, the
-// largest first, the y axis pointing up. Nearest nodes are about a unit apart.
-//
-// Nodes are taken in the order of their names, and the only random draws come from a fixed
-// seed: equal networks have equal places, in whatever order their nodes and edges are told.
-// Edges that are loops or whose weight is not a positive number are left out; names must not
-// be equal.
+// Places lays out a network (docs/theory/centrality.md#eq-layout): each connected part by least stress, turned to
+// its longest axis, in rows, the largest first; the y axis points up. Nearest nodes are about a unit apart. The
+// result does not depend on the order of nodes and edges. Loops and weights that are not positive are left out;
+// names must be distinct.
 func Places(names []string, edges []Edge) []r2.Vec {
 	order := make([]int, len(names)) // nodes by name
 	for i := range order {
@@ -59,8 +55,7 @@ func Places(names []string, edges []Edge) []r2.Vec {
 	return out
 }
 
-// placesFrom gives nodes their places in given. Others stand near the mean of the neighbours that
-// have a place, weighted by the edges, or in a row below, and move away from nodes that are too near.
+// placesFrom keeps given places. Other nodes go near the weighted mean of their neighbours, or into a row below.
 func placesFrom(given map[string]r2.Vec, names []string, edges []Edge) []r2.Vec {
 	if len(given) == 0 {
 		return Places(names, edges)
@@ -97,8 +92,7 @@ func placesFrom(given map[string]r2.Vec, names []string, edges []Edge) []r2.Vec 
 	return at
 }
 
-// unit is how near nodes are: the smallest distance between two of them over nearest, but between
-// 0.4 and 1.4 times the side of the square that a node has on average.
+// unit is the scale of given places: their least distance over nearest, within 0.4 to 1.4 times the mean spacing.
 func unit(at []r2.Vec) float64 {
 	if len(at) < 2 {
 		return 1
@@ -123,8 +117,7 @@ type block struct {
 	at    []r2.Vec
 }
 
-// turn puts the middle of the places at 0 and their longest axis from left to right, with the
-// heavier tail on the right and upper side, so that the same network is never mirrored.
+// turn rotates the longest axis to horizontal, with fixed orientation.
 func (b block) turn() {
 	var mean r2.Vec
 	for _, p := range b.at {
@@ -148,7 +141,6 @@ func (b block) turn() {
 	}
 }
 
-// bounds are the corners of the rectangle around places.
 func bounds(places []r2.Vec) (low, high r2.Vec) {
 	low, high = r2.Vec{X: math.Inf(1), Y: math.Inf(1)}, r2.Vec{X: math.Inf(-1), Y: math.Inf(-1)}
 	for _, p := range places {
@@ -158,8 +150,7 @@ func bounds(places []r2.Vec) (low, high r2.Vec) {
 	return low, high
 }
 
-// pack writes the places of all blocks, side by side in rows that together are about as wide
-// as high, each with room of one unit around it.
+// pack puts blocks side by side in rows, about as wide as high in all.
 func pack(blocks []block, out []r2.Vec) {
 	const room = 1.0
 	area, widest := 0.0, 0.0
@@ -183,13 +174,10 @@ func pack(blocks []block, out []r2.Vec) {
 	}
 }
 
-// lengthPower says how lengths of edges come from their strengths: an edge of a quarter of the
-// strongest's weight is twice as long.
 const lengthPower = 0.5
 
-// lengths is the graph of n nodes whose edges, between rank[From] and rank[To], have their lengths
-// for weights. The strongest is 1 long, others (strongest/weight)^lengthPower, to six decimals:
-// rounding in an estimate, as by another order of rows, does not change the picture.
+// lengths is the graph with edge lengths (strongest/weight)^lengthPower, rounded to six decimals so that rounding
+// in an estimate does not change the picture.
 func lengths(n int, edges []Edge, rank []int) *simple.WeightedUndirectedGraph {
 	g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
 	for i := range n {
@@ -207,8 +195,7 @@ func lengths(n int, edges []Edge, rank []int) *simple.WeightedUndirectedGraph {
 	return g
 }
 
-// distances are the lengths of the shortest paths between the nodes of a connected part,
-// (k, k) by rows.
+// distances are shortest path lengths within a part, (k, k).
 func distances(g *simple.WeightedUndirectedGraph, part []graph.Node) []float64 {
 	k := len(part)
 	all := make([]float64, k*k)
@@ -263,15 +250,11 @@ func laidOut(g *simple.WeightedUndirectedGraph, part []graph.Node) []r2.Vec {
 	return best
 }
 
-// tolerated is how much more stress than the least a layout of fewer crossings may have.
 const tolerated = 1.1
 
-// starts is from how many places a layout of k nodes begins: many are dear where k is large,
-// and matter less.
 func starts(k int) int { return max(1, min(40, 200000/(k*k))) }
 
-// crossings are those of the edges of a part, each counted by 1/(product of the two lengths):
-// where weak edges cross is seen less.
+// crossings counts crossing edges, weighted by 1/(product of lengths).
 func crossings(g *simple.WeightedUndirectedGraph, part []graph.Node, at []r2.Vec) float64 {
 	type line struct {
 		a, b   int
@@ -306,8 +289,7 @@ const (
 	smallStep = 0.02 // the last sweep's, as a share of the way to the wanted distance of the nearest pairs
 )
 
-// descend moves pairs, one after the other in random order, towards their distance d: at first
-// all of the way, then the less the longer d is. d is (k, k).
+// descend moves pairs in random order towards their distances d (k, k), with decreasing steps.
 func descend(d []float64, k int, rng *rand.Rand) []r2.Vec {
 	longest, shortest := 0.0, math.Inf(1)
 	for i := range k {
@@ -344,7 +326,6 @@ func descend(d []float64, k int, rng *rand.Rand) []r2.Vec {
 	return at
 }
 
-// stress of places, for distances d of (k, k).
 func stress(d []float64, at []r2.Vec) float64 {
 	sum, k := 0.0, len(at)
 	for i := range at {
@@ -361,8 +342,7 @@ const (
 	spreadings = 200  // sweeps that push nodes apart, at most
 )
 
-// spread takes for the unit the side of the square that a node has on average, where nodes lie
-// evenly in the rectangle around them, and pushes nodes apart that are nearer than a share of it.
+// spread scales places to unit spacing and pushes near nodes apart.
 func (b block) spread() {
 	k := len(b.at)
 	if k == 1 {
@@ -377,7 +357,6 @@ func (b block) spread() {
 	push(b.at, slices.Repeat([]bool{true}, k), 1)
 }
 
-// push moves free nodes away from nodes that are nearer than nearest units.
 func push(at []r2.Vec, free []bool, unit float64) {
 	for range spreadings {
 		moved := false
@@ -392,8 +371,7 @@ func push(at []r2.Vec, free []bool, unit float64) {
 	}
 }
 
-// separate moves two nodes, those of them that are free, until they are nearest units apart; it tells
-// whether they were nearer.
+// separate moves free nodes to nearest units apart and reports whether they were nearer.
 func separate(at []r2.Vec, free []bool, i, j int, unit float64) bool {
 	gap := r2.Sub(at[i], at[j])
 	far := r2.Norm(gap)

@@ -15,8 +15,7 @@ import (
 	"missingscore/data/network"
 )
 
-// LevelsText says which level a binary node has more of where an edge is positive, of at most six nodes
-// with such edges; "" for none.
+// LevelsText names the second level of binary nodes with signed edges, at most six; "" for none.
 func LevelsText(n *network.Network) string {
 	const most = 6
 	var words []string
@@ -37,7 +36,6 @@ func LevelsText(n *network.Network) string {
 	return "positive: more of " + strings.Join(words, ", ")
 }
 
-// entry of a legend: a line, a circle of a colour, or words alone.
 type entry struct {
 	line   draw.LineStyle // of no width: none
 	colour color.Color
@@ -53,7 +51,6 @@ const (
 	bead    vg.Length = 4  // radius of a circle
 )
 
-// rows are those of the legend: signs, levels, groups by name, limits and what is not drawn.
 func (c *chart) rows(paper draw.Canvas) (rows []row) {
 	wide := paper.Max.X - paper.Min.X
 	fill := func(entries ...entry) { // as many a row as have room
@@ -93,7 +90,6 @@ func (c *chart) rows(paper draw.Canvas) (rows []row) {
 	return rows
 }
 
-// footer says how lines and nodes are drawn, and what is left out.
 func (c *chart) footer() (words []string) {
 	nodes, edges := 0, 0
 	for _, shown := range c.Shown {
@@ -149,6 +145,12 @@ func (r row) width() vg.Length {
 	return width
 }
 
+func drawRows(c draw.Canvas, rows []row) {
+	for i, row := range rows {
+		row.draw(c, vg.Point{X: c.Center().X, Y: c.Min.Y + (vg.Length(len(rows)-i)-0.5)*legendHeight})
+	}
+}
+
 func (r row) draw(c draw.Canvas, at vg.Point) {
 	style := sans(legendSize)
 	style.YAlign = middle
@@ -168,20 +170,17 @@ func (r row) draw(c draw.Canvas, at vg.Point) {
 	}
 }
 
-// keyAbove is a legend in a row above the plot area, from its left edge on, where it covers
-// nothing.
+// keyAbove is a legend in a row above the plot area.
 type keyAbove struct{ row }
 
 func (k keyAbove) Plot(c draw.Canvas, _ *plot.Plot) {
 	k.draw(c, vg.Point{X: c.Min.X + k.width()/2, Y: c.Max.Y + legendHeight/2})
 }
 
-// GlyphBoxes keeps the room free.
 func (keyAbove) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return []plot.GlyphBox{{Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: legendHeight}}}}
 }
 
-// drawn is how many edges the minimum leaves.
 func (c *chart) drawn() (edges int) {
 	for _, l := range c.links {
 		if math.Abs(l.pcor) >= c.limits.Minimum {

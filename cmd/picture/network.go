@@ -16,12 +16,9 @@ import (
 	"missingscore/data/network"
 )
 
-// Network draws the nodes at their places in the scene and a line for each of the MostLinks
-// strongest edges within the scene's limits: positive solid blue, negative dashed red, without a sign
-// grey. sizes are values of the scene's NodeSize, NaN for unknown; nil where all nodes are equal.
-// Of more than 100 nodes those that have an edge are drawn, and the strongest named.
-// It fails without nodes, if an edge joins unknown nodes or is not finite, or if the scene is of
-// other nodes.
+// Network draws the nodes of the scene and the MostLinks strongest edges within its limits: positive solid blue,
+// negative dashed red, unsigned grey. sizes are the values of NodeSize, NaN for unknown, nil for equal nodes. It
+// fails without nodes, on edges of unknown nodes or infinite size, or if the scene has other nodes.
 func Network(n *network.Network, sizes []float64, s *Scene) (*plot.Plot, error) {
 	c, err := newChart(n, sizes, s)
 	if err != nil {
@@ -30,7 +27,6 @@ func Network(n *network.Network, sizes []float64, s *Scene) (*plot.Plot, error) 
 	return onPaper("Partial correlation network", c), nil
 }
 
-// onPaper is a plot without axes.
 func onPaper(title string, drawn plot.Plotter) *plot.Plot {
 	p := blank(title, "", "")
 	p.HideAxes()
@@ -39,7 +35,6 @@ func onPaper(title string, drawn plot.Plotter) *plot.Plot {
 	return p
 }
 
-// chart is a network that is drawn when the size of the paper is known.
 type chart struct {
 	*Scene
 	links    []link
@@ -94,7 +89,6 @@ func newChart(n *network.Network, sizes []float64, s *Scene) (*chart, error) {
 	return c, nil
 }
 
-// extremes are the smallest and the largest of values that are known.
 func extremes(values []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -108,9 +102,7 @@ func extremes(values []float64) (low, high float64) {
 func (c *chart) Plot(paper draw.Canvas, _ *plot.Plot) {
 	rows := c.rows(paper)
 	c.nodesAndLinks(draw.Crop(paper, 0, 0, vg.Length(len(rows))*legendHeight+legendGap, 0))
-	for i, row := range rows {
-		row.draw(paper, vg.Point{X: paper.Center().X, Y: paper.Min.Y + (vg.Length(len(rows)-i)-0.5)*legendHeight})
-	}
+	drawRows(paper, rows)
 }
 
 func (c *chart) nodesAndLinks(paper draw.Canvas) {
@@ -158,10 +150,9 @@ func (c *chart) colour(i int) color.Color {
 	return color.White
 }
 
-// thinnest is the width of the weakest lines, in points.
 const thinnest vg.Length = 0.5
 
-// placed is a chart on paper of a certain size, in points.
+// placed is a chart at a scale, in points.
 type placed struct {
 	at         []vg.Point
 	radius     []vg.Length     // of circles
@@ -171,7 +162,7 @@ type placed struct {
 	font       vg.Length       // of labels beside them
 }
 
-// rims are where the line between two nodes leaves their circles, so that dashes begin there.
+// rims are the ends of an edge at the rims of its nodes.
 func (g placed) rims(ends [2]int) (a, b vg.Point) {
 	a, b = g.at[ends[0]], g.at[ends[1]]
 	apart := b.Sub(a)
@@ -183,7 +174,7 @@ func (g placed) rims(ends [2]int) (a, b vg.Point) {
 	return a.Add(apart.Scale(r / far)), b.Sub(apart.Scale(s / far))
 }
 
-// fit finds the largest scale at which circles and labels stay on the paper.
+// fit finds the largest scale at which circles and labels fit on the paper.
 func (c *chart) fit(paper draw.Canvas) placed {
 	size := paper.Size()
 	low, high := 0.0, 1000/c.unit
@@ -204,7 +195,6 @@ func (c *chart) fit(paper draw.Canvas) placed {
 	return g
 }
 
-// at is the chart with so many points to the unit of places.
 func (c *chart) at(scale float64) placed {
 	step := vg.Length(scale * c.unit)
 	radius := max(1.5, min(24, 0.24*step))
@@ -221,7 +211,6 @@ func (c *chart) at(scale float64) placed {
 	return g
 }
 
-// corners are those of the rectangle around circles and labels.
 func (c *chart) corners(g placed) (low, high vg.Point) {
 	low, high = vg.Point{X: vg.Length(math.Inf(1)), Y: vg.Length(math.Inf(1))}, vg.Point{X: vg.Length(math.Inf(-1)), Y: vg.Length(math.Inf(-1))}
 	add := func(box vg.Rectangle) {
@@ -246,7 +235,6 @@ func (c *chart) corners(g placed) (low, high vg.Point) {
 	return low, high
 }
 
-// pale lets a weak line, of share 0 … 1, shine through.
 func pale(c color.Color, share float64) color.Color {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	n.A = uint8(255 * (0.35 + 0.65*share))
@@ -264,7 +252,6 @@ func disc(c *draw.Canvas, at vg.Point, radius vg.Length, fill color.Color) {
 	c.Stroke(round)
 }
 
-// byStrength are the nodes that are shown, the strongest first.
 func (c *chart) byStrength() []int {
 	var nodes []int
 	for i, shown := range c.Shown {
@@ -283,10 +270,8 @@ type TitledNetwork struct {
 	Sizes   []float64
 }
 
-// Pair draws two networks of the same variables side by side, each as Network does, every
-// variable at the same place and all lines by the same limits. Pairs of variables that are marked,
-// by their places, have a halo in both, edge or not. It fails where Network does, and if
-// the variables are not the same.
+// Pair draws two networks of the same variables side by side with the same places and limits. marked pairs have a
+// halo. It fails like Network, and if the variables differ.
 func Pair(title string, networks [2]TitledNetwork, marked [][2]int, s *Scene) (*plot.Plot, error) {
 	if !slices.Equal(networks[0].Network.Nodes, networks[1].Network.Nodes) {
 		return nil, errors.New("picture: the two networks are not of the same variables")
@@ -368,7 +353,5 @@ func (p *pair) Plot(c draw.Canvas, _ *plot.Plot) {
 		style.XAlign, style.YAlign = draw.XCenter, middle
 		c.FillText(style, vg.Point{X: paper.Center().X, Y: paper.Max.Y + titleHeight/2}, p.titles[i])
 	}
-	for i, row := range rows {
-		row.draw(c, vg.Point{X: c.Center().X, Y: c.Min.Y + (vg.Length(len(rows)-i)-0.5)*legendHeight})
-	}
+	drawRows(c, rows)
 }

@@ -44,20 +44,17 @@ type outlined struct {
 	err    error // of the first glyph that could not be read
 }
 
-// SetColor implements vg.Canvas. vgpdf takes a colour's components multiplied by its alpha, and PDF multiplies
-// them again: half transparent blue would be dark.
+// SetColor undoes the alpha that vgpdf multiplies in.
 func (c *outlined) SetColor(of color.Color) {
 	c.Canvas.SetColor(straight(color.NRGBAModel.Convert(of).(color.NRGBA)))
 }
 
-// straight is a colour that gives its components as they are.
 type straight color.NRGBA
 
 func (s straight) RGBA() (r, g, b, a uint32) {
 	return uint32(s.R) * 0x101, uint32(s.G) * 0x101, uint32(s.B) * 0x101, uint32(s.A) * 0x101
 }
 
-// FillString implements vg.Canvas. Advances and kerning are those by which font.Face measures text.
 func (c *outlined) FillString(face font.Face, at vg.Point, text string) {
 	units := fixed.Int26_6(face.Face.UnitsPerEm())
 	scale := face.Font.Size / vg.Length(units)
@@ -106,5 +103,4 @@ func (c *outlined) FillString(face font.Face, at vg.Point, text string) {
 	}
 }
 
-// toward is the point two thirds of the way from a to b.
 func toward(a, b vg.Point) vg.Point { return a.Add(b.Sub(a).Scale(2. / 3)) }

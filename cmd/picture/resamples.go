@@ -13,15 +13,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Box is one of the numbers that Matrix compares.
 type Box struct {
 	Name  string
 	Value float64
 	Place int // by which differ knows it
 }
 
-// Matrix draws a box for each two numbers: dark if they differ, grey if not. The diagonal has the
-// numbers, the largest at the top. It needs paper of the size that it returns.
+// Matrix draws a box for each two numbers, dark if they differ, with values on the diagonal. It returns the
+// needed size of paper.
 func Matrix(title string, boxes []Box, differ func(i, j int) bool) (p *plot.Plot, width, height vg.Length) {
 	m := matrix{boxes: slices.Clone(boxes), differ: differ}
 	slices.SortStableFunc(m.boxes, func(a, b Box) int { return cmp.Compare(b.Value, a.Value) })
@@ -34,7 +33,6 @@ func Matrix(title string, boxes []Box, differ func(i, j int) bool) (p *plot.Plot
 	return onPaper(title, m), max(side, m.key().width()) + 2*margin, side + legendHeight + 40
 }
 
-// matrix is the boxes of Matrix.
 type matrix struct {
 	boxes  []Box
 	differ func(i, j int) bool
@@ -83,11 +81,9 @@ func (m matrix) Plot(c draw.Canvas, _ *plot.Plot) {
 	m.key().draw(c, vg.Point{X: c.Center().X, Y: c.Min.Y + legendHeight/2})
 }
 
-// Stability draws the correlation of numbers of networks of a part of the rows with those of the whole
-// table, with a band, against the share of rows that is dropped. A dashed line marks the correlation that
-// is wanted.
+// Stability draws mean and band of correlations against the share of dropped rows; a dashed line is wanted.
 func Stability(statistics []Band, wanted float64) *plot.Plot {
-	p := blank("Stability when rows are dropped", "share of the rows dropped", "correlation with the whole table")
+	p := blank("Stability when rows are dropped", "share of the rows dropped", "correlation with all rows")
 	var key row
 	for i, s := range statistics {
 		look := looks[i%len(looks)]

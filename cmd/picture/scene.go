@@ -105,8 +105,7 @@ func (l Limits) share(size float64) (wide, coloured float64) {
 	return part(l.Minimum, l.Maximum), part(l.Minimum, l.Maximum)
 }
 
-// Scene is the part that pictures of one network, or of two with the same nodes, share, on
-// paper and on a page: places, labels and colours of nodes.
+// Scene is what pictures of the same nodes share: places, labels and colours.
 type Scene struct {
 	Style
 	Labels []string // of nodes, made fit to be drawn
@@ -124,10 +123,8 @@ type Group struct {
 	Colour color.NRGBA
 }
 
-// NewScene lays out the network by the sizes of its strongest edges (Places); nodes with a place in
-// style.Layout have that place. Nodes that have a label are shown by it. Where style.GroupOf is nil,
-// modules are found from the sizes of edges (modules).
-// It fails without nodes, or if an edge joins unknown nodes or is not finite.
+// NewScene lays out the network by its strongest edges, except nodes in style.Layout. Groups are style.GroupOf, or
+// modules if nil. It fails without nodes, or if an edge is not finite or joins unknown nodes.
 func NewScene(n *network.Network, style Style) (*Scene, error) {
 	links, err := strongest(n)
 	if err != nil {
@@ -165,8 +162,7 @@ func NewScene(n *network.Network, style Style) (*Scene, error) {
 	return s, nil
 }
 
-// Side is the side of a square picture of the network: 14 cm, 24 cm for more than 30 nodes, and with
-// long labels 18 cm from 10 nodes and 30 cm from 60 on.
+// Side is the side of a square picture: 14 to 30 cm, by the number of nodes and the length of labels.
 func (s *Scene) Side() vg.Length {
 	long := slices.ContainsFunc(s.Labels, func(label string) bool { return len(Wrap(label)) > 1 })
 	switch {
@@ -180,8 +176,7 @@ func (s *Scene) Side() vg.Length {
 	return 14 * vg.Centimeter
 }
 
-// WriteLayout writes name, x and y of the nodes that are shown, the y axis pointing up. Names are the
-// nodes'.
+// WriteLayout writes name, x and y of the shown nodes, the y axis pointing up.
 func (s *Scene) WriteLayout(w io.Writer, names []string) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"name", "x", "y"})
@@ -194,7 +189,6 @@ func (s *Scene) WriteLayout(w io.Writer, names []string) error {
 	return c.Error()
 }
 
-// named are the groups of nodes in the order of their first nodes.
 func named(nodes []string, groups map[string]string) (of []int, out []Group) {
 	known := map[string]int{}
 	for _, node := range nodes {
@@ -225,7 +219,7 @@ func (l link) style(width vg.Length) draw.LineStyle {
 	return signed(l.pcor, width)
 }
 
-// strongest are the MostLinks strongest edges, the strongest last, to be drawn on top.
+// strongest are the MostLinks strongest edges, the strongest last.
 func strongest(n *network.Network) ([]link, error) {
 	if len(n.Nodes) == 0 {
 		return nil, fmt.Errorf("picture: the network has no nodes")
@@ -246,13 +240,10 @@ func strongest(n *network.Network) ([]link, error) {
 	return links[max(0, len(links)-MostLinks):], nil
 }
 
-// leastModule is the number of nodes from which a module has a colour of its own.
 const leastModule = 3
 
-// modules are groups of nodes with more and stronger edges within than between, found by
-// Louvain's method from the sizes of edges (Blondel, Guillaume, Lambiotte & Lefebvre 2008): of
-// each of n nodes its group, the largest first, −1 for none. Modules of fewer than leastModule
-// nodes are none, and a single one says nothing and is none either.
+// modules are communities by Louvain's method on edge sizes (Blondel et al. 2008), the largest first: the group of each
+// node, −1 for none. Modules below leastModule nodes, and a single module, do not count.
 func modules(n int, links []link) (of []int, groups []Group) {
 	of = slices.Repeat([]int{-1}, n)
 	if len(links) == 0 {
@@ -285,8 +276,7 @@ func modules(n int, links []link) (of []int, groups []Group) {
 	return of, groups
 }
 
-// weighted tells nodes in the order of their numbers, so that what is computed of it is the
-// same every time; simple's order changes.
+// weighted iterates over nodes in order, so that results are reproducible.
 type weighted struct {
 	*simple.WeightedUndirectedGraph
 }
@@ -303,7 +293,6 @@ func inOrder(nodes graph.Nodes) graph.Nodes {
 
 func byID(a, b graph.Node) int { return cmp.Compare(a.ID(), b.ID()) }
 
-// larger sorts groups of nodes by size, of equal ones by their first node.
 func larger(a, b []graph.Node) int {
 	return cmp.Or(cmp.Compare(len(b), len(a)), byID(a[0], b[0]))
 }

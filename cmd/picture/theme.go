@@ -72,7 +72,6 @@ type Theme string
 // Themes are the names of the themes.
 var Themes = []string{"colour", "colourblind", "grey"}
 
-// Check fails if there is no such theme.
 func (t Theme) Check() error { return setting.OneOf("theme", string(t), Themes...) }
 
 // themes says which colours a theme exchanges. Those of colourblind are Okabe & Ito's.
@@ -86,7 +85,6 @@ var themes = map[Theme]map[color.NRGBA]color.NRGBA{
 	},
 }
 
-// colour is the theme's colour for one of the colours above, as transparent as that.
 func (t Theme) colour(c color.Color) color.Color {
 	n := color.NRGBAModel.Convert(c).(color.NRGBA)
 	if other, ok := themes[t][color.NRGBA{n.R, n.G, n.B, 0xFF}]; ok {
@@ -95,13 +93,12 @@ func (t Theme) colour(c color.Color) color.Color {
 	return c
 }
 
-// Hex is a colour of pictures as the theme has it, as CSS writes it.
 func (t Theme) Hex(c color.Color) string {
 	n := color.NRGBAModel.Convert(t.colour(c)).(color.NRGBA)
 	return fmt.Sprintf("#%02x%02x%02x", n.R, n.G, n.B)
 }
 
-// Variables are the colours of edges as CSS variables; "" for the theme of the page's own.
+// Variables are the colours of edges as CSS variables; "" for the default theme.
 func (t Theme) Variables() string {
 	if themes[t] == nil {
 		return ""
@@ -117,7 +114,6 @@ func rgb(hex uint32) color.NRGBA {
 	return color.NRGBA{uint8(hex >> 16), uint8(hex >> 8), uint8(hex), 0xFF}
 }
 
-// groupColour is the colour of group i.
 func groupColour(i int) color.NRGBA {
 	if i >= len(palette) {
 		return others
@@ -133,14 +129,11 @@ func sans(size vg.Length) text.Style {
 	}
 }
 
-// middle puts capitals and digits of the font astride a point; draw.YCenter, which
-// counts room for accents and descenders, would set them too low.
+// middle centres capitals and digits; draw.YCenter would set them too low.
 const middle text.YAlignment = -0.39
 
-// unsigned is the line of a strength without a sign.
 func unsigned(width vg.Length) draw.LineStyle { return draw.LineStyle{Color: slate, Width: width} }
 
-// signed is the line of a positive or negative partial correlation.
 func signed(r float64, width vg.Length) draw.LineStyle {
 	if r < 0 {
 		return draw.LineStyle{Color: red, Width: width, Dashes: []vg.Length{max(4, 2.5*width), max(3, 1.8*width)}}
@@ -148,7 +141,6 @@ func signed(r float64, width vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: blue, Width: width}
 }
 
-// guide is a thin line to compare with.
 func guide(width vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: midgrey, Width: width, Dashes: dashed}
 }
@@ -170,8 +162,7 @@ func blank(title, x, y string) *plot.Plot {
 	return p
 }
 
-// evenTicks labels the multiples of 1, 2 or 5 times a power of ten, at most nine of them. gonum's
-// default ticks leave out 0, as in −0.1, 0.2, 0.5.
+// evenTicks labels at most nine multiples of 1, 2 or 5 times a power of ten, including 0.
 type evenTicks struct{}
 
 func (evenTicks) Ticks(low, high float64) (ticks []plot.Tick) {
@@ -194,18 +185,14 @@ func (evenTicks) Ticks(low, high float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// line joins the points in their order.
 func line(s draw.LineStyle, points plotter.XYs) *plotter.Line {
 	return &plotter.Line{XYs: points, LineStyle: s}
 }
 
-// dots marks the fitted points.
 func dots(c color.Color, xy plotter.XYs) *plotter.Scatter {
 	return &plotter.Scatter{XYs: xy, GlyphStyle: draw.GlyphStyle{Color: c, Radius: vg.Points(1.8), Shape: draw.CircleGlyph{}}}
 }
 
-// look is how a series is drawn. Dashes and glyph repeat the colour's distinction for
-// black and white.
 type look struct {
 	colour color.NRGBA
 	dashes []vg.Length
@@ -218,7 +205,6 @@ var (
 	dashDot = []vg.Length{8, 2, 2, 2}
 )
 
-// looks are the looks of a picture's series, in their order.
 var looks = []look{
 	{sea, nil, draw.CircleGlyph{}}, {rust, dashed, draw.TriangleGlyph{}}, {green, dotted, draw.SquareGlyph{}},
 	{purple, dashDot, draw.CrossGlyph{}}, {orange, nil, draw.PlusGlyph{}}, {sky, dashed, draw.RingGlyph{}},

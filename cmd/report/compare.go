@@ -44,8 +44,7 @@ type Comparison struct {
 	JSON     []byte // of compare.json
 }
 
-// Differing are the pairs that are marked: those with q ≤ DifferenceRate, by permutation or
-// where there are estimates for inference by these, most certain first.
+// Differing are the pairs with q ≤ DifferenceRate, by permutation or by the estimates, smallest q first.
 func (c Comparison) Differing() (out []compare.Difference) {
 	for _, d := range c.Ranked() {
 		if certain(d) <= DifferenceRate {
@@ -55,7 +54,7 @@ func (c Comparison) Differing() (out []compare.Difference) {
 	return out
 }
 
-// certain is the smaller q of a pair.
+// certain is the smaller q of permutation and estimates.
 func certain(d compare.Difference) float64 {
 	if d.Estimates != nil && d.Estimates.Q < d.Q {
 		return d.Estimates.Q
@@ -72,13 +71,11 @@ func (c Comparison) Ranked() []compare.Difference {
 	return ranked
 }
 
-// scene is the one of both networks.
 func (c Comparison) scene() (*picture.Scene, error) {
 	return picture.NewScene(picture.Between(c.Groups[0].Result.Network.Network, c.Groups[1].Result.Network.Network), c.Style)
 }
 
-// Shared is the style of the pictures that each group has by itself: places and the widest line are as
-// in the pictures of both. It fails where picture.NewScene does.
+// Shared is the style of the pictures of single groups: places and line widths as in the common pictures.
 func (c Comparison) Shared() (picture.Style, error) {
 	style := c.Style
 	s, err := c.scene()
@@ -99,8 +96,7 @@ func (c Comparison) Shared() (picture.Style, error) {
 	return style, nil
 }
 
-// WriteComparison adds all files of a comparison to the set, except the files of the two networks.
-// compare.json comes last. Files of an earlier comparison go when the set is committed.
+// WriteComparison adds all files of a comparison, except those of the two networks; compare.json is last.
 func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	both := c.Groups
 	s, err := c.scene()
@@ -129,7 +125,6 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	return nil
 }
 
-// drawComparison draws both networks in one layout, the differences, and their intervals.
 func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	names := c.Groups[0].Result.Network.Names
 	at := map[string]int{}
@@ -143,14 +138,7 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	side := s.Side()
 	var both [2]picture.TitledNetwork
 	for i, g := range c.Groups {
-		nodes, err := centralities(g.Result)
-		if err != nil {
-			return nil, err
-		}
-		if err := g.Result.Network.Network.SetBridges(nodes, c.Style.GroupOf); err != nil {
-			return nil, err
-		}
-		sizes, err := CentralityColumn(names, nodes, c.Style.NodeSize)
+		_, sizes, err := measured(g.Result, c.Style)
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +148,7 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, drawing{"networks", fmt.Sprintf("Both networks, every column at the same place, widths on one scale. Blue and solid: positive partial correlation; red and dashed: negative. A halo marks pairs that differ at q ≤ %g.", DifferenceRate), p, 2 * side, side})
+	out = append(out, drawing{"networks", fmt.Sprintf("Both networks with the same places and widths. Blue, solid: positive partial correlation; red, dashed: negative. A halo marks pairs that differ at q ≤ %g.", DifferenceRate), p, 2 * side, side})
 	changes := &network.Network{Nodes: names}
 	for _, d := range c.Differing() {
 		value := d.Value
@@ -169,23 +157,21 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 		}
 		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: value})
 	}
-	none := fmt.Sprintf("none of %d pairs differs at q ≤ %g", len(c.Result.Pairs), DifferenceRate)
+	none := fmt.Sprintf("no pair of %d differs at q ≤ %g", len(c.Result.Pairs), DifferenceRate)
 	if p, err = picture.Differences([2]string{both[0].Title, both[1].Title}, changes, none, s); err != nil {
 		return nil, err
 	}
-	out = append(out, drawing{"differences", fmt.Sprintf("Partial correlations of %s minus %s, of the %d of %d pairs with q ≤ %g: blue where larger in %[1]s, red and dashed where larger in %[2]s.", c.Groups[0].Name, c.Groups[1].Name, len(changes.Edges), len(c.Result.Pairs), DifferenceRate), p, side, side})
+	out = append(out, drawing{"differences", fmt.Sprintf("Partial correlations of %s minus %s for the %d of %d pairs with q ≤ %g. Blue: larger in %[1]s; red, dashed: larger in %[2]s.", c.Groups[0].Name, c.Groups[1].Name, len(changes.Edges), len(c.Result.Pairs), DifferenceRate), p, side, side})
 	if shown := differences(c.Result.Pairs, c.Groups[0].Result.Network.Network.Labels); len(shown) > 0 {
 		p, err := picture.Forest(fmt.Sprintf("%.3g %% intervals by permutation: %s", 100*c.Result.Config.Level, largestOf(len(shown), len(c.Result.Pairs))), fmt.Sprintf("partial correlation, %s minus %s", c.Groups[0].Name, c.Groups[1].Name), shown)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest differences with their %g %% intervals by permutation: grey where 0 is inside.", len(shown), 100*c.Result.Config.Level), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
+		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest differences with %g %% permutation intervals; grey if the interval contains 0.", len(shown), 100*c.Result.Config.Level), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
 	}
 	return out, nil
 }
 
-// differences are the largest differences as pairs with an estimate and an interval, from the
-// most positive to the most negative, with their nodes' labels.
 func differences(pairs []compare.Difference, labels map[string]string) []network.Edge {
 	n := &network.Network{Labels: labels}
 	for _, d := range pairs {
@@ -199,8 +185,7 @@ func differences(pairs []compare.Difference, labels map[string]string) []network
 	return forest(n)
 }
 
-// Verdict says whether the networks differ: in the largest difference (structure), in global strength,
-// or in single edges. It calls a test's p of 0.05 or less a difference.
+// Verdict says where the networks differ: structure, global strength (p ≤ 0.05) or single edges.
 func (c Comparison) Verdict() string {
 	const level = 0.05
 	var in []string
@@ -219,7 +204,6 @@ func (c Comparison) Verdict() string {
 	return "The networks differ in " + strings.Join(in, " and in ") + "."
 }
 
-// page is the comparison's page.
 func (c Comparison) page(x *explorer, pictures []Picture) page {
 	a, b, r := c.Groups[0], c.Groups[1], c.Result
 	s := a.Result.Spec
@@ -233,24 +217,24 @@ func (c Comparison) page(x *explorer, pictures []Picture) page {
 		}
 	}
 	if len(x.From) > 0 {
-		x.Note = fmt.Sprintf("%s minus %s, with %g %% intervals, grey where 0 is inside.", a.Name, b.Name, 100*r.Config.Level)
-		x.EdgesNote = "Most certain difference first. q is p corrected for the number of pairs: of the pairs with q ≤ 0.1, about one in ten is false. differences.csv has all pairs."
+		x.Note = fmt.Sprintf("%s minus %s with %g %% intervals; grey if the interval contains 0.", a.Name, b.Name, 100*r.Config.Level)
+		x.EdgesNote = "Smallest q first. q is p adjusted for the number of pairs: about one in ten pairs with q ≤ 0.1 is false. differences.csv has all pairs."
 	}
 	if r.Pairs[0].Estimates != nil && a.Result.Network.Inference.Rests != "" {
-		x.EdgesNote += fmt.Sprintf(" Each difference is by permutation or by the estimates' own uncertainty (%s), by the smaller q.", a.Result.Network.Inference.Rests)
+		x.EdgesNote += fmt.Sprintf(" Each row shows the permutation test or the standard errors of the estimates (%s), the one with the smaller q.", a.Result.Network.Inference.Rests)
 	}
 	tests := &table{Words: 2, Head: []string{"test", "statistic", "value", "p"}}
 	tests.add("structure", "M: largest absolute difference of a partial correlation", rounded("%.3f", r.Structure.Observed), pText(r.Structure.P))
 	tests.add("global strength", fmt.Sprintf("S: absolute difference of the sums of absolute partial correlations, %s and %s", rounded("%.4g", r.Strengths[0]), rounded("%.4g", r.Strengths[1])), rounded("%.3f", r.Strength.Observed), pText(r.Strength.P))
 	p.Sections = append(p.Sections,
-		section{Title: "Tests of the whole network", Note: "p is the share of permutations with a statistic at least as large, counting the observed one.", Table: tests})
+		section{Title: "Tests of the whole network", Note: "p is the share of permutations with a statistic at least as large as observed.", Table: tests})
 	p.Sections = append(p.Sections, others(pictures)...)
 	if len(r.Gaps) > 0 {
-		gaps := &table{Words: 1, Head: []string{"column", a.Name, b.Name, "p", "corrected p"}}
+		gaps := &table{Words: 1, Head: []string{"column", a.Name, b.Name, "p", "adjusted p"}}
 		for _, g := range r.Gaps {
 			gaps.add(g.Name, fmt.Sprintf("%d of %d", g.Missing[0], g.Rows[0]), fmt.Sprintf("%d of %d", g.Missing[1], g.Rows[1]), pText(g.P), pText(g.Corrected))
 		}
-		p.Sections = append(p.Sections, section{Title: "Missing cells", Note: "Fisher's exact test that a column is missing as often in both groups, corrected for the number of columns (Holm).", Table: gaps})
+		p.Sections = append(p.Sections, section{Title: "Missing cells", Note: "Fisher's exact test of equal shares of missing cells in both groups; p adjusted by Holm's method.", Table: gaps})
 	}
 	methods := [][2]string{}
 	for i, g := range c.Groups {
@@ -263,7 +247,7 @@ func (c Comparison) page(x *explorer, pictures []Picture) page {
 	e := a.Result.Estimator
 	methods = append(methods, [2]string{"Method", fmt.Sprintf("%s (%s): %s", e.Title, e.Name, e.Note)},
 		[2]string{"Selection of λ", s.Network.Select.Describe(a.Result.Model.Domain.Bounded() || s.Missingness != nil, s.Missingness != nil && s.Missingness.Logistic != nil)},
-		[2]string{"Permutations", fmt.Sprintf("%d of rows with their gaps; each estimates both networks again by the same method", r.Config.Permutations)})
+		[2]string{"Permutations", fmt.Sprintf("%d; each exchanges rows with their gaps and estimates both networks again", r.Config.Permutations)})
 	p.Sections = append(p.Sections, section{Title: "Methods", Table: settings(methods)}, c.Made.section())
 	return p
 }

@@ -18,8 +18,7 @@ import (
 	"missingscore/trainers"
 )
 
-// explorer is the picture that one can work with, and all that its program is told (page/data.js).
-// Pairs are told by columns of equal lengths.
+// explorer is the interactive picture and the data of its program (page/data.js).
 type explorer struct {
 	Theme template.CSS `json:"-"` // colours of edges; "" for the page's own
 
@@ -69,7 +68,6 @@ type explorerGroup struct {
 // mostPairs is how many pairs a page has, so that a browser can draw them.
 const mostPairs = 5000
 
-// newExplorer has the nodes of a scene, and no pairs yet.
 func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
 	x := &explorer{Nodes: printable.Texts(names), Shown: s.Shown, Group: s.Group, Found: s.Found, Panels: printable.Texts(panels), Lambdas: column{}, Theme: template.CSS(s.Theme.Variables()), at: map[[2]int]int{}, names: map[string]int{}}
 	for _, label := range s.Labels {
@@ -95,7 +93,7 @@ func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
 		case hidden == len(names):
 			x.Left = "There are no edges to draw."
 		case s.Weaker > 0:
-			x.Left = fmt.Sprintf("The picture shows the nodes of the %d strongest edges; %d other nodes are not drawn.", picture.MostLinks, hidden)
+			x.Left = fmt.Sprintf("The picture shows the nodes of the %d strongest edges and hides %d other nodes.", picture.MostLinks, hidden)
 		default:
 			x.Left = fmt.Sprintf("%d nodes without an edge are not drawn.", hidden)
 		}
@@ -109,8 +107,7 @@ func newExplorer(names []string, s *picture.Scene, panels ...string) *explorer {
 	return x
 }
 
-// add takes a pair with what is known of it, and gives its number. It has one already where it
-// was added before.
+// add adds a pair, unless it is known, and returns its index.
 func (x *explorer) add(j, k int, u *network.Uncertainty, values ...float64) int {
 	if i, ok := x.at[[2]int{j, k}]; ok {
 		return i
@@ -134,7 +131,7 @@ func (x *explorer) add(j, k int, u *network.Uncertainty, values ...float64) int 
 	return i
 }
 
-// finish leaves out columns of which nothing is known.
+// finish drops columns without a number.
 func (x *explorer) finish() {
 	for _, c := range []*column{&x.Estimate, &x.Low, &x.High, &x.P, &x.Q, &x.Inclusion} {
 		if !slices.ContainsFunc(*c, func(v float64) bool { return !math.IsNaN(v) }) {
@@ -143,11 +140,9 @@ func (x *explorer) finish() {
 	}
 }
 
-// LastLambda is the number of the last λ.
 func (x *explorer) LastLambda() int { return len(x.Lambdas) - 1 }
 
-// Crowds are how many pairs can be asked for to be drawn at most, the first at the beginning; none
-// where all can be drawn.
+// Crowds are the choices for the number of edges to draw; nil if all can be drawn.
 func (x *explorer) Crowds() []int {
 	if len(x.From) <= picture.MostLinks {
 		return nil
@@ -155,10 +150,9 @@ func (x *explorer) Crowds() []int {
 	return []int{picture.MostLinks, 500, 200, 100}
 }
 
-// Rates are the q values that can be asked for.
 func (x *explorer) Rates() []float64 { return []float64{0.2, 0.1, 0.05, 0.01, 0.001} }
 
-// column is numbers for the page's program, with six digits and null for NaN.
+// column is numbers in JSON with six digits, null for NaN.
 type column []float64
 
 // MarshalJSON implements json.Marshaler.
@@ -177,11 +171,9 @@ func (c column) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// mostValues is how many numbers of the path a page has; of more, λ are left out.
 const mostValues = 120_000
 
-// explore is the explorer of a result: its edges, and the pairs that are one elsewhere on the
-// path, the strongest first, up to mostPairs.
+// explore takes edges and the strongest pairs of the path, up to mostPairs.
 func explore(r *trainers.NetworkResult, s *picture.Scene, level float64) (*explorer, error) {
 	x := newExplorer(r.Names, s, "")
 	x.Level = math.Round(1000*level) / 10
@@ -215,8 +207,7 @@ func explore(r *trainers.NetworkResult, s *picture.Scene, level float64) (*explo
 // mostLevels is how many pairs of levels an edge tells of.
 const mostLevels = 6
 
-// takeLevels says of pairs with a nominal node that they have no sign, and of edges which levels go
-// together, the strongest first.
+// takeLevels adds which levels go together and which pairs have no sign.
 func (x *explorer) takeLevels(n *network.Network) {
 	if n.Levels == nil {
 		return
@@ -246,7 +237,7 @@ func (x *explorer) takeLevels(n *network.Network) {
 	}
 }
 
-// alongPath are the pairs that are an edge somewhere on the path, the largest first.
+// alongPath are the pairs that are an edge anywhere on the path, the largest first.
 func alongPath(r *trainers.NetworkResult) [][2]int {
 	d, largest := len(r.Names), map[[2]int]float64{}
 	for _, p := range r.Points {
@@ -260,8 +251,7 @@ func alongPath(r *trainers.NetworkResult) [][2]int {
 	})
 }
 
-// takePath takes the partial correlations of the explorer's pairs at each λ or, where these are
-// too many, at each second, third, …, the chosen one among them.
+// takePath takes every n-th λ, so that the page has at most mostValues numbers.
 func (x *explorer) takePath(r *trainers.NetworkResult) {
 	if len(r.Points) < 2 {
 		return
@@ -278,19 +268,18 @@ func (x *explorer) takePath(r *trainers.NetworkResult) {
 		}
 		x.takePoint(r, i)
 	}
-	x.Along = "Partial correlations from the largest λ to the smallest; the dashed line is the λ that the picture shows. Click another."
+	x.Along = "Partial correlations from the largest to the smallest λ. The dashed line marks the λ of the picture; click to change it."
 	switch {
 	case r.Choice != "":
-		x.Along += " The network's edges are of no single λ and have sizes fitted without a penalty; the λ that stands for it is the one whose network is nearest to the chosen edges."
+		x.Along += " The network belongs to no single λ and is refitted without the penalty; the line marks the λ with the most similar network."
 	default:
-		x.Along += " Sizes along the path are shrunken by its penalty."
+		x.Along += " The penalty shrinks estimates along the path."
 	}
 	if stride > 1 {
-		x.Along += fmt.Sprintf(" It has one of %d λ; path.csv has all.", stride)
+		x.Along += fmt.Sprintf(" Only every %d-th λ is shown; path.csv has all.", stride)
 	}
 }
 
-// takePoint takes one λ.
 func (x *explorer) takePoint(r *trainers.NetworkResult, point int) {
 	p, d, place := r.Points[point], len(r.Names), len(x.Lambdas)
 	x.Lambdas = append(x.Lambdas, p.Lambda)
@@ -310,15 +299,14 @@ func (x *explorer) takePoint(r *trainers.NetworkResult, point int) {
 	})
 }
 
-// explore is the explorer of a comparison: pairs that are an edge in one of the networks or may
-// differ, the most certain differences first, up to mostPairs.
+// explore takes edges and the strongest pairs of the path, up to mostPairs.
 func (c Comparison) explore(s *picture.Scene) *explorer {
 	names := c.Groups[0].Result.Network.Names
 	x := newExplorer(names, s, c.Groups[0].Name, c.Groups[1].Name)
 	x.Compare, x.Level = true, math.Round(1000*c.Result.Config.Level)/10
 	for _, d := range c.Ranked() {
 		if len(x.From) == mostPairs {
-			x.Left += " Not all pairs are here; differences.csv has all."
+			x.Left += " differences.csv has more pairs."
 			break
 		}
 		if d.Weights[0] == 0 && d.Weights[1] == 0 && !(certain(d) <= x.Rates()[0]) {

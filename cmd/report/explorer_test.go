@@ -86,7 +86,7 @@ func TestExploreManyEdges(t *testing.T) {
 		crowds []int
 	}{
 		{1500, "144 nodes without an edge are not drawn.", nil},
-		{1770, "The picture shows the nodes of the 1500 strongest edges; 144 other nodes are not drawn.", []int{1500, 500, 200, 100}},
+		{1770, "The picture shows the nodes of the 1500 strongest edges and hides 144 other nodes.", []int{1500, 500, 200, 100}},
 	} {
 		whole := n.Edges
 		n.Edges = whole[:c.edges]

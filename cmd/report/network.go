@@ -23,15 +23,13 @@ import (
 	"missingscore/trainers"
 )
 
-// EstimatedLaw is the file of a law of missingness that was estimated from the table. It
-// is for the command to write, which knows that it was.
+// EstimatedLaw is the file of an estimated missingness mechanism, which the command writes.
 const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
 var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "pvalues", "inclusion", "edge_differences", "centrality_differences", "stability"),
 	"edge_differences.csv", "centrality_differences.csv", "edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "layout.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw)
 
-// pictureFiles are the names of pictures with the endings that save gives them.
 func pictureFiles(names ...string) (files []string) {
 	for _, name := range names {
 		files = append(files, name+".svg", name+".png", name+".pdf")
@@ -47,22 +45,14 @@ type Source struct {
 	Style       picture.Style // of its pictures
 }
 
-// WriteNetwork prepares every file of a result in a folder, model.json last, and removes those of
-// an earlier one: when the set is committed. What the set has already stays.
+// WriteNetwork adds all files of a result, model.json last, and removes files of an earlier result.
 func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, result *trainers.Result, rates []network.Rate) error {
 	r := result.Network
 	scene, err := picture.NewScene(r.Network, from.Style)
 	if err != nil {
 		return err
 	}
-	nodes, err := centralities(result)
-	if err != nil {
-		return err
-	}
-	if err := r.Network.SetBridges(nodes, from.Style.GroupOf); err != nil {
-		return err
-	}
-	sizes, err := CentralityColumn(r.Names, nodes, from.Style.NodeSize)
+	nodes, sizes, err := measured(result, from.Style)
 	if err != nil {
 		return err
 	}
@@ -136,8 +126,7 @@ func write(set *atomicfile.Set, dir string, files []file) error {
 	return nil
 }
 
-// mostInMatrix is up to how many columns precision.csv has the matrix; of more, model.json and
-// edges.csv have what is not zero.
+// mostInMatrix is the most columns for which precision.csv is written.
 const mostInMatrix = 1000
 
 type drawing struct {
@@ -146,7 +135,6 @@ type drawing struct {
 	width, height vg.Length
 }
 
-// save prepares pictures as files, and gives them as they stand in the page.
 func save(set *atomicfile.Set, dir string, pictures []drawing, theme picture.Theme) (shown []Picture, err error) {
 	for _, p := range pictures {
 		svg, err := picture.SVG(p.plot, p.width, p.height, theme)
@@ -175,24 +163,24 @@ func drawNetwork(result *trainers.Result, s *picture.Scene, sizes []float64, rat
 	drawn, left := curves(r)
 	lambda := r.Lambda
 	shown := "The network at the chosen λ."
-	along := "Partial correlations along the path; the dashed line is the chosen λ. Colours are by the signs of the network's edges."
+	along := "Partial correlations along the path. The dashed line marks the chosen λ; colours show the signs of edges."
 	switch {
 	case r.Choice != "": // the edges are of no point of the path
 		lambda = math.NaN()
 		shown = "The network of the chosen edges."
-		along = "Partial correlations along the path, shrunken by its penalty. The chosen edges are of no single λ and have sizes fitted without the penalty; colours are by their signs."
+		along = "Partial correlations along the path, shrunken by the penalty. The network belongs to no single λ and is refitted without the penalty; colours show the signs of its edges."
 	case *spec.Network.Refit && !spec.Network.PathOnly:
-		along = "Partial correlations along the path, shrunken by its penalty; the dashed line is the chosen λ, whose edges the network has, with sizes fitted again without the penalty. Colours are by the signs of these."
+		along = "Partial correlations along the path, shrunken by the penalty. The dashed line marks the chosen λ, whose edges are refitted without the penalty; colours show their signs."
 	}
 	paths, err := picture.Path(drawn, lambda)
 	if err != nil {
 		return nil, err
 	}
 	if left > 0 {
-		along += fmt.Sprintf(" Of the pairs that are edges somewhere on the path the %d strongest are drawn, those of the chosen network first; %d more are not.", len(drawn), left)
+		along += fmt.Sprintf(" The picture shows %d pairs, the edges of the network first; %d weaker pairs are left out.", len(drawn), left)
 	}
 	out := []drawing{
-		{"network", shown + " Blue and solid: positive partial correlation; red and dashed: negative;" + withoutSign(r.Network) + " the wider, the stronger.", n, side, side},
+		{"network", shown + " Blue, solid: positive partial correlation; red, dashed: negative;" + withoutSign(r.Network) + " wider lines are stronger.", n, side, side},
 		{"path", along, paths, 18 * vg.Centimeter, 12 * vg.Centimeter},
 	}
 	if rates != nil {
@@ -201,14 +189,13 @@ func drawNetwork(result *trainers.Result, s *picture.Scene, sizes []float64, rat
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, drawing{"roc", "True against false positive rate along the path, for the given truth.", roc, 12 * vg.Centimeter, 12 * vg.Centimeter})
+		out = append(out, drawing{"roc", "True against false positive rate along the path.", roc, 12 * vg.Centimeter, 12 * vg.Centimeter})
 	}
 	uncertain, err := drawUncertainty(r, spec.Inference.Level)
 	return append(out, uncertain...), err
 }
 
-// CentralityColumn has the values of a column of centrality.csv, NaN where it is empty; nil for the column "". It fails if
-// there is no such column.
+// CentralityColumn returns a column of centrality.csv, NaN for empty cells; nil for "".
 func CentralityColumn(names []string, nodes []network.Centrality, column string) (values []float64, err error) {
 	if column == "" {
 		return nil, nil
@@ -235,20 +222,17 @@ func CentralityColumn(names []string, nodes []network.Centrality, column string)
 	return values, nil
 }
 
-// withoutSign says how edges without a sign are drawn, "" where there are none.
 func withoutSign(n *network.Network) string {
 	if !slices.ContainsFunc(n.Edges, func(e network.Edge) bool { return e.Unsigned }) {
 		return ""
 	}
-	return " grey: strength of an edge with a nominal column, which has no sign;"
+	return " grey: nominal column, no sign;"
 }
 
-// mostCurves is how many pairs a picture of the path has, so that it can be seen and its
-// file stays below a megabyte.
+// mostCurves keeps path.svg below a megabyte.
 const mostCurves = 500
 
-// curves are the partial correlations of the pairs that are ever an edge, at most mostCurves
-// of them: those of the chosen network and then the largest, and how many are left out.
+// curves are the edges of the network and then the largest pairs of the path, and how many are left out.
 func curves(r *trainers.NetworkResult) (drawn []picture.Curve, left int) {
 	d, pairs := len(r.Names), alongPath(r)
 	chosen := func(pair [2]int) int {
@@ -286,7 +270,6 @@ const (
 	shownInclusion = 0.25 // of resamples, of a pair that is no edge of the network, to be shown
 )
 
-// drawUncertainty draws what is known of the pairs: intervals, p values, inclusion.
 func drawUncertainty(r *trainers.NetworkResult, level float64) (out []drawing, err error) {
 	if r.Inference == nil {
 		return nil, nil
@@ -298,7 +281,7 @@ func drawUncertainty(r *trainers.NetworkResult, level float64) (out []drawing, e
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, drawing{"intervals", fmt.Sprintf("The %d pairs of the largest estimates, with their intervals: grey where 0 is inside.", len(shown)), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
+		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest estimates with intervals; grey if the interval contains 0.", len(shown)), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
 	}
 	var p []float64
 	resampled := false
@@ -313,23 +296,22 @@ func drawUncertainty(r *trainers.NetworkResult, level float64) (out []drawing, e
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, drawing{"pvalues", "p values of all pairs. Pairs without an edge are spread evenly, at the height of the part on the right; what stands above that on the left are edges.", drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
+		out = append(out, drawing{"pvalues", "p values of all pairs. Pairs without an edge have uniform p values; the excess at the left is edges.", drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
 	}
 	if resampled {
 		drawn, left, err := picture.Inclusion(r.Network.Pairs)
 		if err != nil {
 			return nil, err
 		}
-		caption := "Each pair: its estimate, and the share of resamples whose network has it as an edge."
+		caption := "Each pair: its estimate, and the share of resamples with this edge."
 		if left > 0 {
-			caption += fmt.Sprintf(" The pairs with the largest shares are drawn; the %d others are in pairs.csv.", left)
+			caption += fmt.Sprintf(" %d pairs with small shares are left out; pairs.csv has all.", left)
 		}
 		out = append(out, drawing{"inclusion", caption, drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
 	}
 	return out, nil
 }
 
-// largestOf says how many of how many pairs are drawn.
 func largestOf(drawn, all int) string {
 	if drawn == all {
 		return fmt.Sprintf("all %d pairs", all)
@@ -337,8 +319,7 @@ func largestOf(drawn, all int) string {
 	return fmt.Sprintf("the %d largest of %d pairs", drawn, all)
 }
 
-// forest are the pairs with the largest estimates, from the most positive to the most
-// negative, with their nodes' labels.
+// forest are the pairs with the largest estimates, sorted by value, with labels as names.
 func forest(n *network.Network) []network.Edge {
 	var pairs []network.Edge
 	for _, e := range n.Pairs {
@@ -356,7 +337,6 @@ func forest(n *network.Network) []network.Edge {
 	return pairs
 }
 
-// cut is a name of at most so many characters.
 func cut(name string, most int) string {
 	if r := []rune(name); len(r) > most {
 		return string(r[:most-1]) + "…"

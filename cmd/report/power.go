@@ -25,7 +25,7 @@ type Power struct {
 	JSON     []byte // of power.json
 }
 
-// WritePower prepares every file, power.json last, for the set to commit.
+// WritePower adds all files, power.json last.
 func WritePower(set *atomicfile.Set, dir string, p Power) error {
 	drawn, err := drawPower(p.Result)
 	if err != nil {
@@ -55,8 +55,8 @@ func (p Power) page(drawn *Picture) page {
 		}
 		t.add(cells...)
 	}
-	out := page{Title: "Rows that a network needs", Lead: p.Answer, Warnings: p.Result.Warnings, Picture: drawn, Sections: []section{
-		{Title: "By number of rows", Note: "Means over simulated tables with Monte-Carlo intervals. Sensitivity is the share of true edges that are found, precision the share of found edges that are true; the correlation is between all true and estimated partial correlations.", Table: t},
+	out := page{Title: "Sample size for a network", Lead: p.Answer, Warnings: p.Result.Warnings, Picture: drawn, Sections: []section{
+		{Title: "By number of rows", Note: "Means over simulated tables with Monte Carlo intervals. Sensitivity: share of true edges found. Precision: share of found edges that are true. Correlation: of true and estimated partial correlations.", Table: t},
 		{Title: "Methods", Table: settings(p.Settings)},
 		p.Made.section(),
 	}}
@@ -66,7 +66,6 @@ func (p Power) page(drawn *Picture) page {
 	return out
 }
 
-// drawPower draws the measures against the number of rows.
 func drawPower(r *power.Result) (drawing, error) {
 	var bands []picture.Band
 	for m, name := range power.Names {
@@ -80,7 +79,7 @@ func drawPower(r *power.Result) (drawing, error) {
 		}
 		bands = append(bands, b)
 	}
-	p, err := picture.Recovery("How well the network is found", bands, r.Config.Sensitivity, r.Needed.Rows)
-	caption := fmt.Sprintf("Means over tables with %g %% intervals. Dashed: the wanted sensitivity, and the rows that it needs.", 100*r.Config.Level)
+	p, err := picture.Recovery("Recovery of the network", bands, r.Config.Sensitivity, r.Needed.Rows)
+	caption := fmt.Sprintf("Means over tables with %g %% intervals. Dashed: the wanted sensitivity and its sample size.", 100*r.Config.Level)
 	return drawing{"power", caption, p, 14 * vg.Centimeter, 9 * vg.Centimeter}, err
 }

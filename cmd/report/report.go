@@ -17,7 +17,6 @@ import (
 	"missingscore/internal/printable"
 )
 
-// page is a report from top to bottom.
 type page struct {
 	Title, Lead string   // Lead is one sentence
 	Verdict     string   // why the fit is not reliable; "" if it converged
@@ -27,7 +26,6 @@ type page struct {
 	Sections    []section // folded
 }
 
-// section is a folded part of a page.
 type section struct {
 	Title, Note string
 	Table       *table
@@ -45,7 +43,6 @@ type table struct {
 
 func (t *table) add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
-// settings are a table of names and texts.
 func settings(of [][2]string) *table {
 	t := &table{Words: 2}
 	for _, s := range of {
@@ -62,16 +59,14 @@ type Made struct {
 
 func (m Made) section() section {
 	return section{Title: "How to cite and reproduce", Code: strings.ToValidUTF8(m.Command, "\ufffd"),
-		Note: fmt.Sprintf("missingscore %s, seed %d. With the same table, this command gives the same numbers. Cite Givens, Liu, Reeve: Score Matching with Missing Data, ICML 2025, and the program with its version.", m.Version, m.Seed)}
+		Note: fmt.Sprintf("missingscore %s, seed %d. This command and the same table give the same numbers. Cite Givens, Liu, Reeve: Score Matching with Missing Data, ICML 2025, and the program with its version.", m.Version, m.Seed)}
 }
 
-// notice is a warning: a line, and the rest of its text to be unfolded.
 type notice struct {
 	Short, Rest string
 	Bad         bool
 }
 
-// Notices are the verdict of a fit that is not reliable, and the warnings.
 func (p page) Notices() (out []notice) {
 	for _, w := range p.Warnings {
 		text, bad := strings.CutPrefix(w, "WARNING: ")
@@ -87,7 +82,7 @@ func (p page) Notices() (out []notice) {
 	return out
 }
 
-// cutNotice cuts a text at the end of its first clause that is long enough to say something.
+// cutNotice splits a text after its first clause of at least 24 characters.
 func cutNotice(text string) notice {
 	const least = 24
 	depth := 0
@@ -106,14 +101,12 @@ func cutNotice(text string) notice {
 	return notice{Short: text}
 }
 
-// Picture is an <svg> element, put into the page as it is, so that it must come
-// from a source that escapes names: picture.SVG does.
+// Picture is an <svg> element that is inserted without escaping: it must come from picture.SVG.
 type Picture struct{ Name, Caption, SVG string }
 
-// Markup is the picture for the template, which escapes everything else.
 func (p Picture) Markup() template.HTML { return template.HTML(p.SVG) }
 
-// others are the pictures that the page does not draw itself, as a section.
+// others are the pictures that the page does not draw itself.
 func others(pictures []Picture) (out []section) {
 	s := section{Title: "More pictures"}
 	for _, p := range pictures {
@@ -129,7 +122,6 @@ func others(pictures []Picture) (out []section) {
 	return []section{s}
 }
 
-// write writes the page whole or not at all: equal pages give equal bytes.
 func (p page) write(w io.Writer) error {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, "page.tmpl", p); err != nil {
@@ -139,7 +131,6 @@ func (p page) write(w io.Writer) error {
 	return err
 }
 
-// pText is a p value for reading.
 func pText(x float64) string {
 	if math.IsNaN(x) {
 		return "–"
@@ -147,7 +138,6 @@ func pText(x float64) string {
 	return strings.ReplaceAll(mcar.FormatP(x), "-", "−")
 }
 
-// rounded is a number for reading; exact values are in the CSV files.
 func rounded(format string, x float64) string {
 	if math.IsNaN(x) {
 		return "–"
@@ -158,17 +148,14 @@ func rounded(format string, x float64) string {
 //go:embed page/*
 var files embed.FS
 
-// script is the page's program. It runs in a scope of its own.
 var script = "\n(() => {\n\"use strict\";\n" + text("data.js") + text("stage.js") + text("page.js") + "})();\n"
 
-// policy forbids the page all but its own style and its own program, whose hash is given:
-// nothing is fetched or sent, and a script that came in by a name would not run.
+// policy allows only the page's own style and program (by its hash).
 var policy = func() string {
 	hash := sha256.Sum256([]byte(script))
 	return "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"
 }()
 
-// text is a file of the page, which is always there.
 func text(name string) string {
 	content, err := files.ReadFile("page/" + name)
 	if err != nil {

@@ -123,7 +123,7 @@ func TestManyColumns(t *testing.T) {
 		columns = append(columns, Column{Name: fmt.Sprint("x", j), Observed: all - j, Missing: j})
 	}
 	_, note, got := columnTable(columns)
-	require.Equal(t, "Most missing cells first. The first 1000 of 1003 are here; columns.csv has all.", note)
+	require.Equal(t, "Most missing cells first. The first 1000 of 1003 are shown; columns.csv has all.", note)
 	require.Equal(t, "x1002", got.Rows[0][0])
 	require.Equal(t, "x3", got.Rows[mostRows-1][0])
 	_, note, got = columnTable(columns[:3])

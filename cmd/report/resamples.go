@@ -16,11 +16,9 @@ import (
 	"missingscore/trainers/inference/bootstrap"
 )
 
-// mostBoxes is how many numbers a picture compares with each other, so that each has a name.
 const mostBoxes = 40
 
-// drawResamples draws which edges and strengths differ from each other, and how networks of a part of the
-// rows agree with that of all.
+// drawResamples draws tests of differences between edges and strengths, and the stability of subsamples.
 func drawResamples(r *trainers.NetworkResult, level float64) (out []drawing) {
 	if found := r.Inference; found != nil && found.Edges != nil {
 		for _, c := range []struct {
@@ -44,7 +42,7 @@ func drawResamples(r *trainers.NetworkResult, level float64) (out []drawing) {
 			for i, place := range c.numbers.Of[:drawn] {
 				boxes = append(boxes, picture.Box{Name: c.name(place), Value: c.numbers.Value[i], Place: i})
 			}
-			caption := fmt.Sprintf("Dark: the two %s differ, since the bootstrap's %g %% interval of their difference is without 0, not corrected for the number of pairs. Grey: no difference found.", c.what, 100*level)
+			caption := fmt.Sprintf("Dark: the two %s differ, because the %g %% bootstrap interval of their difference excludes 0 (not adjusted for multiplicity). Grey: no difference found.", c.what, 100*level)
 			if c.numbers.All > drawn {
 				caption += fmt.Sprintf(" The %d largest of %d are drawn; %s.csv has more.", drawn, c.numbers.All, c.file)
 			}
@@ -61,14 +59,13 @@ func drawResamples(r *trainers.NetworkResult, level float64) (out []drawing) {
 			b := &bands[len(bands)-1]
 			b.X, b.Y, b.Low, b.High = append(b.X, l.Dropped), append(b.Y, l.Mean), append(b.Low, l.Low), append(b.High, l.Up)
 		}
-		out = append(out, drawing{"stability", "Correlation with the whole table's numbers, where rows are dropped: mean, and a band with 90 % of the networks. CS is the largest share at which 95 % of the networks still correlate by more than 0.7 (dashed).",
+		out = append(out, drawing{"stability", "Correlation with the results from all rows when rows are dropped: mean and 90 % band. CS is the largest share at which 95 % of the correlations exceed 0.7 (dashed).",
 			picture.Stability(bands, bootstrap.WantedCorrelation), 14 * vg.Centimeter, 9 * vg.Centimeter})
 	}
 	return out
 }
 
-// writeDifferences writes a line for each two numbers: their names, values, the difference of the first
-// from the second with its interval, and whether that is without 0.
+// writeDifferences writes one line for each pair of numbers: names, values, difference, interval, test.
 func writeDifferences(w io.Writer, names []string, name func(place int) []string, d *inference.Differences) error {
 	c := csv.NewWriter(w)
 	var header []string

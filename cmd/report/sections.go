@@ -23,7 +23,6 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// writePage writes the report of a network.
 func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result, s *picture.Scene, nodes []network.Centrality, pictures []Picture) error {
 	r, functions := result.Network, result.Model.Transform
 	x, err := explore(r, s, result.Spec.Inference.Level)
@@ -32,13 +31,13 @@ func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result,
 	}
 	source := strings.ToValidUTF8(filepath.Base(from.Table), "\ufffd") // a file's name may be any bytes
 	if found := r.Inference; found != nil && found.Rests != "" {
-		x.Note = fmt.Sprintf("Estimates with %g %% intervals, grey where 0 is inside. ", 100*result.Spec.Inference.Level)
+		x.Note = fmt.Sprintf("Estimates with %g %% intervals; grey if the interval contains 0. ", 100*result.Spec.Inference.Level)
 		if kind := inference.Kinds[result.Spec.Inference.Kind]; !kind.Resamples {
 			x.Note += "They rest on "
 		}
 		x.Note += strings.TrimSuffix(found.Rests, ".") + "."
 	} else if len(r.Network.Edges) > 0 {
-		x.Note = "Partial correlations without intervals: " + cmp.Or(from.NoIntervals, "--inference gives them") + "."
+		x.Note = "No intervals: " + cmp.Or(from.NoIntervals, "--inference gives them") + "."
 	}
 	x.EdgesNote = edgesNote(x, r, functions.Describe(t.Names))
 	p := page{
@@ -64,37 +63,34 @@ func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result,
 	return p.write(w)
 }
 
-// mostRows is how many edges, nodes and columns a page has in its tables.
 const mostRows = 1000
 
-// first are at most mostRows of a list, with a sentence if that is not all.
+// first returns at most mostRows items, and a note if that is not all.
 func first[T any](list []T, file string) ([]T, string) {
 	if len(list) <= mostRows {
 		return list, ""
 	}
-	return list[:mostRows], fmt.Sprintf(" The first %d of %d are here; %s has all.", mostRows, len(list), file)
+	return list[:mostRows], fmt.Sprintf(" The first %d of %d are shown; %s has all.", mostRows, len(list), file)
 }
 
-// edgesNote explains the table of edges.
 func edgesNote(x *explorer, r *trainers.NetworkResult, transform string) string {
 	_, more := first(r.Network.Edges, "edges.csv")
 	note := "Strongest first." + more
 	if transform != "" {
-		note += " They are partial correlations of transformed columns: " + transform + "."
+		note += " Partial correlations of transformed columns: " + transform + "."
 	}
 	if x.Unsigned != nil {
-		note += " The strength of an edge with a nominal column has no sign."
+		note += " Edges of nominal columns have no sign."
 	}
 	if r.Inference != nil {
 		note += " pairs.csv has all pairs."
 	}
 	if x.Q != nil {
-		note += " q is p corrected for the number of pairs: of the edges with q ≤ 0.1, about one in ten is false."
+		note += " q is p adjusted for the number of pairs: about one in ten edges with q ≤ 0.1 is false."
 	}
 	return note
 }
 
-// nodeTable lists the nodes, the strongest first.
 func nodeTable(n *network.Network, of []network.Centrality) (title, note string, t *table) {
 	predicted := slices.ContainsFunc(of, func(c network.Centrality) bool { return !math.IsNaN(c.Predictability) })
 	order := make([]int, len(n.Nodes))
@@ -104,10 +100,10 @@ func nodeTable(n *network.Network, of []network.Centrality) (title, note string,
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(of[b].Strength, of[a].Strength) })
 	order, more := first(order, "centrality.csv")
 	t = &table{ID: "centrality", Words: 1, Head: []string{"node", "strength", "expected influence", "closeness", "betweenness"}}
-	note = "Strength is the sum of the absolute partial correlations of a node, expected influence the sum with signs. Closeness and betweenness count shortest paths, with lengths 1/|r|."
+	note = "Strength sums the absolute partial correlations of a node, expected influence the signed ones. Closeness and betweenness use shortest paths with lengths 1/|r|."
 	if predicted {
 		t.Head = append(t.Head, "R²")
-		note += " R² is the share of a column's variance that the other columns explain."
+		note += " R² is the share of variance that the other columns explain."
 	}
 	for _, j := range order {
 		name, c := n.Nodes[j], of[j]
@@ -120,10 +116,9 @@ func nodeTable(n *network.Network, of []network.Centrality) (title, note string,
 		}
 		t.add(cells...)
 	}
-	return "Nodes: centrality", note + " The order of nodes is less certain than the edges are." + more, t
+	return "Nodes: centrality", note + " The order of nodes is less certain than the edges." + more, t
 }
 
-// columnTable lists the columns in their order, or of too many the ones with most missing cells first.
 func columnTable(columns []Column) (title, note string, t *table) {
 	if len(columns) > mostRows {
 		columns = slices.Clone(columns)
@@ -139,10 +134,9 @@ func columnTable(columns []Column) (title, note string, t *table) {
 	return "Columns", note + more, t
 }
 
-// mostPatterns is how many patterns of missing cells are listed.
 const mostPatterns = 30
 
-// patternTable says which cells are missing together; nil for moments, which do not tell.
+// patternTable counts patterns of missing cells; nil for moments.
 func patternTable(of *data.Table, names []string) (title, note string, t *table) {
 	if of.Complete() || of.Counted != nil && of.Counted.Pairs != nil {
 		return "", "", nil
@@ -158,9 +152,9 @@ func patternTable(of *data.Table, names []string) (title, note string, t *table)
 		patterns = append(patterns, pattern{rows[0], int(math.Round(total))})
 	}
 	slices.SortStableFunc(patterns, func(a, b pattern) int { return cmp.Compare(b.rows, a.rows) })
-	note = fmt.Sprintf("Which cells are missing together: %d patterns, the most frequent first.", len(patterns))
+	note = fmt.Sprintf("%d patterns of missing cells, the most frequent first.", len(patterns))
 	if len(patterns) > mostPatterns {
-		note = fmt.Sprintf("Which cells are missing together: the %d most frequent of %d patterns.", mostPatterns, len(patterns))
+		note = fmt.Sprintf("The %d most frequent of %d patterns of missing cells.", mostPatterns, len(patterns))
 	}
 	for _, p := range patterns[:min(len(patterns), mostPatterns)] {
 		var missing []string
@@ -178,7 +172,6 @@ func patternTable(of *data.Table, names []string) (title, note string, t *table)
 	return "Missing cells by pattern", note, t
 }
 
-// gapTable lists the tests of gaps, the smallest p first.
 func gapTable(gaps []mcar.Column) (title, note string, t *table) {
 	gaps = slices.Clone(gaps)
 	slices.SortStableFunc(gaps, func(a, b mcar.Column) int {
@@ -188,14 +181,13 @@ func gapTable(gaps []mcar.Column) (title, note string, t *table) {
 		return cmp.Compare(a.P, b.P)
 	})
 	gaps, more := first(gaps, "columns.csv")
-	t = &table{Words: 2, Head: []string{"column", "missing more often where", "missing", "p", "corrected p"}}
+	t = &table{Words: 2, Head: []string{"column", "missing more often where", "missing", "p", "adjusted p"}}
 	for _, g := range gaps {
 		t.add(g.Name, g.Where(), strconv.Itoa(g.Missing), pText(g.P), pText(g.Corrected))
 	}
-	return "Are cells missing completely at random?", "A corrected p (Holm) below 0.05 says that the column's gaps depend on other columns. Gaps that depend on the missing values themselves cannot be tested." + more, t
+	return "Are cells missing completely at random?", "An adjusted p (Holm) below 0.05 is evidence that the column's gaps depend on other columns. No test shows whether gaps depend on the missing values." + more, t
 }
 
-// methods says what was done, in the terms of a methods section.
 func methods(source string, t *data.Table, result *trainers.Result) [][2]string {
 	r, spec, e, names := result.Network, result.Spec, result.Estimator, result.Model.Transform.Labels(t.Names)
 	c := *spec.Network
@@ -218,10 +210,10 @@ func methods(source string, t *data.Table, result *trainers.Result) [][2]string 
 		}
 	}
 	if r.Covariates != nil {
-		add("Covariates", strings.ToValidUTF8(strings.Join(r.Covariates, ", "), "\ufffd")+": held constant, without a penalty; the network is given them, and they are none of its nodes")
+		add("Covariates", strings.ToValidUTF8(strings.Join(r.Covariates, ", "), "\ufffd")+": partial correlations adjust for them; they are not nodes")
 	}
 	if t.Weights != nil {
-		add("Weights", fmt.Sprintf("sampling weights of rows: an effective number of %.1f rows, by which EBIC and errors by the model go", t.EffectiveRows()))
+		add("Weights", fmt.Sprintf("sampling weights of rows; effective sample size %.1f, used by EBIC and standard errors", t.EffectiveRows()))
 	}
 	add("Moments", r.Moments)
 	add("Chosen edges", r.Choice)
@@ -245,16 +237,15 @@ func methods(source string, t *data.Table, result *trainers.Result) [][2]string 
 	return out
 }
 
-// summaryText is the page's first sentence.
 func summaryText(t *data.Table, r *trainers.Result) string {
 	missing := "no cell missing"
 	if r.Assumption != losses.NoGaps {
 		missing = fmt.Sprintf("%.1f %% of the cells missing", 100*float64(t.Missing())/float64(t.RowCount()*t.D))
 		switch r.Assumption {
 		case losses.MAR, losses.EstimatedLaw:
-			missing += " (taken as missing at random)"
+			missing += " (assumed missing at random)"
 		case losses.MCAR:
-			missing += " (taken as missing completely at random)"
+			missing += " (assumed missing completely at random)"
 		}
 	}
 	d := len(r.Network.Names)
@@ -264,26 +255,25 @@ func summaryText(t *data.Table, r *trainers.Result) string {
 func sizesText(c regpath.Config, ownEdges bool) string {
 	switch {
 	case ownEdges:
-		return "fitted again without the penalty, on the chosen edges"
+		return "refitted without the penalty on the chosen edges"
 	case c.PathOnly:
-		return "those of the path at the chosen λ, shrunken by the penalty"
+		return "from the path at the chosen λ, shrunken by the penalty"
 	case !*c.Refit:
-		return "those at the chosen λ, shrunken by the penalty; --refit gives them without"
+		return "at the chosen λ, shrunken by the penalty; --refit removes the shrinkage"
 	}
-	return "fitted again without the penalty, on the edges of the chosen λ"
+	return "refitted without the penalty on the edges of the chosen λ"
 }
 
-// supportText tells where the data can lie and how the objective is weighted.
 func supportText(c trainers.Spec, s *domain.Domain, meanFitted bool, names []string) string {
 	switch {
 	case !s.Bounded() && c.Missingness != nil && c.Missingness.Censored != nil:
-		return "all of R^d, cut at the thresholds of censored columns: the objective is weighted by the distance to them, imputed cells lie beyond"
+		return "R^d with thresholds of censored columns; the objective is weighted by the distance to them, imputed cells lie beyond them"
 	case !s.Bounded() && c.Missingness != nil:
-		return "all of R^d"
+		return "R^d"
 	case !s.Bounded() && meanFitted:
-		return "all of R^d; the mean is estimated along"
+		return "R^d; the mean is estimated"
 	case !s.Bounded():
-		return "all of R^d; the mean is kept at the observed means"
+		return "R^d; the mean is fixed at the observed means"
 	}
 	var parts []string
 	if bound := boundText("every column", s.Lower[0], s.Upper[0]); bound != "" && slices.Min(s.Lower) == slices.Max(s.Lower) && slices.Min(s.Upper) == slices.Max(s.Upper) {
@@ -309,7 +299,7 @@ func supportText(c trainers.Spec, s *domain.Domain, meanFitted bool, names []str
 	if c.Weight.NoTangent {
 		g += ", without the tangential correction"
 	}
-	return fmt.Sprintf("%s. A normal distribution restricted to it: precision and mean are those before the restriction. Objective weighted by the distance to the boundary, up to %.3g standard deviations (%s); imputed cells stay inside", strings.Join(parts, ", "), cap, g)
+	return fmt.Sprintf("%s. Precision and mean describe the unrestricted normal distribution. The objective is weighted by the distance to the boundary up to %.3g standard deviations, %s; imputed cells stay inside", strings.Join(parts, ", "), cap, g)
 }
 
 func missingText(r *trainers.Result, names []string) string {
@@ -318,7 +308,7 @@ func missingText(r *trainers.Result, names []string) string {
 		return "none"
 	}
 	if m == nil {
-		return fmt.Sprintf("taken to be %v", r.Assumption)
+		return fmt.Sprintf("assumed %v", r.Assumption)
 	}
 	var parts []string
 	for j, name := range names {
@@ -331,10 +321,9 @@ func missingText(r *trainers.Result, names []string) string {
 			parts = append(parts, fmt.Sprintf("%s below %.4g", name, c.Below[j]))
 		}
 	}
-	return fmt.Sprintf("taken to be %v: %s (in model.json); the mean is estimated along", r.Assumption, strings.Join(parts, ", "))
+	return fmt.Sprintf("assumed %v: %s (in model.json); the mean is estimated", r.Assumption, strings.Join(parts, ", "))
 }
 
-// boundText is how a column's bounds are written, empty if it has none.
 func boundText(name string, low, high float64) string {
 	switch {
 	case math.IsInf(low, -1) && math.IsInf(high, 1):
@@ -347,8 +336,8 @@ func boundText(name string, low, high float64) string {
 	return fmt.Sprintf("%.4g ≤ %s ≤ %.4g", low, name, high)
 }
 
-// Column tells what was seen of a variable: counts of cells, and the mean and standard
-// deviation of the observed ones in the user's units, NaN for a column of levels.
+// Column summarises a column: counts of cells, mean and standard deviation of observed cells in the table's
+// units, NaN for levels.
 type Column struct {
 	Name              string
 	Observed, Missing int
@@ -369,8 +358,6 @@ func columnsOf(t *data.Table, result *trainers.Result, names []string) (out []Co
 	return out
 }
 
-// writeColumns writes a line for each column: name, observed, missing, mean, deviation, and of
-// the test of its gaps p, p_corrected, predictor, direction; what is not known is empty.
 func writeColumns(w io.Writer, columns []Column, gaps []mcar.Column) error {
 	tests := map[string]mcar.Column{}
 	for _, g := range gaps {
@@ -396,8 +383,18 @@ func writeColumns(w io.Writer, columns []Column, gaps []mcar.Column) error {
 	return c.Error()
 }
 
-// centralities are those of a result's nodes, with R² where the model is a normal distribution
-// on all of R^d of at most mostInMatrix columns.
+// measured are the centralities of nodes, and the column of them that the sizes of nodes show.
+func measured(result *trainers.Result, style picture.Style) (nodes []network.Centrality, sizes []float64, err error) {
+	if nodes, err = centralities(result); err == nil {
+		err = result.Network.Network.SetBridges(nodes, style.GroupOf)
+	}
+	if err == nil {
+		sizes, err = CentralityColumn(result.Network.Names, nodes, style.NodeSize)
+	}
+	return nodes, sizes, err
+}
+
+// centralities include R² for Gaussian models on R^d with at most mostInMatrix columns.
 func centralities(result *trainers.Result) ([]network.Centrality, error) {
 	r := result.Network
 	out, err := r.Network.Centralities()

@@ -23,7 +23,7 @@ func TestFlagsOfMessagesExist(t *testing.T) {
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference/command-line.md"))
 	require.NoError(t, err)
 	known := map[string]bool{"--help": true, "--help-all": true, "--ultra": true, "--long": true} // the latter two are zstd's
-	for _, line := range regexp.MustCompile("(?m)^\\| `(?:-[a-z], )?(--[a-z-]+)").FindAllStringSubmatch(string(reference), -1) {
+	for _, line := range regexp.MustCompile("(?m)^- `(?:-[a-z], )?(--[a-z-]+)").FindAllStringSubmatch(string(reference), -1) {
 		known[line[1]] = true
 	}
 	require.NotEmpty(t, known)
