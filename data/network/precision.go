@@ -35,9 +35,10 @@ func WritePrecision(w io.Writer, names []string, p mat.Symmetric) error {
 	return c.Error()
 }
 
-// ReadPrecision reads what WritePrecision wrote; the file may be in any format and with any separator that data.ReadFile knows. With names, row and
-// column j of the result belong to names[j], whatever their order in the file; columns not asked for are left
-// out, and the rest is then the precision given those left out, not of the rest alone.
+// ReadPrecision reads what WritePrecision wrote; the file may be in any format and with any separator that
+// data.ReadFile knows. With names, row and column j of the result belong to names[j], whatever their order in
+// the file; columns not asked for are left out, and the rest is then the precision given those left out, not of
+// the rest alone.
 //
 // It fails, naming line and column, if a cell is not a finite number, the matrix is not square or not symmetric
 // (1e-8 of the entry or of √(P_jj P_kk)), a name is empty or occurs twice, or a name asked for is absent.
@@ -58,7 +59,8 @@ func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
 		for k, cell := range row {
 			x, err := strconv.ParseFloat(cell, 64)
 			if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number", path, c.Table.Lines[j], printable.Cell(c.Header[k]), printable.Cell(cell))
+				return nil, fmt.Errorf("%s:%d: column %q: %q is not a finite number",
+					path, c.Table.Lines[j], printable.Cell(c.Header[k]), printable.Cell(cell))
 			}
 			values.Set(j, k, x)
 		}
@@ -76,9 +78,9 @@ func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
 	}
 	at, absent := make([]int, len(names)), []string(nil)
 	for j, name := range names {
-		if at[j] = slices.Index(c.Header, name); at[j] < 0 {
-			at[j] = slices.Index(c.Header, strings.TrimSpace(printable.Text(name)))
-		}
+		at[j] = slices.IndexFunc(c.Header, func(h string) bool {
+			return h == name || h == strings.TrimSpace(printable.Text(name))
+		})
 		if at[j] < 0 {
 			absent = append(absent, strconv.Quote(name))
 		}

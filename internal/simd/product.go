@@ -29,7 +29,7 @@ func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 	if !fast || m < 32 || k < 32 || n < narrowest {
 		return false
 	}
-	if float64(nonzero(a[:m*k])) > dense*float64(m*k) && (!p.Dense || m*k > largest) {
+	if (!p.Dense || m*k > largest) && float64(nonzero(a[:m*k])) > dense*float64(m*k) {
 		return false
 	}
 	if ta {
@@ -86,11 +86,19 @@ func (p *Product[T]) strip(c []T, m, space, stride, vectors int) {
 	}
 }
 
-func nonzero[T Float](x []T) int {
-	if double[T]() {
-		return nonzeroF64(p64(x), len(x))
+func nonzero[T Float](x []T) (count int) {
+	for _, v := range x {
+		count += notZero(v)
 	}
-	return nonzeroF32(p32(x), len(x))
+	return count
+}
+
+// notZero is 1 where v is not 0, without a branch on random zeros.
+func notZero[T Float](v T) (one int) {
+	if v != 0 {
+		one = 1
+	}
+	return one
 }
 
 // list writes the numbers of x that are not 0, and their places times step.
@@ -112,13 +120,9 @@ func list[T Float](values []T, offsets []uint32, x []T, step uint32) (count int)
 			}
 		}
 	}
-	for i, v := range x[n:] { // no branch on random zeros
+	for i, v := range x[n:] {
 		values[count], offsets[count] = v, uint32(n+i)*step
-		one := 0
-		if v != 0 {
-			one = 1
-		}
-		count += one
+		count += notZero(v)
 	}
 	return count
 }

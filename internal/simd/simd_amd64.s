@@ -363,45 +363,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func nonzeroF64(x *float64, n int) int
-// Requires: AVX, POPCNT
-TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
-	MOVQ   x+0(FP), AX
-	XORQ   CX, CX
-	VXORPD Y0, Y0, Y0
-	MOVQ   n+8(FP), DX
-
-one:
-	CMPQ      DX, $0x00000004
-	JL        rest
-	VMOVUPD   (AX), Y1
-	VCMPPD    $0x04, Y1, Y0, Y1
-	VMOVMSKPD Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, CX
-	ADDQ      $0x00000020, AX
-	SUBQ      $0x00000004, DX
-	JMP       one
-
-rest:
-	TESTQ      DX, DX
-	JE         done
-	LEAQ       masks<>+32(SB), BX
-	SHLQ       $0x03, DX
-	SUBQ       DX, BX
-	VMOVDQU    (BX), Y1
-	VMASKMOVPD (AX), Y1, Y1
-	VCMPPD     $0x04, Y1, Y0, Y1
-	VMOVMSKPD  Y1, BX
-	POPCNTL    BX, BX
-	ADDQ       BX, CX
-	ADDQ       DX, AX
-
-done:
-	MOVQ CX, ret+16(FP)
-	VZEROUPPER
-	RET
-
 // func adamF64(w *float64, m *float64, v *float64, slope *float64, c *[6]float64, n int)
 // Requires: AVX, SSE
 TEXT ·adamF64(SB), NOSPLIT, $8-48
@@ -1038,45 +999,6 @@ done:
 	ADDQ         $0x04, AX
 	DECQ         DX
 	JNE          row
-	VZEROUPPER
-	RET
-
-// func nonzeroF32(x *float32, n int) int
-// Requires: AVX, POPCNT
-TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
-	MOVQ   x+0(FP), AX
-	XORQ   CX, CX
-	VXORPS Y0, Y0, Y0
-	MOVQ   n+8(FP), DX
-
-one:
-	CMPQ      DX, $0x00000008
-	JL        rest
-	VMOVUPS   (AX), Y1
-	VCMPPS    $0x04, Y1, Y0, Y1
-	VMOVMSKPS Y1, BX
-	POPCNTL   BX, BX
-	ADDQ      BX, CX
-	ADDQ      $0x00000020, AX
-	SUBQ      $0x00000008, DX
-	JMP       one
-
-rest:
-	TESTQ      DX, DX
-	JE         done
-	LEAQ       masks<>+32(SB), BX
-	SHLQ       $0x02, DX
-	SUBQ       DX, BX
-	VMOVDQU    (BX), Y1
-	VMASKMOVPS (AX), Y1, Y1
-	VCMPPS     $0x04, Y1, Y0, Y1
-	VMOVMSKPS  Y1, BX
-	POPCNTL    BX, BX
-	ADDQ       BX, CX
-	ADDQ       DX, AX
-
-done:
-	MOVQ CX, ret+16(FP)
 	VZEROUPPER
 	RET
 

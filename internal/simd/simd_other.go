@@ -20,8 +20,6 @@ func axpyF64(out, x, k *float64, n, rows int)                 {}
 func axpyF32(out, x, k *float32, n, rows int)                 {}
 func dotF64(out, x, y *float64, n, rows int)                  {}
 func dotF32(out, x, y *float32, n, rows int)                  {}
-func nonzeroF64(x *float64, n int) (count int)                { return count }
-func nonzeroF32(x *float32, n int) (count int)                { return count }
 func adamF64(w, m, v, slope *float64, c *[6]float64, n int)   {}
 func adamF32(w, m, v, slope *float32, c *[6]float32, n int)   {}
 func normalsF32(dst *float32, s, c *uint32, n int)            {}

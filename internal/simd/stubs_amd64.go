@@ -39,11 +39,6 @@ func axpyF64(out *float64, x *float64, k *float64, n int, rows int)
 //go:noescape
 func dotF64(out *float64, x *float64, y *float64, n int, rows int)
 
-// nonzeroF64 counts the numbers that are not 0.
-//
-//go:noescape
-func nonzeroF64(x *float64, n int) int
-
 // adamF64 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5),
 // with 0 in place of subnormal numbers.
 //
@@ -102,11 +97,6 @@ func axpyF32(out *float32, x *float32, k *float32, n int, rows int)
 //
 //go:noescape
 func dotF32(out *float32, x *float32, y *float32, n int, rows int)
-
-// nonzeroF32 counts the numbers that are not 0.
-//
-//go:noescape
-func nonzeroF32(x *float32, n int) int
 
 // adamF32 is m = c0 m + c1 slope, v = c2 v + (c3 slope) slope, w = w - c4 m / (√v + c5),
 // with 0 in place of subnormal numbers.

@@ -205,28 +205,6 @@ func dot(t number) {
 	finish()
 }
 
-// nonzero counts numbers that are not 0.
-func nonzero(t number) {
-	begin("nonzero"+t.suffix, "func(x *"+t.elem+", n int) int", "nonzero"+t.suffix+" counts the numbers that are not 0.")
-	x, count, zero := pointer("x"), GP64(), YMM()
-	XORQ(count, count)
-	t.xor(zero, zero, zero)
-	over(t, 1, []GPVirtual{x}, func(m memory, o int) {
-		v, bits := YMM(), GP32()
-		m.load(x, o, v)
-		t.compare(Imm(4), v, zero, v) // not equal
-		if t.lanes == 4 {
-			VMOVMSKPD(v, bits)
-		} else {
-			VMOVMSKPS(v, bits)
-		}
-		POPCNTL(bits, bits)
-		ADDQ(bits.As64(), count)
-	})
-	Store(count, ReturnIndex(0))
-	finish()
-}
-
 // adam is one step of Adam, in the order of operations of the plain loop, so that the results are the same to
 // the bit. Subnormal numbers are taken for 0 while it runs: the moments of a unit that has no gradient any more
 // shrink until they are such, which some processors multiply a hundred times slower.
@@ -687,7 +665,6 @@ func main() {
 		scaled(t, "scale", "out_r = k_r x.", false)
 		scaled(t, "axpy", "out = out + Σ_r k_r x_r.", true)
 		dot(t)
-		nonzero(t)
 		adam(t)
 		compress(t)
 		sparse(t, 1)
