@@ -61,12 +61,15 @@ func (r Algebra) inverse(a, p []float64, d int, at []int) (logDet float64, ok bo
 	if !r.Factor(a, n, n) {
 		return 0, false
 	}
+	product := 1.0 // of L's diagonal: a logarithm takes as long as ten products
 	for i := range n {
-		logDet += 2 * math.Log(a[i*n+i])
+		if product *= a[i*n+i]; product < 1e-100 || product > 1e100 {
+			logDet, product = logDet+2*math.Log(product), 1
+		}
 	}
 	r.Invert(a, n, n)
 	mirror(a, n)
-	return logDet, true
+	return logDet + 2*math.Log(product), true
 }
 
 // inverseOfOne is Algebra.inverse of a block of one column, which a holds. Most rows of a table with
@@ -97,7 +100,7 @@ func inverseOfTwo(a []float64) (logDet float64, ok bool) {
 	v, w := 1/l, 1/m
 	off := -v * (w * below)
 	a[0], a[1], a[2], a[3] = v*v+off*off, w*off, w*off, w*w
-	return 2*math.Log(l) + 2*math.Log(m), true
+	return 2 * math.Log(l*m), true
 }
 
 // mirror copies the lower triangle of a (n, n) to the upper one.

@@ -127,14 +127,6 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 		return float64(count(w.adjacency(p, false).Edge))*math.Log(left*pairs) + float64(p.Edges)*model
 	}
 	score := func(i int, likelihood float64) float64 { return -2*left*likelihood + cost(w.State.Points[i]) }
-	floor := func(int) float64 { return math.Inf(-1) }
-	if w.again && w.matrix == nil && w.Missingness == nil && !w.Domain.Bounded() {
-		most, err := saturated(ctx, w)
-		if err != nil {
-			return choice{}, err
-		}
-		floor = func(i int) float64 { return score(i, most) }
-	}
 	var scores []float64
 	var err error
 	switch {
@@ -146,7 +138,7 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 		scores, err = judge(ctx, w, edge)
 	default:
 		var likelihoods []float64
-		likelihoods, err = searchLikelihoods(ctx, w, score, floor)
+		likelihoods, err = searchLikelihoods(ctx, w, score)
 		of := func() (scores []float64) {
 			for i, likelihood := range likelihoods {
 				scores = append(scores, score(i, likelihood))
@@ -170,8 +162,9 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 }
 
 // searchLikelihoods refits networks along the path and gives their likelihoods, NaN for
-// those the search does not come by. score is to be small; see search for floor.
-func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likelihood float64) float64, floor func(point int) float64) ([]float64, error) {
+// those the search does not come by. score is to be small. An estimate made again
+// goes along every fourth λ first, then along those around the best.
+func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likelihood float64) float64) ([]float64, error) {
 	state := &w.State.Refitted
 	networks := func(number int) ([]int, error) {
 		all, err := w.networksTo(ctx, number)
@@ -180,9 +173,27 @@ func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likel
 		}
 		return all, err
 	}
-	if _, err := search(networks,
-		func(points []int) error { return refitAll(ctx, w, points) },
-		func(point int) float64 { return score(point, state.Likelihood[point]) }, floor); err != nil {
+	stride, full := coarse, w.lambdas
+	apart := w.again && w.asNeeded() && w.Config.Schedule == EM
+	if apart {
+		stride, w.lambdas = 1, nil
+		for part := range slices.Chunk(full, coarse) {
+			w.lambdas = append(w.lambdas, part[0])
+		}
+	}
+	look := func(points []int) error { return refitAll(ctx, w, points) }
+	best, err := search(stride, networks, look, func(point int) float64 { return score(point, state.Likelihood[point]) })
+	if err == nil && apart {
+		from := max(best, 1) - 1
+		w.lambdas = slices.Concat(w.lambdas[:from+1], full[coarse*from+1:min(coarse*(best+1), len(full))])
+		w.backTo(from)
+		var all []int
+		if all, err = networks(len(w.lambdas)); err != nil {
+			return nil, err
+		}
+		err = look(slices.DeleteFunc(all, func(point int) bool { return point < from }))
+	}
+	if err != nil {
 		return nil, err
 	}
 	return shared(w.State.Points, w.networks(), state.Likelihood), nil
@@ -196,13 +207,11 @@ const (
 )
 
 // search looks for the network of the least score, those of points from the sparsest on:
-// every fourth, until four in a row are not better than the best so far or one is a quarter of
+// each so many (stride), until four in a row are not better than the best so far or one is a quarter of
 // the way back up from the best to the first, whose edges then cost far more than they explain;
 // then those around the best. networks gives so many of them, or all where there are fewer;
-// look prepares the scores of some points, in any order and more than once. floor bounds the score of
-// a point from below, −∞ where nothing is known: the search ends where a denser network's is no less
-// than the best score.
-func search(networks func(number int) ([]int, error), look func(points []int) error, score, floor func(point int) float64) (best int, err error) {
+// look prepares the scores of some points, in any order and more than once.
+func search(stride int, networks func(number int) ([]int, error), look func(points []int) error, score func(point int) float64) (best int, err error) {
 	var all []int
 	least, at := math.Inf(1), 0
 	idle := 0 // networks since the best
@@ -217,7 +226,7 @@ func search(networks func(number int) ([]int, error), look func(points []int) er
 		}
 		return nil
 	}
-	for next := 0; ; next += coarse {
+	for next := 0; ; next += stride {
 		if all, err = networks(next + 1); err != nil {
 			return 0, err
 		}
@@ -228,14 +237,14 @@ func search(networks func(number int) ([]int, error), look func(points []int) er
 			return 0, err
 		}
 		gain, rise := score(all[0])-least, score(all[next])-least
-		if floor(all[next]) >= least || idle >= coarsePatience || gain > 0 && rise > max(leastRise, coarseRise*gain) {
+		if idle >= coarsePatience || gain > 0 && rise > max(leastRise, coarseRise*gain) {
 			break
 		}
 	}
-	if all, err = networks(at + coarse); err != nil {
+	if all, err = networks(at + stride); err != nil {
 		return 0, err
 	}
-	err = visit(all[max(0, at-coarse+1):min(len(all), at+coarse)])
+	err = visit(all[max(0, at-stride+1):min(len(all), at+stride)])
 	return all[at], err
 }
 

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
@@ -202,59 +200,6 @@ func TestFDRTakesPairsBySmallQ(t *testing.T) {
 	require.True(t, again.edges[1] && again.edges[4] && !again.edges[5])
 }
 
-// A search ends where no denser network can be better, with the same choice.
-func TestSearchEndsAtItsFloor(t *testing.T) {
-	scores := []float64{50, 40, 30, 25, 22, 20, 21, 21, 22, 23, 23, 24, 24, 24, 24, 24, 24, 24, 24, 24, 25, 25, 25, 25, 25}
-	var all []int
-	for i := range scores {
-		all = append(all, i)
-	}
-	for _, most := range []float64{24, 3} { // of log-likelihood beyond the best's, at 2 an edge
-		farthest := 0
-		best, err := search(func(number int) ([]int, error) { return all[:min(number, len(all))], nil }, func(points []int) error {
-			farthest = max(farthest, slices.Max(points))
-			return nil
-		}, func(p int) float64 { return scores[p] }, func(p int) float64 { return 20 - most + 2*float64(p-5) })
-		require.NoError(t, err)
-		require.Equal(t, 5, best)
-		if most > 20 {
-			require.Equal(t, 20, farthest)
-		} else {
-			require.Equal(t, 8, farthest)
-		}
-	}
-}
-
-// The bound is the likelihood of the inverse of the covariances, which is the largest of any network,
-// and an estimate that is made again walks a shorter path with it.
-func TestSaturatedLikelihood(t *testing.T) {
-	_, table := testtables.Star(t, 6, 300, 0)
-	work, _ := data.Standardise(table)
-	var cov mat.SymDense
-	stat.CovarianceMatrix(&cov, mat.NewDense(work.N, 6, work.Values), nil)
-	cov.ScaleSym(float64(work.N-1)/float64(work.N), &cov)
-	logDet, _ := mat.LogDet(&cov)
-	want := -float64(work.N) / 2 * (6*math.Log(2*math.Pi) + logDet + 6)
-	var lengths []int
-	for _, again := range []bool{false, true} {
-		r, err := New(engine.Problem{Table: work}, engine.Config{Method: "em-exact", Workers: 1}, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
-		require.NoError(t, err)
-		if again {
-			r.Again()
-		}
-		_, err = r.Estimate(t.Context(), func() error { return nil })
-		require.NoError(t, err)
-		lengths = append(lengths, len(r.State.Points))
-		if !again {
-			continue
-		}
-		got, err := saturated(t.Context(), r.walk)
-		require.NoError(t, err)
-		require.InDelta(t, want+10*againGain, got, 1e-6)
-	}
-	require.Less(t, lengths[1], lengths[0])
-}
-
 // looked searches among the scores and gives the best and those looked at.
 func looked(t *testing.T, scores []float64) (best int, seen map[int]bool) {
 	t.Helper()
@@ -263,12 +208,12 @@ func looked(t *testing.T, scores []float64) (best int, seen map[int]bool) {
 		all = append(all, i)
 	}
 	seen = map[int]bool{}
-	best, err := search(func(int) ([]int, error) { return all, nil }, func(points []int) error {
+	best, err := search(coarse, func(int) ([]int, error) { return all, nil }, func(points []int) error {
 		for _, p := range points {
 			seen[p] = true
 		}
 		return nil
-	}, func(p int) float64 { return scores[p] }, func(int) float64 { return math.Inf(-1) })
+	}, func(p int) float64 { return scores[p] })
 	require.NoError(t, err)
 	return best, seen
 }

@@ -34,8 +34,8 @@ func New(p engine.Problem, steps engine.Config, c Config, s *State) (*Run, error
 }
 
 // Again makes this, before it begins, one of many estimates from resamples of a table: it comes to
-// the same network in less time. EM iterations start at each λ where the two before point to
-// (turns.predict); refits for EBIC end at a gain of againGain. Iterations after the path are as ever.
+// the same network in less time. EM iterations go by moments, as with many columns; EBIC looks at
+// every fourth λ, then at those around the best of them; its refits end at a gain of againGain. Iterations after the path are as ever.
 // Rows that are drawn several times are worked on once, where gradients have no noise.
 func (r *Run) Again() {
 	r.again = true

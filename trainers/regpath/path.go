@@ -8,6 +8,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/gaussian/em"
 )
 
 // walk goes along the path of a problem, from the largest λ down.
@@ -143,6 +144,15 @@ func (w *walk) path(ctx context.Context) error {
 		return nil
 	}
 	return w.pathTo(ctx, len(w.lambdas))
+}
+
+// backTo makes a point the last of the path.
+func (w *walk) backTo(point int) {
+	s := w.State
+	w.setPoint(point)
+	s.Turns, s.Runaway = em.State{}, false
+	s.Points, w.pointEdges = s.Points[:point+1], w.pointEdges[:point+1]
+	s.Refitted.Done, s.Refitted.Likelihood = s.Refitted.Done[:point+1], s.Refitted.Likelihood[:point+1]
 }
 
 // asNeeded tells whether the choice makes the path, no further than it has to look.

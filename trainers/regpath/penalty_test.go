@@ -19,32 +19,25 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// The likelihoods that choose α are those of the rows held out, under pilots of the others.
-func TestPilotIsChosenByRowsHeldOut(t *testing.T) {
+// The scores that choose α are the log likelihoods of the pilots less their degrees of freedom.
+func TestPilotIsChosenByLikelihood(t *testing.T) {
 	_, table := testtables.Star(t, 5, 120, 0.3)
-	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact", Workers: 3}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
 	require.NoError(t, err)
 	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
-	s := r.State.Pilot
-	require.Len(t, s.Held, 5)
-	sums, seen := make([]float64, len(pilotAlphas)), map[int]bool{}
-	for k, fold := range folds(5, table.N, 0) {
-		f, err := newPilotFit(r.problem, fold.fitted(table.AllRows()), 1)
-		require.NoError(t, err)
-		for i, alpha := range pilotAlphas {
-			require.NoError(t, f.fit(t.Context(), alpha))
-			held := LogLikelihood(table, fold.heldOut, f.Model.Mean(), f.Model.Precision())
-			require.InDelta(t, held, s.Held[k][i], 1e-8)
-			sums[i] += held
-		}
-		for _, i := range fold.heldOut {
-			seen[i] = true
-			require.NotContains(t, fold.fitted(table.AllRows()), i)
+	f, err := newPilotFit(r.problem, table.AllRows(), 1)
+	require.NoError(t, err)
+	s, both := r.State.Pilot, meanPairCount(r.Problem)/float64(table.N)
+	require.InDelta(t, 0.5, both, 0.1)
+	for i, score := range s.Scores {
+		require.NoError(t, f.fit(t.Context(), pilotAlphas[i]))
+		m := f.Model
+		require.InDelta(t, LogLikelihood(table, table.AllRows(), m.Mean(), m.Precision())-freedom(m.Precision(), pilotAlphas[i], both), score, 1e-8)
+		if pilotAlphas[i] == s.Alpha {
+			require.InDeltaSlice(t, m.Packed.Value, s.Packed, 1e-12)
 		}
 	}
-	require.Len(t, seen, table.N)
-	require.True(t, s.Chosen)
-	require.Equal(t, pilotAlphas[slices.Index(sums, slices.Max(sums))], s.Alpha)
+	require.Equal(t, pilotAlphas[slices.Index(s.Scores, slices.Max(s.Scores))], s.Alpha)
 }
 
 // Sizes 0.2, 0.1, 0.4 with the median 0.2: weights 1/(1 + 0.1), 1/(0.5 + 0.1), 1/(2 + 0.1).
@@ -147,7 +140,7 @@ func TestPartsHaveTheirPilots(t *testing.T) {
 	part, _, err := part(t.Context(), r.walk, partsOf(r)[0])
 	require.NoError(t, err)
 	require.Equal(t, r.State.Pilot.Alpha, part.State.Pilot.Alpha)
-	require.Nil(t, part.State.Pilot.Held)
+	require.Nil(t, part.State.Pilot.Scores)
 	require.NotEqual(t, r.State.Pilot.Packed, part.State.Pilot.Packed)
 	require.Equal(t, r.lambdas, part.lambdas)
 }
@@ -232,12 +225,75 @@ func TestFreedom(t *testing.T) {
 			var off, product mat.Dense
 			off.Sub(sigma, &s)
 			product.Mul(&off, &p)
-			gains, counts = append(gains, n*mat.Trace(&product)/2), append(counts, freedom(&p, alpha))
+			gains, counts = append(gains, n*mat.Trace(&product)/2), append(counts, freedom(&p, alpha, 1))
 		}
 		mean, sd := stat.MeanStdDev(gains, nil)
 		require.InDelta(t, stat.Mean(counts, nil), mean, 4*sd/math.Sqrt(tables)+0.1, alpha) // 0.1: terms of order 1/n
 		if alpha == 0 {
 			require.InDelta(t, d*(d+1)/2, counts[0], 1e-9)
 		}
+	}
+}
+
+// With gaps the likelihood of the observed cells is greater by fewer parameters: of a pair that half of the
+// rows have, about a third of one at α = 1/2.
+func TestFreedomWithGaps(t *testing.T) {
+	const d, n, tables, missing = 4, 100, 1000, 0.3
+	var p, factor = mat.NewSymDense(d, nil), mat.Cholesky{}
+	sigma := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := range d {
+			sigma.SetSym(j, k, math.Pow(0.4, math.Abs(float64(j-k))))
+		}
+	}
+	require.True(t, factor.Factorize(sigma))
+	require.NoError(t, factor.InverseTo(p))
+	var l mat.TriDense
+	factor.LTo(&l)
+	for _, alpha := range []float64{0.2, 0.5} {
+		var gains, counts []float64
+		for table := range tables {
+			rng := stream.New(uint64(table), 1)
+			x := mat.NewDense(2*n, d, nil)
+			for i := range 2 * n {
+				for j := range d {
+					x.Set(i, j, rng.NormFloat64())
+				}
+			}
+			x.Mul(x, l.T())
+			for i := range n {
+				for j := range d {
+					if j != i%d && rng.Float64() < missing {
+						x.Set(i, j, math.NaN())
+						x.Set(n+i, j, math.NaN()) // the others have the same gaps
+					}
+				}
+			}
+			of := func(from int) *data.Table {
+				values := slices.Clone(x.RawMatrix().Data[from*d : (from+n)*d])
+				observed := make([]bool, len(values))
+				for i, v := range values {
+					if observed[i] = !math.IsNaN(v); !observed[i] {
+						values[i] = 0
+					}
+				}
+				made, err := data.NewTable([]string{"a", "b", "c", "d"}, values, observed)
+				require.NoError(t, err)
+				return made
+			}
+			own, others := of(0), of(n)
+			r, err := New(engine.Problem{Table: own}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
+			require.NoError(t, err)
+			f, err := newPilotFit(r.problem, own.AllRows(), 1)
+			require.NoError(t, err)
+			require.NoError(t, f.fit(t.Context(), alpha))
+			gain := func(mean []float64, p *mat.SymDense) float64 {
+				return LogLikelihood(own, own.AllRows(), mean, p) - LogLikelihood(others, own.AllRows(), mean, p)
+			}
+			gains = append(gains, gain(f.Model.Mean(), f.Model.Precision())-gain(make([]float64, d), p))
+			counts = append(counts, freedom(f.Model.Precision(), alpha, meanPairCount(r.Problem)/n))
+		}
+		mean, sd := stat.MeanStdDev(gains, nil)
+		require.InDelta(t, d+stat.Mean(counts, nil), mean, 3*sd/math.Sqrt(tables), alpha) // d: the mean
 	}
 }

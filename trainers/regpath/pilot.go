@@ -11,7 +11,6 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/internal/panics"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/gaussian/em"
@@ -20,8 +19,7 @@ import (
 
 // Pilot is the ridge estimate that a penalty goes by, and how its α was found.
 type Pilot struct {
-	Held   [][]float64 // a fold each, an α each as far as they were tried: log density of the rows held out; of rows known by their moments a score each; nil: not done
-	Chosen bool        // α was chosen by these, not given
+	Scores []float64 // of pilotAlphas, as far as they were tried: log likelihood less the degrees of freedom
 	Alpha  float64
 	Packed []float64 // P, packed; nil: not fitted
 	Mean   []float64
@@ -31,7 +29,6 @@ type Pilot struct {
 var pilotAlphas = []float64{0.8, 0.65, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02}
 
 const (
-	pilotFolds     = 5
 	pilotTurns     = 200  // of an α
 	pilotTolerance = 1e-3 // of a turn's largest movement, in units of √(P_jj P_kk)
 
@@ -39,155 +36,52 @@ const (
 )
 
 // fitPilot fits the ridge pilot to the rows, unless that is done: by turns of the expectation step of
-// complete data and em.Ridge. α is the given one or that with the greatest likelihood of rows held
-// out, in five folds.
+// complete data and em.Ridge. α is the given one or that with the largest log likelihood of the
+// observed cells less its degrees of freedom, as Akaike does (docs/theory/penalties.md#eq-ridge-freedom):
+// α is tried until this falls, for it has one maximum.
 func fitPilot(ctx context.Context, p *problem) error {
 	s := &p.State.Pilot
 	if s.Packed != nil {
 		return nil
 	}
-	if s.Alpha = p.Config.Penalty.Alpha; s.Alpha == 0 {
-		choose := holdOut
-		if p.Table.Counted != nil {
-			choose = informed
-		}
-		if err := choose(ctx, p); err != nil {
-			return err
-		}
-		s.Alpha, s.Chosen = s.best(), true
-	}
 	f, err := newPilotFit(p, p.rows, p.Engine.Config.Workers)
 	if err != nil {
 		return err
 	}
-	for _, alpha := range pilotAlphas { // from strong shrinkage down, for the turns' sake
-		if alpha > s.Alpha {
-			if err := f.fit(ctx, alpha); err != nil {
+	t, given := p.Table, p.Config.Penalty.Alpha
+	left, both := t.EffectiveRows()/float64(t.RowCount()), meanPairCount(p.Problem)/float64(t.RowCount())
+	best, most := Pilot{}, math.Inf(-1)
+	for _, alpha := range append(slices.DeleteFunc(slices.Clone(pilotAlphas), func(a float64) bool { return a <= given }), given) {
+		if alpha == 0 {
+			break
+		}
+		err := f.fit(ctx, alpha)
+		if err != nil && (given != 0 || !engine.Diverged(err)) {
+			return err
+		}
+		score := math.Inf(-1)
+		if err == nil && given == 0 {
+			likelihood, err := f.likelihood()
+			if err != nil {
 				return err
 			}
+			score = left*likelihood - freedom(f.Model.Precision(), alpha, both)
+			best.Scores = append(best.Scores, score)
 		}
+		if given == 0 && !(score > most) {
+			break
+		}
+		most, best.Alpha, best.Packed, best.Mean = score, alpha, slices.Clone(f.Model.Packed.Value), f.Model.Mean()
 	}
-	if err := f.fit(ctx, s.Alpha); err != nil {
-		return err
-	}
-	s.Packed, s.Mean = slices.Clone(f.Model.Packed.Value), f.Model.Mean()
+	*s = best
 	return p.save()
 }
 
-// holdOut scores each α by the log density of rows held out, in five folds, as many at a time as
-// there are workers.
-func holdOut(ctx context.Context, p *problem) error {
-	rows := slices.Sorted(slices.Values(p.rows))
-	folds := folds(min(pilotFolds, len(rows)), len(rows), p.Engine.Config.Seed)
-	for _, fold := range folds {
-		for i, place := range fold.heldOut {
-			fold.heldOut[i] = rows[place]
-		}
-	}
-	each := func(do func(ctx context.Context, k int) error) error {
-		pool, ctx := panics.WithContext(ctx)
-		pool.SetLimit(p.Engine.Config.Workers)
-		for k := range folds {
-			pool.Go(func() error { return do(ctx, k) })
-		}
-		return pool.Wait()
-	}
-	condensing, err := newPilotFit(p, nil, 1)
-	if err != nil {
-		return err
-	}
-	if err := each(func(_ context.Context, k int) error {
-		condensing.Engine.Condense(folds[k].heldOut)
-		return nil
-	}); err != nil {
-		return err
-	}
-	fits := make([]pilotFit, len(folds))
-	defer func() {
-		for k, fold := range folds {
-			condensing.Engine.Condensed.Forget(fold.heldOut)
-			condensing.Engine.Condensed.Forget(fits[k].Rows)
-		}
-	}()
-	if err := each(func(_ context.Context, k int) (err error) {
-		var others [][]int
-		for l, other := range folds {
-			if l != k {
-				others = append(others, other.heldOut)
-			}
-		}
-		fits[k], err = newPilotFit(p, folds[k].fitted(rows), 1, others...)
-		return err
-	}); err != nil {
-		return err
-	}
-	p.State.Pilot.Held = make([][]float64, len(folds))
-	return p.State.Pilot.score(func(alpha float64) error {
-		return each(func(ctx context.Context, k int) error {
-			likelihood, err := fits[k].likelihood(ctx, alpha, folds[k].heldOut)
-			p.State.Pilot.Held[k] = append(p.State.Pilot.Held[k], likelihood)
-			return err
-		})
-	})
-}
-
-// score calls fit with each α, which adds to Held, until the sum over folds falls: over α it has one
-// maximum.
-func (s *Pilot) score(fit func(alpha float64) error) error {
-	for i, alpha := range pilotAlphas {
-		if err := fit(alpha); err != nil {
-			return err
-		}
-		if i > 0 && !(s.sum(i) >= s.sum(i-1)) {
-			break
-		}
-	}
-	return nil
-}
-
-// informed scores each α where the rows are known by their moments, so that none can be held
-// out: by the log likelihood of the pilot less its degrees of freedom, as Akaike does
-// (docs/theory/penalties.md#eq-ridge-freedom).
-func informed(ctx context.Context, p *problem) error {
-	s := &p.State.Pilot
-	f, err := newPilotFit(p, p.rows, p.Engine.Config.Workers)
-	if err != nil {
-		return err
-	}
-	s.Held = make([][]float64, 1)
-	return s.score(func(alpha float64) error {
-		likelihood, err := f.likelihood(ctx, alpha, f.Rows)
-		s.Held[0] = append(s.Held[0], likelihood-freedom(f.Model.Precision(), alpha))
-		return err
-	})
-}
-
-// sum is the score of α number i, over all folds.
-func (s *Pilot) sum(i int) (sum float64) {
-	for _, fold := range s.Held {
-		sum += fold[i]
-	}
-	return sum
-}
-
-// best is the α with the greatest score, of equal ones the largest.
-func (s *Pilot) best() float64 {
-	best := 0
-	for i := range s.Held[0] {
-		if s.sum(i) > s.sum(best) {
-			best = i
-		}
-	}
-	return pilotAlphas[best]
-}
-
+// describe says how α was found.
 func (s *Pilot) describe() string {
 	how := "as given"
-	switch {
-	case s.Chosen && len(s.Held) == 1:
-		how = "by the likelihood less the degrees of freedom, for moments have no rows to hold out"
-	case s.Chosen:
-		how = fmt.Sprintf("by the likelihood of rows held out, %d folds", pilotFolds)
+	if s.Scores != nil {
+		how = "by the likelihood less the degrees of freedom"
 	}
 	return fmt.Sprintf("of shrinkage α = %g (%s)", s.Alpha, how)
 }
@@ -195,9 +89,8 @@ func (s *Pilot) describe() string {
 // pilotFit are the turns of a ridge pilot.
 type pilotFit struct{ em.Turns }
 
-// newPilotFit starts at no correlation, with the columns' observed second moments. The rows are
-// those of some parts together, which are condensed; or of none.
-func newPilotFit(p *problem, rows []int, workers int, parts ...[]int) (f pilotFit, err error) {
+// newPilotFit starts at no correlation, with the columns' observed second moments.
+func newPilotFit(p *problem, rows []int, workers int) (f pilotFit, err error) {
 	q, d := p.Problem, p.Table.D
 	q.Domain, q.Weight = nil, domain.Weight{}
 	m := model.NewGaussian(d, model.Natural)
@@ -212,21 +105,14 @@ func newPilotFit(p *problem, rows []int, workers int, parts ...[]int) (f pilotFi
 	}
 	e.Counts = p.Counts
 	f.Turns = em.Turns{Engine: e, Model: m, Rows: byPattern(p.Table, rows), Bounds: &optim.PositiveDefinite{}}
-	e.Condense(f.Rows, parts...)
+	e.Condense(f.Rows)
 	return f, nil
 }
 
-// likelihood fits at α and gives the log density of some rows, −∞ where there is no pilot.
-func (f pilotFit) likelihood(ctx context.Context, alpha float64, rows []int) (float64, error) {
-	err := f.fit(ctx, alpha)
-	if engine.Diverged(err) {
-		return math.Inf(-1), nil
-	}
-	if err != nil {
-		return 0, err
-	}
+// likelihood is the log density of the observed cells.
+func (f pilotFit) likelihood() (float64, error) {
 	p := mat.DenseCopyOf(f.Model.Precision())
-	step, err := f.Engine.Moments(rows, f.Model.Location.Value, p.RawMatrix().Data)
+	step, err := f.Engine.Moments(f.Rows, f.Model.Location.Value, p.RawMatrix().Data)
 	return step.LogLikelihood, err
 }
 
@@ -261,10 +147,11 @@ func (f pilotFit) turns(ctx context.Context, alpha float64, memory int) error {
 // freedom is how many parameters a ridge estimate P = ((1 − α) S + α diag S)⁻¹ counts for: by
 // how much its likelihood is greater in the rows that it was fitted to than in others,
 //
-//	½ Σ_jk a_jk (M_jk M_kj + M_jj M_kk),   M = PS,   a_jk = 1 − α, a_jj = 1
+//	½ Σ_jk a_jk (M_jk M_kj + M_jj M_kk),   M = PS,   a_jk = (1 − α) π / (π + α (1 − π)),   a_jj = 1
 //
-// which is d(d+1)/2 without shrinkage.
-func freedom(p *mat.SymDense, alpha float64) (sum float64) {
+// with π the share of rows that have both columns of a pair: cells that are missing tell nothing,
+// and the pilot that fills them shrinks them again. It is d(d+1)/2 without shrinkage.
+func freedom(p *mat.SymDense, alpha, both float64) (sum float64) {
 	var factor mat.Cholesky
 	var s mat.SymDense
 	if !factor.Factorize(p) || factor.InverseTo(&s) != nil {
@@ -280,7 +167,7 @@ func freedom(p *mat.SymDense, alpha float64) (sum float64) {
 	m.Mul(p, &s)
 	for j := range d {
 		for k := range d {
-			a := 1 - alpha
+			a := (1 - alpha) * both / (both + alpha*(1-both))
 			if j == k {
 				a = 1
 			}

@@ -248,30 +248,6 @@ func gainless(least float64) func(*refitOf) bool {
 	}
 }
 
-// saturatedTurns are tried at most for the network of all pairs, which bounds the others.
-const saturatedTurns = 30
-
-// saturated is at least the largest log-likelihood of any network, that with all pairs, from the
-// path's first point; +Inf where the turns do not come to it. Turns end where 0.1 is left to gain,
-// and the bound leaves ten times that.
-func saturated(ctx context.Context, w *walk) (likelihood float64, err error) {
-	if err := w.pathTo(ctx, 1); err != nil {
-		return 0, err
-	}
-	f, err := w.oneRefitter()
-	if err != nil {
-		return 0, err
-	}
-	first, enough := w.State.Points[0], gainless(againGain)
-	s, ok, err := f.refit(ctx, first.mean(w.Table.D), first.precision(w.Table.D), make([]bool, len(w.packed())), func(s *refitOf) bool {
-		return enough(s) || s.Count == saturatedTurns
-	})
-	if err != nil || !ok || s.Count == saturatedTurns {
-		return math.Inf(1), err
-	}
-	return s.Likelihood + 10*againGain, nil
-}
-
 // oneRefitter is the run's refitter.
 func (w *walk) oneRefitter() (f *refitter, err error) {
 	if w.refitter == nil {

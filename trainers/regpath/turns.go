@@ -33,7 +33,7 @@ const (
 func newTurns(p *problem, many int) *turns {
 	t := &turns{problem: p, em: em.Turns{Engine: p.Engine, Model: p.model, Rows: p.rows, Bounds: &p.posdef}, lasso: em.NewLasso(p.Table.D), many: many}
 	t.lasso.Workers, t.lasso.Weights = p.Engine.Config.Workers, p.weights
-	if p.Table.D >= many {
+	if p.Table.D >= many || p.again {
 		t.em.MostGain = 2*float64(p.Table.RowCount())/meanPairCount(p.Problem) - 1
 	}
 	return t
@@ -82,10 +82,9 @@ func (t *turns) next(ctx context.Context, k int) error {
 	return t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
 }
 
-// begin prepares the turns at λ_k. With many columns they start where the moments at the last λ
-// lead to. When ctx is done it returns ctx's error and has done nothing.
+// begin prepares the turns at λ_k. With many columns, and in an estimate made again (Run.Again), they
+// start where the moments at the last λ lead to. When ctx is done it returns ctx's error and has done nothing.
 func (t *turns) begin(ctx context.Context, k int) error {
-	t.predict(k)
 	start, next := slices.Clone(t.packed()), t.State.Turns.Next()
 	next.Anderson.Memory = em.Memory
 	if t.em.MostGain != 0 && k > 0 {
@@ -111,31 +110,6 @@ func (t *turns) begin(ctx context.Context, k int) error {
 	}
 	t.State.Block.Start, t.State.Turns = start, next
 	return nil
-}
-
-// predict puts the model of an estimate made again (Run.Again) where the iterations at λ_k start:
-// straight on from the two λ before,
-//
-//	θ_{k−1} + (λ_{k−1} − λ_k)/(λ_{k−2} − λ_{k−1}) (θ_{k−1} − θ_{k−2})
-//
-// for while no edge joins or leaves, the minimum for given moments is linear in λ. It stays
-// at θ_{k−1} where P would not be positive definite.
-func (t *turns) predict(k int) {
-	if !t.again || k < 2 {
-		return
-	}
-	a, b := t.State.Points[k-2], t.State.Points[k-1]
-	by := (b.Lambda - t.lambdas[k]) / (a.Lambda - b.Lambda)
-	ahead := func(to, a, b []float64) {
-		for i := range b {
-			to[i] = b[i] + by*(b[i]-a[i])
-		}
-	}
-	ahead(t.packed(), a.precision(t.Table.D), b.precision(t.Table.D))
-	ahead(t.model.Location.Value, a.Linear, b.Linear)
-	if !t.posdef.Inside(t.model) {
-		t.setPoint(k - 1)
-	}
 }
 
 // scale is that of the minimisation's loss, ψ/2, to the path's, ψ/d.
