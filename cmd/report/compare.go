@@ -107,7 +107,11 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	if err != nil {
 		return err
 	}
-	drawn, err := drawComparison(c, s)
+	sizes, err := c.sizes()
+	if err != nil {
+		return err
+	}
+	drawn, err := drawComparison(c, s, sizes)
 	if err != nil {
 		return err
 	}
@@ -120,7 +124,11 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 			return c.Result.WriteDifferences(w, [2]string{both[0].Name, both[1].Name})
 		}},
 		{"layout.csv", func(w io.Writer) error { return s.WriteLayout(w, both[0].Result.Network.Names) }},
-		{"report.html", func(w io.Writer) error { return c.page(c.explore(s), shown).write(w) }},
+		{"report.html", func(w io.Writer) error {
+			x := c.explore(s)
+			x.size(c.Style.NodeSize, sizes[:]...)
+			return c.page(x, shown).write(w)
+		}},
 		{"compare.json", func(w io.Writer) error { _, err := printable.Writer{W: w}.Write(c.JSON); return err }},
 	}); err != nil {
 		return err
@@ -129,8 +137,26 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	return nil
 }
 
+// sizes are the values that sizes of nodes show in both networks; nil for none.
+func (c Comparison) sizes() (sizes [2][]float64, err error) {
+	for i, g := range c.Groups {
+		r := g.Result.Network
+		nodes, err := centralities(g.Result)
+		if err != nil {
+			return sizes, err
+		}
+		if err := r.Network.SetBridges(nodes, c.Style.GroupOf); err != nil {
+			return sizes, err
+		}
+		if sizes[i], err = CentralityColumn(r.Names, nodes, c.Style.NodeSize); err != nil {
+			return sizes, err
+		}
+	}
+	return sizes, nil
+}
+
 // drawComparison draws both networks in one layout, the differences, and their intervals.
-func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
+func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []drawing, err error) {
 	names := c.Groups[0].Result.Network.Names
 	at := map[string]int{}
 	for j, name := range names {
@@ -143,18 +169,7 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	side := s.Side()
 	var both [2]picture.TitledNetwork
 	for i, g := range c.Groups {
-		nodes, err := centralities(g.Result)
-		if err != nil {
-			return nil, err
-		}
-		if err := g.Result.Network.Network.SetBridges(nodes, c.Style.GroupOf); err != nil {
-			return nil, err
-		}
-		sizes, err := CentralityColumn(names, nodes, c.Style.NodeSize)
-		if err != nil {
-			return nil, err
-		}
-		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network, Sizes: sizes}
+		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network, Sizes: sizes[i]}
 	}
 	p, err := picture.Pair("Partial correlation networks", both, marked, s)
 	if err != nil {

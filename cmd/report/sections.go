@@ -30,6 +30,11 @@ func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result,
 	if err != nil {
 		return err
 	}
+	sizes, err := CentralityColumn(r.Names, nodes, from.Style.NodeSize)
+	if err != nil {
+		return err
+	}
+	x.size(from.Style.NodeSize, sizes)
 	source := strings.ToValidUTF8(filepath.Base(from.Table), "\ufffd") // a file's name may be any bytes
 	if found := r.Inference; found != nil && found.Rests != "" {
 		x.Note = fmt.Sprintf("Estimates with %g %% intervals, grey where 0 is inside. ", 100*result.Spec.Inference.Level)
