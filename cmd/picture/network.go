@@ -69,24 +69,32 @@ func newChart(n *network.Network, sizes []float64, s *Scene) (*chart, error) {
 		c.strength[l.ends[1]] += math.Abs(l.pcor)
 	}
 	var shown []r2.Vec
-	low, high := extremes(sizes)
-	c.inner, c.outer, c.radii = make([][]wrapped, len(n.Nodes)), make([][]wrapped, len(n.Nodes)), make([]float64, len(n.Nodes))
+	c.inner, c.outer, c.radii = make([][]wrapped, len(n.Nodes)), make([][]wrapped, len(n.Nodes)), Radii(sizes, len(n.Nodes))
 	for i, label := range s.Labels {
 		if !s.Shown[i] {
 			continue
 		}
 		shown = append(shown, s.Places[i])
-		radius := 1.0
-		if sizes != nil && high > low {
-			radius = 0.5
-			if sizes[i] > low { // not NaN
-				radius += 0.5 * (sizes[i] - low) / (high - low)
-			}
-		}
-		c.radii[i], c.inner[i], c.outer[i] = radius, inCircle(label), besides(label)
+		c.inner[i], c.outer[i] = inCircle(label), besides(label)
 	}
 	c.unit = unit(shown)
 	return c, nil
+}
+
+// Radii returns a radius for each node: 1 for the largest size, 0.5 for the smallest and for NaN, all 1 if
+// sizes do not differ or are nil.
+func Radii(sizes []float64, nodes int) []float64 {
+	radii := slices.Repeat([]float64{1}, nodes)
+	low, high := extremes(sizes)
+	for i := range sizes {
+		if high > low {
+			radii[i] = 0.5
+			if sizes[i] > low { // not NaN
+				radii[i] += 0.5 * (sizes[i] - low) / (high - low)
+			}
+		}
+	}
+	return radii
 }
 
 func extremes(values []float64) (low, high float64) {

@@ -103,7 +103,11 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	if err != nil {
 		return err
 	}
-	drawn, err := drawComparison(c, s)
+	sizes, err := c.sizes()
+	if err != nil {
+		return err
+	}
+	drawn, err := drawComparison(c, s, sizes)
 	if err != nil {
 		return err
 	}
@@ -116,7 +120,11 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 			return c.Result.WriteDifferences(w, [2]string{both[0].Name, both[1].Name})
 		}},
 		{"layout.csv", func(w io.Writer) error { return s.WriteLayout(w, both[0].Result.Network.Names) }},
-		{"report.html", func(w io.Writer) error { return c.page(c.explore(s), shown).write(w) }},
+		{"report.html", func(w io.Writer) error {
+			x := c.explore(s)
+			x.size(c.Style.NodeSize, sizes[:]...)
+			return c.page(x, shown).write(w)
+		}},
 		{"compare.json", func(w io.Writer) error { _, err := printable.Writer{W: w}.Write(c.JSON); return err }},
 	}); err != nil {
 		return err
@@ -125,7 +133,17 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	return nil
 }
 
-func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
+// sizes returns the values behind the sizes of nodes in both networks; nil for none.
+func (c Comparison) sizes() (sizes [2][]float64, err error) {
+	for i, g := range c.Groups {
+		if _, sizes[i], err = measured(g.Result, c.Style); err != nil {
+			return sizes, err
+		}
+	}
+	return sizes, nil
+}
+
+func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []drawing, err error) {
 	names := c.Groups[0].Result.Network.Names
 	at := map[string]int{}
 	for j, name := range names {
@@ -138,11 +156,7 @@ func drawComparison(c Comparison, s *picture.Scene) (out []drawing, err error) {
 	side := s.Side()
 	var both [2]picture.TitledNetwork
 	for i, g := range c.Groups {
-		_, sizes, err := measured(g.Result, c.Style)
-		if err != nil {
-			return nil, err
-		}
-		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network, Sizes: sizes}
+		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network, Sizes: sizes[i]}
 	}
 	p, err := picture.Pair("Partial correlation networks", both, marked, s)
 	if err != nil {

@@ -31,7 +31,8 @@ type explorer struct {
 	Shown   []bool          `json:"shown"`
 	Group   []int           `json:"group"`
 	Groups  []explorerGroup `json:"groups"`
-	Panels  []string        `json:"panels"` // titles, empty for none
+	Panels  []string        `json:"panels"`          // titles, empty for none
+	Radii   [][]float64     `json:"radii,omitempty"` // of nodes in each panel, at most 1; nil: all 1
 
 	From      []int    `json:"from"`
 	To        []int    `json:"to"`
@@ -54,6 +55,7 @@ type explorer struct {
 	Left      string         `json:"-"` // says what is not drawn
 	More      string         `json:"-"` // says which levels positive edges have more of
 	Along     string         `json:"-"` // says what the path is
+	Sizes     string         `json:"-"` // the column of centrality.csv that Radii are by
 	Note      string         `json:"-"` // says what the intervals are; "" without edges
 	EdgesNote string         `json:"-"`
 	at        map[[2]int]int // pairs
@@ -129,6 +131,17 @@ func (x *explorer) add(j, k int, u *network.Uncertainty, values ...float64) int 
 		*c.of = append(*c.of, c.is)
 	}
 	return i
+}
+
+// size sets the radii of nodes by the values of a column of centrality.csv in each panel; nil for all alike.
+func (x *explorer) size(column string, panels ...[]float64) {
+	if panels[0] == nil {
+		return
+	}
+	x.Sizes = strings.ReplaceAll(column, "_", " ")
+	for _, sizes := range panels {
+		x.Radii = append(x.Radii, picture.Radii(sizes, len(x.Nodes)))
+	}
 }
 
 // finish drops columns without a number.

@@ -63,6 +63,11 @@ func TestExplore(t *testing.T) {
 	require.Equal(t, [][]int{{1, 250, 500}, {2, -123}}, x.Path)
 	require.Equal(t, 95.0, x.Level)
 
+	require.Nil(t, x.Radii)
+	x.size("expected_influence", []float64{-1, 3, 1})
+	require.Equal(t, [][]float64{{0.5, 1, 0.75}}, x.Radii)
+	require.Equal(t, "expected influence", x.Sizes)
+
 	text, err := json.Marshal(x.Low)
 	require.NoError(t, err)
 	require.Equal(t, "[0.3,null]", string(text))

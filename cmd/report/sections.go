@@ -29,6 +29,11 @@ func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result,
 	if err != nil {
 		return err
 	}
+	sizes, err := CentralityColumn(r.Names, nodes, from.Style.NodeSize)
+	if err != nil {
+		return err
+	}
+	x.size(from.Style.NodeSize, sizes)
 	source := strings.ToValidUTF8(filepath.Base(from.Table), "\ufffd") // a file's name may be any bytes
 	if found := r.Inference; found != nil && found.Rests != "" {
 		x.Note = fmt.Sprintf("Estimates with %g %% intervals; grey if the interval contains 0. ", 100*result.Spec.Inference.Level)

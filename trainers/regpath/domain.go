@@ -21,6 +21,7 @@ type Judged struct {
 const (
 	judgeTurns     = 20   // to a reference, at most
 	judgeTolerance = 5e-3 // of its P: standard errors are ten times that and more
+	judgeAstray    = 0.1  // Newton step from a reference, beyond which it is no root and judges nothing
 	judgeStride    = 4    // networks that one reference judges, beside the one they follow
 	judgePatience  = 4    // references in a row that find nothing better before the search ends
 
@@ -94,7 +95,8 @@ type judgement struct {
 }
 
 // stretch judges some networks by one reference: the refit of the edges that they have in common.
-// It is not ok where there is none, or the loss of one network has no minimum.
+// It is not ok where there is none, turns do not come near it (judgeAstray), or the loss of one network has
+// no minimum.
 func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err error) {
 	support := func(point int) *mcem.Support {
 		return mcem.NewSupport(j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold))
@@ -108,6 +110,10 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 	bounds := j.posdef
 	root, ok, err := completing(j.problem).Root(ctx, j.model, mcem.NewSupport(common), &bounds, judgeTolerance, judgeTurns)
 	if err != nil || !ok {
+		return false, err
+	}
+	remaining, err := root.Remaining()
+	if err != nil || root.Bounded || remaining > judgeAstray {
 		return false, err
 	}
 	by, ok, err := mcem.NewJudge(root)

@@ -37,8 +37,9 @@ const (
 
 // fitPilot fits the ridge pilot to the rows, unless that is done: by turns of the expectation step of
 // complete data and em.Ridge. α is the given one or that with the largest log likelihood of the
-// observed cells less its degrees of freedom, as Akaike does (docs/theory/penalties.md#eq-ridge-freedom):
-// α is tried until this falls, for it has one maximum.
+// observed cells less its degrees of freedom, as Akaike does, times 1 + (d + 1)/n̄ for few rows, n̄ the mean
+// number that have both columns of a pair (docs/theory/penalties.md#eq-ridge-freedom). α is tried until
+// this falls.
 func fitPilot(ctx context.Context, p *problem) error {
 	s := &p.State.Pilot
 	if s.Packed != nil {
@@ -50,6 +51,7 @@ func fitPilot(ctx context.Context, p *problem) error {
 	}
 	t, given := p.Table, p.Config.Penalty.Alpha
 	left, both := t.EffectiveRows()/float64(t.RowCount()), meanPairCount(p.Problem)/float64(t.RowCount())
+	few := 1 + float64(t.D+1)/(both*left*float64(t.RowCount()))
 	best, most := Pilot{}, math.Inf(-1)
 	for _, alpha := range append(slices.DeleteFunc(slices.Clone(pilotAlphas), func(a float64) bool { return a <= given }), given) {
 		if alpha == 0 {
@@ -65,7 +67,7 @@ func fitPilot(ctx context.Context, p *problem) error {
 			if err != nil {
 				return err
 			}
-			score = left*likelihood - freedom(f.Model.Precision(), alpha, both)
+			score = left*likelihood - freedom(f.Model.Precision(), alpha, both)*few
 			best.Scores = append(best.Scores, score)
 		}
 		if given == 0 && !(score > most) {

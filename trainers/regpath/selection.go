@@ -197,10 +197,10 @@ func number(value, must string) (float64, error) {
 }
 
 func checkGamma(s *Selection, _ int) error {
-	if s.Gamma == nil {
-		return nil
+	if s.Gamma != nil && !(*s.Gamma >= 0 && *s.Gamma <= 1) {
+		return setting.Errorf("gamma", *s.Gamma, "γ of the extended BIC is a number from 0, which is BIC, to 1")
 	}
-	return setting.NotNegative(setting.Field{Name: "gamma", Value: *s.Gamma})
+	return nil
 }
 
 // gammaText is "= 0.1", or how γ is found where it is not yet.

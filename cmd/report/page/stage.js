@@ -8,9 +8,10 @@ const across = shown.length ? Math.max(...shown.map((n) => n.x)) - Math.min(...s
 const stagesWide = element("stages").clientWidth, panelWide = stagesWide < 660 ? stagesWide : stagesWide / data.panels.length;
 const legible = Math.max(15, across / 75, 9 * across / panelWide); // at least 9 pixels
 const fits = 44 / (0.62 * Math.max(1, ...nodes.map((node) => [...node.label].length)));
-const inside = !many && fits >= legible;
+const inside = !many && !data.radii && fits >= legible;
 const font = inside ? Math.min(fits, 24) : legible;
 const radius = many ? 17 : inside ? 25 : 19;
+const radiusOf = (i, panel) => radius * (data.radii ? data.radii[panel][i] : 1);
 const pitch = 1.15 * font, most = Math.max(1, ...nodes.map((node) => node.lines.length)); // lines of names
 
 function boxOfAll() {
@@ -72,7 +73,7 @@ const rank = prominent();
 
 for (const p of panels) {
   for (const i of [...rank.order].reverse()) {
-    const node = nodes[i], disc = svg("circle", { r: radius }), text = svg("text", { "font-size": font, y: rank.names.has(i) ? rank.names.get(i) : radius + 0.7 * font });
+    const node = nodes[i], disc = svg("circle", { r: radiusOf(i, p.panel) }), text = svg("text", { "font-size": font, y: rank.names.has(i) ? rank.names.get(i) : radius + 0.7 * font });
     if (node.group >= 0) disc.style.fill = data.groups[node.group].colour;
     node.lines.forEach((line, k) => text.append(svg("tspan", { x: 0, dy: k ? pitch : 0 }, line)));
     const g = svg("g", { class: "node" + (node.group >= 0 ? " coloured" : "") + (inside ? "" : " below") + (rank.names.has(i) ? "" : " unnamed") }, disc, text);
@@ -97,13 +98,13 @@ function lineOf(p, pair, layer) {
 }
 
 // span puts a line from rim to rim, so that dashes begin there.
-function span(line, pair) {
+function span(line, pair, panel) {
   const [a, b] = pair.ends.map((end) => nodes[end]);
-  const far = Math.hypot(b.x - a.x, b.y - a.y), cut = far > 2 * radius ? radius / far : 0;
-  line.setAttribute("x1", (a.x + cut * (b.x - a.x)).toFixed(1));
-  line.setAttribute("y1", (a.y + cut * (b.y - a.y)).toFixed(1));
-  line.setAttribute("x2", (b.x - cut * (b.x - a.x)).toFixed(1));
-  line.setAttribute("y2", (b.y - cut * (b.y - a.y)).toFixed(1));
+  const far = Math.hypot(b.x - a.x, b.y - a.y), [from, to] = pair.ends.map((end) => far > 2 * radius ? radiusOf(end, panel) / far : 0);
+  line.setAttribute("x1", (a.x + from * (b.x - a.x)).toFixed(1));
+  line.setAttribute("y1", (a.y + from * (b.y - a.y)).toFixed(1));
+  line.setAttribute("x2", (b.x - to * (b.x - a.x)).toFixed(1));
+  line.setAttribute("y2", (b.y - to * (b.y - a.y)).toFixed(1));
 }
 
 function drawEdge(p, pair) {
@@ -115,7 +116,7 @@ function drawEdge(p, pair) {
   line.setAttribute("stroke-width", width.toFixed(2));
   line.setAttribute("stroke-opacity", (0.3 + 0.7 * share).toFixed(2));
   line.setAttribute("stroke-dasharray", size < 0 ? `${Math.max(7, 2 * width).toFixed(1)} ${Math.max(5, 1.4 * width).toFixed(1)}` : "none");
-  span(line, pair);
+  span(line, pair, p.panel);
 }
 
 function drawMark(p, pair) {
@@ -124,7 +125,7 @@ function drawMark(p, pair) {
   const line = lineOf(p, pair, "marks");
   line.setAttribute("class", "marked" + (on ? "" : " off"));
   line.setAttribute("stroke-width", (9 + 10 * Math.min(1, Math.abs(sizeOf(pair, p.panel)) / strongest)).toFixed(1));
-  span(line, pair);
+  span(line, pair, p.panel);
 }
 
 // touches tells whether what is picked, a node or a pair, has to do with a pair.
