@@ -40,8 +40,8 @@ func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random draws")
 	fl.IntVar(&f.chains.WarmUp, "warm-up", 0, "Monte Carlo iterations before any counts (default: 300, for missing cells 150 and more)")
 	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations after them (default: 500; for missing cells 250 or ten for each draw of a chain, and again twice as many, up to 2000, for rows whose chains have not met)")
-	fl.IntVar(&f.diffusion.Steps, "steps", 0, "steps along the levels of noise (default: sde 1000, ode 100, Langevin 100 levels or the model's own)")
-	fl.IntVar(&f.diffusion.Corrections, "corrections", 0, "Langevin steps at each level (default: Langevin 100, others none)")
+	fl.IntVar(&f.diffusion.Steps, "steps", 0, "steps along the levels of noise (default: sde 1000, ode 100, Langevin 100 levels, diffusion 250, or the model's own)")
+	fl.IntVar(&f.diffusion.Corrections, "corrections", 0, "Langevin steps at each level (default: Langevin 100, diffusion 250 over all levels, others none)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
 }
 

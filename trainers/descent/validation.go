@@ -81,9 +81,9 @@ func (a *adam) divide() (err error) {
 	return err
 }
 
-// validate looks at the held-out rows, if there are any.
+// validate looks at the held-out rows, if there are any and it is time.
 func (a *adam) validate(r *Record) (err error) {
-	if a.heldOut == nil {
+	if a.heldOut == nil || r.Epoch%a.every != 0 && r.Epoch != a.Fit.Config.Epochs {
 		return nil
 	}
 	if r.HeldOut, err = a.heldOut.Loss(); err != nil {
