@@ -40,8 +40,8 @@ func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random draws")
 	fl.IntVar(&f.chains.WarmUp, "warm-up", 0, "Monte Carlo iterations to discard (default: 300; for missing cells 150 or more)")
 	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations to keep (default: 500; for missing cells 250 or more)")
-	fl.IntVar(&f.diffusion.Steps, "steps", 0, "steps along the noise levels (default: sde 1000, ode 100, langevin 100 or the model's levels)")
-	fl.IntVar(&f.diffusion.Corrections, "corrections", 0, "Langevin steps at each noise level (default: langevin 100, others 0)")
+	fl.IntVar(&f.diffusion.Steps, "steps", 0, "steps along the noise levels (default: sde 1000, ode 100, langevin 100, diffusion 250, or the model's levels)")
+	fl.IntVar(&f.diffusion.Corrections, "corrections", 0, "Langevin steps at each noise level (default: langevin 100, diffusion 1, others 0)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 }
 

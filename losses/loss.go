@@ -27,7 +27,12 @@ func (r Rows) Evaluate(b *graph.Builder, m model.Model) model.Evaluation {
 		m = p.WithMask(b.GroupRepeat(r.Mask, r.R))
 	}
 	if l, ok := m.(model.NoiseConditional); ok && r.Noise != nil {
-		m = l.AtNoise(b.GroupRepeat(r.Signal, r.R), b.GroupRepeat(r.Noise, r.R))
+		signal, noise := b.GroupRepeat(r.Signal, r.R), b.GroupRepeat(r.Noise, r.R)
+		if g, ok := m.(model.GapConditional); ok {
+			m = g.AtGaps(signal, noise, b.GroupRepeat(r.Mask, r.R))
+		} else {
+			m = l.AtNoise(signal, noise)
+		}
 	}
 	return model.Evaluate(b, m, r.X)
 }

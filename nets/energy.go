@@ -97,6 +97,6 @@ func (m *noiseEnergy) AtNoise(signal, noise graph.Node) model.Model {
 }
 
 func (m *noiseEnergy) terms(b *graph.Builder, x, signal, noise graph.Node) model.Evaluation {
-	c := m.preconditioned(b, x, signal, noise)
+	c := m.preconditioned(b, x, signal, noise, nil)
 	return model.Derive(b, x, b.Add(c.by(0), b.Scale(0.5, b.RowDot(x, c.base))))
 }

@@ -155,7 +155,7 @@ func TestNetworksSayHowTheyAreTrained(t *testing.T) {
 		require.Equal(t, []float64{300, 300, 200, 0.003, 0.001},
 			[]float64{float64(training.Epochs(10, false)), float64(training.Epochs(1, false)), float64(training.Epochs(10, true)), training.Rate, training.ImputerRate})
 		s := noise.Schedule{Kind: noise.Exploding, Least: 0.02, Most: 10}
-		options, err := nets.AtLevels(name, []byte(`{"hidden":[5]}`), s)
+		options, err := nets.AtLevels(name, []byte(`{"hidden":[5]}`), s, false)
 		require.NoError(t, err)
 		require.JSONEq(t, `{"hidden":[5],"activation":"","noise_conditional":true,"clean":{"signal":1,"noise":0.02}}`, string(options))
 		m, err = model.New(name, 2, options, stream.New(1))
@@ -165,7 +165,7 @@ func TestNetworksSayHowTheyAreTrained(t *testing.T) {
 		require.True(t, has.NoiseConditional)
 		require.Equal(t, name == "energy", has.Density)
 	}
-	options, err := nets.AtLevels("gaussian", nil, noise.Schedule{})
+	options, err := nets.AtLevels("gaussian", nil, noise.Schedule{}, true)
 	require.NoError(t, err)
 	require.Empty(t, options)
 }

@@ -79,10 +79,20 @@ type preconditioned struct {
 	base          graph.Node // −x/(a²+σ²), the score of N(0, a²+σ²)
 }
 
-func (p *perceptron) preconditioned(b *graph.Builder, x, signal, noise graph.Node) preconditioned {
+// A nil mask stands for rows without missing cells.
+func (p *perceptron) preconditioned(b *graph.Builder, x, signal, noise, mask graph.Node) preconditioned {
 	inverse := column(b, signal, noise, func(a, s float64) float64 { return 1 / math.Hypot(a, s) })
 	spread := column(b, signal, noise, func(a, s float64) float64 { return -1 / (a*a + s*s) })
-	return preconditioned{b, signal, noise, p.at(b, times(b, inverse, x), features(b, signal, noise)), times(b, spread, x)}
+	e := features(b, signal, noise)
+	if p.options.Gaps {
+		n, d := graph.Shape(x)
+		gaps := b.Rows(b.Constant(1, d, make([]float64, d)), n)
+		if mask != nil {
+			gaps = b.Complement(mask)
+		}
+		e = b.ConcatColumns(e, gaps)
+	}
+	return preconditioned{b, signal, noise, p.at(b, times(b, inverse, x), e), times(b, spread, x)}
 }
 
 // by is (a/σ) f(y), of order 0 an energy; of order 1, over √(a²+σ²), a score.

@@ -11,10 +11,11 @@ import (
 
 // NetworkOptions are those of an energy or a score network.
 type NetworkOptions struct {
-	Hidden           []int  `json:"hidden"`            // units of each hidden layer; nil means 64, 64
+	Hidden           []int  `json:"hidden"`            // units of each hidden layer; nil means 64, 64, of a noise-conditional score network 64, 64, 64
 	Activation       string `json:"activation"`        // of graph.Activations; "" means softplus, or silu if noise-conditional, by measured error
 	NoiseConditional bool   `json:"noise_conditional"` // a model at every level of noise, a model.NoiseConditional
 	Clean            Level  `json:"clean"`             // the level of data as they are, if noise-conditional; zero means {1, 0.01}
+	Gaps             bool   `json:"gaps,omitempty"`    // a noise-conditional score network is told which cells are missing
 }
 
 // clean is Clean with its default.
@@ -29,7 +30,7 @@ func (o NetworkOptions) clean() Level {
 //
 //	z_1 = xW_1 + eU + b_1,  a_l = act(z_l),  z_{l+1} = a_lW_{l+1} + b_{l+1},  f = a_L Vᵀ + c
 //
-// e being features of the level of noise.
+// e being features of the level of noise, and with Gaps 1 − mask.
 type perceptron struct {
 	options    NetworkOptions
 	asked      NetworkOptions // without their defaults
@@ -95,7 +96,11 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 		in = h
 	}
 	if o.NoiseConditional {
-		p.level = add("level weight", levelFeatures, o.Hidden[0], levelFeatures)
+		rows := levelFeatures
+		if o.Gaps {
+			rows += d
+		}
+		p.level = add("level weight", rows, o.Hidden[0], rows)
 	}
 	p.out = add("output weight", k, in, in)
 	return p, nil

@@ -37,8 +37,9 @@ type LevelLearner interface {
 }
 
 // AtLevels gives the options of a registered model that learns every level of a noise
-// schedule, clean at the least one. Options of models that cannot learn them stay.
-func AtLevels(name string, text []byte, s noise.Schedule) ([]byte, error) {
+// schedule, clean at the least one, from a table with missing cells (gaps) or without. Options of
+// models that cannot learn them stay.
+func AtLevels(name string, text []byte, s noise.Schedule, gaps bool) ([]byte, error) {
 	m, err := model.New(name, 1, text, stream.New(0))
 	if err != nil {
 		return text, nil // whoever makes the model with them will say so
@@ -48,7 +49,13 @@ func AtLevels(name string, text []byte, s noise.Schedule) ([]byte, error) {
 		return text, nil
 	}
 	signal, sigma := s.At(0)
-	return json.Marshal(l.LevelOptions(Level{signal, sigma}))
+	options := l.LevelOptions(Level{signal, sigma})
+	if o, ok := options.(NetworkOptions); ok {
+		_, told := m.(*scoreNetwork)
+		o.Gaps = o.Gaps || told && gaps
+		options = o
+	}
+	return json.Marshal(options)
 }
 
 // Imputers are the imputers by name. A new one is a line here, or an assignment in the

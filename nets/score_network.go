@@ -10,14 +10,20 @@ import (
 // NewScoreNetwork makes a score network of d columns with weights drawn from rng,
 // a network of all levels of noise if the options say so. It fails as NewEnergy does.
 func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
+	if o.NoiseConditional && o.Hidden == nil {
+		o.Hidden = []int{64, 64, 64}
+	}
 	f, err := newPerceptron(d, d, o, rng)
 	if err != nil {
 		return nil, err
 	}
 	f.offset = graph.NewParam("output bias", 1, d)
 	f.params = append(f.params, f.offset)
-	if o.NoiseConditional {
-		return &noiseScoreNetwork{f, d, o.clean()}, nil
+	switch n := (&noiseScoreNetwork{f, d, o.clean()}); {
+	case o.NoiseConditional && o.Gaps:
+		return gapScoreNetwork{n}, nil
+	case o.NoiseConditional:
+		return n, nil
 	}
 	return &scoreNetwork{f, d}, nil
 }
@@ -56,19 +62,40 @@ type noiseScoreNetwork struct {
 
 func (m *noiseScoreNetwork) Dim() int { return m.d }
 
+// TrainingDefaults implements model.Trainable. Energy distances to held-out rows (1000 rows, five
+// seeds) were as low with 128 units a layer, and higher after 5000 steps.
+func (m *noiseScoreNetwork) TrainingDefaults() model.Training {
+	t := m.perceptron.TrainingDefaults()
+	t.Epochs = func(batches int, _ bool) int { return max(25, model.EpochsOf(10_000, batches)) }
+	t.PatientSteps, t.HeldOutDraws = 2000, 32
+	return t
+}
+
 // Evaluate implements model.Model at the level Clean; there is no log density.
 func (m *noiseScoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	signal, noise := m.Clean.nodes(b, n)
-	return m.terms(b, x, signal, noise)
+	return m.terms(b, x, signal, noise, nil)
 }
 
 // AtNoise implements model.NoiseConditional.
 func (m *noiseScoreNetwork) AtNoise(signal, noise graph.Node) model.Model {
-	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise) }}
+	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise, nil) }}
 }
 
-func (m *noiseScoreNetwork) terms(b *graph.Builder, x, signal, noise graph.Node) model.Evaluation {
-	c := m.preconditioned(b, x, signal, noise)
+func (m *noiseScoreNetwork) terms(b *graph.Builder, x, signal, noise, mask graph.Node) model.Evaluation {
+	c := m.preconditioned(b, x, signal, noise, mask)
 	return model.DeriveScore(b, x, b.Add(c.by(1), c.base))
+}
+
+// gapScoreNetwork is a noiseScoreNetwork whose F also sees 1 − mask, with zeros in the missing cells:
+//
+//	s_j(x_Λ; a, σ, Λ), the score of the observed cells Λ alone
+//
+// Evaluate and AtNoise give the score of complete rows.
+type gapScoreNetwork struct{ *noiseScoreNetwork }
+
+// AtGaps implements model.GapConditional.
+func (m gapScoreNetwork) AtGaps(signal, noise, mask graph.Node) model.Model {
+	return bound{m, func(b *graph.Builder, x graph.Node) model.Evaluation { return m.terms(b, x, signal, noise, mask) }}
 }

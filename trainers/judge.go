@@ -98,6 +98,9 @@ func judge(p *Prepared, found []diagnose.Finding, r *Result) {
 // law. A network whose mean is held at the observed means is right under MCAR only.
 func (p *Prepared) Assumption() losses.Assumption {
 	a, law := p.Estimator.Assumption(), p.Spec.Missingness
+	if _, told := p.Model.(model.GapConditional); told && a == losses.NoneHolds { // the network tells zeros from gaps
+		a = losses.MCAR
+	}
 	switch {
 	case a == losses.NoneHolds && !p.Table.Complete():
 		return a

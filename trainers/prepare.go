@@ -194,7 +194,7 @@ func (p *Prepared) objectiveOn(s *domain.Domain) (losses.Objective, error) {
 func (p *Prepared) newModel() (model.Model, error) {
 	s := p.Spec
 	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() && s.Model.New == nil {
-		options, err := nets.AtLevels(s.Model.Kind, s.Model.Options, n.Schedule())
+		options, err := nets.AtLevels(s.Model.Kind, s.Model.Options, n.Schedule(), p.Table.Missing() > 0)
 		if err != nil {
 			return nil, &setting.Error{Field: "model", Allowed: err.Error()}
 		}

@@ -23,6 +23,14 @@ type NoiseConditional interface {
 	AtNoise(signal, noise graph.Node) Model
 }
 
+// GapConditional is a NoiseConditional model that is told which cells of a row are missing, and so
+// learns the scores of observed cells alone beside those of whole rows (AtNoise).
+type GapConditional interface {
+	NoiseConditional
+	// AtGaps is AtNoise for rows with masks (n, d), 1 = observed.
+	AtGaps(signal, noise, mask graph.Node) Model
+}
+
 // MaskConditional is a density that depends on which cells of a row were observed, such
 // as q_θ(x) φ_Λ(x) for cells that are missing not at random.
 type MaskConditional interface {
@@ -156,6 +164,10 @@ type Training struct {
 	// PatientSteps are, at least, those without a lower such loss after which training ends, besides
 	// a number of epochs: of a small table they are few, and the loss may rise before it falls.
 	PatientSteps int
+
+	// HeldOutDraws, if set, is how often such a loss draws the noise of each row. It is then
+	// computed after every hundred steps, not after each epoch.
+	HeldOutDraws int
 
 	// Average is the share of Adam's steps, the last ones, that have two thirds of the weight in a
 	// running mean of the parameters, which is the fit; 0: none.

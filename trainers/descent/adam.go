@@ -39,6 +39,7 @@ type adam struct {
 	rows     rows.Rows // that it learns from
 	perEpoch int       // steps
 	heldOut  *engine.HeldOut
+	every    int // epochs from one held-out loss to the next
 	over     engine.Window
 }
 
@@ -60,6 +61,9 @@ func runAdam(ctx context.Context, f *Fit) error {
 	a.over = a.Whole // less what divide held out
 	size := f.Engine.Config.Batch
 	a.perEpoch = (a.rows.Count() + size - 1) / size
+	if a.every = 1; model.TrainingOf(f.Engine.Model).HeldOutDraws > 0 {
+		a.every = max(1, 100/a.perEpoch)
+	}
 	for epoch := s.Iteration / a.perEpoch; epoch < f.Config.Epochs && !f.patient(); epoch++ {
 		if err := a.epoch(ctx, epoch); err != nil {
 			return err
@@ -154,7 +158,11 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 	}
 	n, patient, fell := len(h)/5, f.patient(), 0.0
 	if n >= fewestEpochs {
-		if rose, _, least := change(h, n, func(r Record) float64 { return r.HeldOut }); -rose > least {
+		rose, _, least := change(h, n, func(r Record) float64 { return r.HeldOut })
+		if model.TrainingOf(f.Engine.Model).HeldOutDraws > 0 { // hardly any noise: falls that improve no draws are seen
+			least = max(least, 1e-2*math.Abs(h[len(h)-1].HeldOut))
+		}
+		if -rose > least {
 			fell = -rose
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
 	"missingscore/data"
@@ -30,7 +31,8 @@ type column struct {
 	of   func(Record) string
 }
 
-func columns(first Record) []column {
+func columns(history []Record) []column {
+	first := history[0]
 	number := func(name string, of func(Record) float64) column {
 		return column{name, func(r Record) string { return data.FormatNumber(of(r)) }}
 	}
@@ -45,7 +47,7 @@ func columns(first Record) []column {
 	} else {
 		c = append(c, loss)
 	}
-	if !math.IsNaN(first.HeldOut) {
+	if slices.ContainsFunc(history, func(r Record) bool { return !math.IsNaN(r.HeldOut) }) {
 		c = append(c, number("held_out_loss", func(r Record) float64 { return r.HeldOut }))
 	}
 	if !math.IsNaN(first.Gradient) {
@@ -63,7 +65,7 @@ func columns(first Record) []column {
 // WriteHistory writes history.csv: a line for each record, with a column for each number
 // that the optimiser has. Numbers that there are none of in a line are empty.
 func WriteHistory(w io.Writer, history []Record) error {
-	columns := columns(history[0])
+	columns := columns(history)
 	lines := [][]string{nil}
 	for _, c := range columns {
 		lines[0] = append(lines[0], c.name)

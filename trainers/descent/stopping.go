@@ -69,24 +69,29 @@ func tooFew(h []Record) string {
 }
 
 // change is by how much the mean over the last n epochs is above that over the n before,
-// its standard error, and the least change that counts.
+// its standard error, and the least change that counts. Records in which the number is NaN are left out.
 func change(h []Record, n int, of func(Record) float64) (rose, se, least float64) {
 	var before, last []float64
-	for i := range n {
-		before = append(before, of(h[len(h)-2*n+i]))
-		last = append(last, of(h[len(h)-n+i]))
+	for i, r := range h[len(h)-2*n:] {
+		switch v := of(r); {
+		case math.IsNaN(v):
+		case i < n:
+			before = append(before, v)
+		default:
+			last = append(last, v)
+		}
 	}
 	mb, sb := stat.MeanStdDev(before, nil)
 	ml, sl := stat.MeanStdDev(last, nil)
-	se = math.Sqrt((sb*sb + sl*sl) / float64(n))
+	se = math.Sqrt(sb*sb/float64(len(before)) + sl*sl/float64(len(last)))
 	return ml - mb, se, max(3*se, 1e-3*math.Abs(ml))
 }
 
-// barelyMoves says whether steps × rate, which bounds a parameter's movement by Adam, is under a fifth of what the
-// training is patient for.
+// barelyMoves says whether steps × rate, which bounds a parameter's movement by Adam, is under 100 steps at the
+// model's own rate. It applies to networks only.
 func (f *Fit) barelyMoves(steps int) bool {
 	t := model.TrainingOf(f.Engine.Model)
-	return float64(steps)*f.Config.Rate < float64(t.PatientSteps)/5*t.Rate
+	return t.PatientSteps > 0 && float64(steps)*f.Config.Rate < 100*t.Rate
 }
 
 // patient says whether the held-out loss has not fallen for so long that the fit ends.

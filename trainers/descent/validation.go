@@ -79,7 +79,7 @@ func (a *adam) divide() (err error) {
 }
 
 func (a *adam) validate(r *Record) (err error) {
-	if a.heldOut == nil {
+	if a.heldOut == nil || r.Epoch%a.every != 0 && r.Epoch != a.Fit.Config.Epochs {
 		return nil
 	}
 	if r.HeldOut, err = a.heldOut.Loss(); err != nil {

@@ -18,13 +18,14 @@ type HeldOut struct {
 	rows   []int
 	counts []float64 // how often each row of the table counts; nil: once
 	part   part
+	draws  int // of the noise of each row
 }
 
 const heldOutIteration = -1 // the place of its draws, which is no parameter step's
 
 // HoldOut prepares the loss of rows of a table, the engine's or another of the same columns.
 func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
-	h := &HeldOut{engine: e, table: t, rows: rows, counts: e.Counts}
+	h := &HeldOut{engine: e, table: t, rows: rows, counts: e.Counts, draws: max(1, model.TrainingOf(e.Model).HeldOutDraws)}
 	if t != e.Table {
 		h.counts = counts(t)
 	}
@@ -52,12 +53,14 @@ func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
 // Rows is how many there are.
 func (h *HeldOut) Rows() int { return len(h.rows) }
 
-// Loss is the mean over the rows.
+// Loss is the mean over the rows, and over the draws of their noise.
 func (h *HeldOut) Loss() (mean float64, err error) {
 	size, n := h.worker.batch.Size, len(h.rows)
-	for from := 0; from < n; from += size {
+	parts := (n + size - 1) / size
+	for k := range parts * h.draws {
+		from := k % parts * size
 		if err := panics.Caught(func() error {
-			return h.engine.one(h.worker, &h.part, heldOutIteration, from/size, condensed{table: h.table, rows: h.rows[from:min(from+size, n)], counts: h.counts}, 1/float64(n))
+			return h.engine.one(h.worker, &h.part, heldOutIteration, k, condensed{table: h.table, rows: h.rows[from:min(from+size, n)], counts: h.counts}, 1/float64(n*h.draws))
 		}); err != nil {
 			return 0, err
 		}

@@ -6,6 +6,7 @@
 package diffusion
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,8 @@ import (
 	"missingscore/graph/model"
 )
 
-// Sampler draws n rows at a time from a model of rows a(t) x + σ(t) ε. It is for one goroutine at a
-// time. Rows are taken to have about mean 0 and deviation 1: they start from N(0, (a² + σ²) I) at the
+// Sampler draws n rows at a time from a model of rows a(t) x + σ(t) ε, with scores in float32. It is for
+// one goroutine at a time. Rows are taken to have about mean 0 and deviation 1: they start from N(0, (a² + σ²) I) at the
 // most noise.
 type Sampler struct {
 	schedule noise.Schedule
@@ -37,7 +38,7 @@ func New(m model.NoiseConditional, s noise.Schedule, n int) (*Sampler, error) {
 		return nil, fmt.Errorf("%d rows: at least one is needed", n)
 	}
 	c := &Sampler{schedule: s, n: n, d: m.Dim()}
-	c.program, err = graph.Build(func(b *graph.Builder) {
+	c.program, err = graph.BuildAs(graph.Float32, func(b *graph.Builder) {
 		at := m.AtNoise(b.Input("signal", n, 1), b.Input("noise", n, 1))
 		b.Output("score", at.Evaluate(b, b.Input("x", n, c.d)).Score)
 	})
@@ -48,10 +49,10 @@ func New(m model.NoiseConditional, s noise.Schedule, n int) (*Sampler, error) {
 type Options struct {
 	// Steps from the most noise to the least: of Reverse 1000, of Flow 100, of a schedule
 	// with levels of its own those from level to level; of Langevin and Complete the
-	// levels, those of the schedule if it has its own, else 100.
+	// levels, those of the schedule if it has its own, else 100 and 250.
 	Steps int
-	// Corrections are Langevin steps at each level: of Langevin and Complete 100, of
-	// Reverse 0, for the predictor alone.
+	// Corrections are Langevin steps at each level: of Langevin 100, of Complete 250 over all
+	// levels and at least one, of Reverse 0, for the predictor alone.
 	Corrections int
 }
 
@@ -119,11 +120,11 @@ func (c *Sampler) finish(x []float64) ([]float64, error) {
 // 0.2·Corrections·Steps, and keep about that much variance too much; by default 1.4 % for σ from 10
 // to 0.01.
 func (c *Sampler) Langevin(ctx context.Context, o Options, rng *rand.Rand) ([]float64, error) {
-	return c.anneal(ctx, nil, nil, o, rng)
+	return c.anneal(ctx, nil, nil, 0.2, o, rng)
 }
 
 // Complete draws the missing cells of rows x (n, d) with mask (n, d), 1 = observed, by
-// Langevin, the observed ones set to a x + σ ε with new noise before each step (Song &
+// Langevin with steps δ = σ², whose own error adds a third of the noise's variance, the observed ones set to a x + σ ε with new noise before each step (Song &
 // Ermon 2019, algorithm 2). What it draws at a level is near q(x_mis(t) | x_obs(t) = a x_obs),
 // not q(x_mis(t) | x_obs): with variances Σ a normal's conditional mean has the slope
 // Σ_mo(Σ_oo + σ²I)⁻¹ there. The error that stays is that of the level at which Langevin
@@ -133,13 +134,18 @@ func (c *Sampler) Complete(ctx context.Context, x, mask []float64, o Options, rn
 	if len(x) != c.n*c.d || len(mask) != len(x) {
 		return nil, fmt.Errorf("%d cells and %d marks do not fit %d rows of %d columns", len(x), len(mask), c.n, c.d)
 	}
-	return c.anneal(ctx, x, mask, o, rng)
+	return c.anneal(ctx, x, mask, 1, o, rng)
 }
 
-// anneal goes down the levels of noise; the cells that mask marks stay near known. A nil mask marks
-// none.
-func (c *Sampler) anneal(ctx context.Context, known, mask []float64, o Options, rng *rand.Rand) ([]float64, error) {
-	ladder, o, err := c.ladder(o)
+// completeSteps are the Langevin steps by which Complete draws. With 250 levels × 1 step of length σ²
+// the CRPS over 884 to 1211 cells was .478, .220 and .516 (moons, eight nonlinear columns, ring),
+// with 100 × 100 of 0.2 σ² .476, .258 and .526.
+const completeSteps = 250
+
+// anneal goes down the levels of noise by steps of rate σ²; the cells that mask marks stay near known.
+// A nil mask marks none.
+func (c *Sampler) anneal(ctx context.Context, known, mask []float64, rate float64, o Options, rng *rand.Rand) ([]float64, error) {
+	ladder, o, err := c.ladder(o, mask != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +171,7 @@ func (c *Sampler) anneal(ctx context.Context, known, mask []float64, o Options, 
 				return nil, err
 			}
 			observe(a, sigma)
-			if err := c.correct(x, a, sigma, rng); err != nil {
+			if err := c.correct(x, a, sigma, rate, rng); err != nil {
 				return nil, err
 			}
 		}
@@ -178,14 +184,21 @@ func (c *Sampler) anneal(ctx context.Context, known, mask []float64, o Options, 
 
 // ladder gives the levels of noise that Langevin dynamics goes down, and the options with
 // their defaults.
-func (c *Sampler) ladder(o Options) (noise.Schedule, Options, error) {
-	levels := 100
+func (c *Sampler) ladder(o Options, completes bool) (noise.Schedule, Options, error) {
+	levels, corrections := 100, 100
+	if completes {
+		levels = completeSteps
+	}
 	if c.schedule.Single() {
 		levels = 1
 	} else if c.schedule.Levels > 0 {
 		levels = c.schedule.Levels
 	}
-	o, err := o.withDefaults(levels, 100)
+	if completes {
+		n := max(1, cmp.Or(o.Steps, levels))
+		corrections = (completeSteps + n - 1) / n
+	}
+	o, err := o.withDefaults(levels, corrections)
 	switch {
 	case err != nil:
 		return noise.Schedule{}, o, err
@@ -202,11 +215,8 @@ func (c *Sampler) asked(steps, own int) error {
 	return fmt.Errorf("%d steps asked for: the model was fitted at %d levels of noise, which make %d", steps, c.schedule.Levels, own)
 }
 
-// rate is the length of a Langevin step over σ².
-const rate = 0.2
-
-// correct is a Langevin step of all rows.
-func (c *Sampler) correct(x []float64, a, sigma float64, rng *rand.Rand) error {
+// correct is a Langevin step of all rows, of length rate σ².
+func (c *Sampler) correct(x []float64, a, sigma, rate float64, rng *rand.Rand) error {
 	s, err := c.at(x, a, sigma)
 	if err != nil {
 		return err
@@ -242,7 +252,7 @@ func (c *Sampler) Reverse(ctx context.Context, o Options, rng *rand.Rand) ([]flo
 		}
 		a, sigma = c.schedule.At(to)
 		for range o.Corrections {
-			if err := c.correct(x, a, sigma, rng); err != nil {
+			if err := c.correct(x, a, sigma, 0.2, rng); err != nil {
 				return err
 			}
 		}
