@@ -9,6 +9,8 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/mixed"
 )
 
 // Drawn rows with the table's means and without its correlation, or with another deviation, are unlike it.
@@ -20,12 +22,16 @@ func TestUnlikeInSecondMoments(t *testing.T) {
 		table.Observed = append(table.Observed, true, true)
 	}
 	m := model.NewMixed(1, []int{0, 0})
+	saved := &fitted.Saved{Model: m}
 	m.Covariances[0] = []float64{1, 0.8, 0.8, 1}
-	require.Empty(t, unlike(table, m, 1))
+	unlike := func() string {
+		_, err := checkOnce(t.Context(), saved, table, nil, mixed.Config{Seed: 1})
+		require.NoError(t, err)
+		return strings.Join(saved.Check.Off, "; ")
+	}
+	require.Empty(t, unlike())
 	m.Covariances[0] = []float64{1, 0, 0, 1}
-	off := unlike(table, m, 1)
-	require.Len(t, off, 1)
-	require.Contains(t, off[0], "the mean product (standardised) of x and y is 0.")
+	require.Contains(t, unlike(), "the covariance (standardised) of x and y is 0.")
 	m.Covariances[0] = []float64{1, 1.2, 1.2, 2.25}
-	require.Contains(t, strings.Join(unlike(table, m, 1), "; "), "the mean square (standardised) of y is 1, drawn 2.")
+	require.Contains(t, unlike(), "the standard deviation of y is 1.01, drawn 1.5")
 }

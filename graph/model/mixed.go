@@ -100,6 +100,9 @@ type conditional struct {
 	draw []float64 // (u, u): lower triangular root of left
 }
 
+// Components is their number.
+func (g *Given) Components() int { return len(g.components) }
+
 // Given prepares the mixture for rows of one pattern of observed cells (d).
 func (m *Mixed) Given(observed []bool) *Given {
 	g := &Given{m: m, probabilities: make([]float64, len(m.Weights))}
