@@ -9,6 +9,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 	"missingscore/trainers/fitted"
@@ -20,7 +21,8 @@ const heldRows = 1000
 
 // checkDraws draws rows from a fitted model other than a normal one, holds them against the table, and marks a
 // result whose rows are unlike it. An energy gets its tilt before, and another one if its rows are unlike the
-// table: by a mixture of the table and these rows, so that a mode where the table has no rows is a component.
+// table: by a mixture of the table and another of these rows, so that a mode where the table has no rows is a
+// component.
 // A model with a known law of missing cells is not checked.
 func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if _, normal := model.AsNormal(r.Model.Model); normal || r.Network != nil || r.Model.Missingness != nil {
@@ -28,9 +30,14 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	}
 	t, seed := someRows(p.Table, p.Spec.Steps.Seed), p.Spec.Steps.Seed
 	_, tilted := r.Model.Model.(nets.Tilted)
-	with := t
+	c := mixed.Config{Seed: seed, Workers: p.Spec.Steps.Workers}
+	var by *model.Mixed
 	for round := 1; ; round++ {
-		drawn, err := checkOnce(ctx, r.Model, t, with, mixed.Config{Seed: seed, Workers: p.Spec.Steps.Workers})
+		var drawn []float64
+		err := panics.Caught(func() (err error) {
+			drawn, err = checkOnce(ctx, r.Model, t, &by, c)
+			return err
+		})
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -43,12 +50,12 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 		if !tilted || len(r.Model.Check.Off) == 0 || round == tiltRounds {
 			break
 		}
-		n := min(len(drawn)/t.D, t.N)
-		union := *t
-		union.N += n
-		union.Values = slices.Concat(t.Values, drawn[:n*t.D])
-		union.Observed = slices.Concat(t.Observed, slices.Repeat([]bool{true}, n*t.D))
-		with = &union
+		rows := &data.Table{Names: t.Names, N: len(drawn) / t.D, D: t.D, Values: drawn, Observed: slices.Repeat([]bool{true}, len(drawn))}
+		f, err := mixed.Fit(ctx, rows, c)
+		if err != nil {
+			return err
+		}
+		by = by.And(f.Model)
 	}
 	off := slices.Clone(r.Model.Check.Off)
 	if len(off) == 0 {
@@ -57,7 +64,7 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if n := len(off) - namedColumns; n > 1 {
 		off = append(off[:namedColumns], fmt.Sprintf("%d more", n))
 	}
-	advice := "--model mixture, or more --epochs"
+	advice := "--model mixture, or energy with --objective denoising"
 	if own, ok := r.Model.Model.(*model.Mixed); ok {
 		advice = fmt.Sprintf(`more components (--model-options '{"components":%d}')`, 2*len(own.Weights))
 	}
@@ -68,26 +75,29 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 
 const tiltRounds = 3
 
-// checkOnce makes the Check of a model, and the tilt of an energy by a mixture fitted to the rows with. It gives
-// the rows drawn, in the units of the model.
-func checkOnce(ctx context.Context, s *fitted.Saved, t, with *data.Table, c mixed.Config) (drawn []float64, err error) {
+// checkOnce makes the Check of a model, and the tilt of an energy, by a mixture: one fitted to the table where it
+// is nil. It gives the rows drawn, in the units of the model.
+func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (drawn []float64, err error) {
 	var completed *fitted.Completed
 	if own, ok := s.Model.(*model.Mixed); ok {
 		completed = fitted.CompleteBy(own, t, c.Seed)
 		drawn, err = own.SampleRows(fitted.CheckedRows, nil, stream.New(c.Seed, stream.Sample, 1))
 	} else {
-		f, failed := mixed.Fit(ctx, with, c)
-		if failed != nil {
-			return nil, failed
+		if *by == nil {
+			f, err := mixed.Fit(ctx, t, c)
+			if err != nil {
+				return nil, err
+			}
+			*by = f.Model
 		}
-		if completed, err = fitted.Complete(ctx, s, t, f.Model, c.Seed); err != nil {
+		if completed, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
 			return nil, err
 		}
 		ready, failed := s.Fitted()
 		if failed != nil {
 			return nil, failed
 		}
-		drawn, err = fitted.CheckDraws(ctx, ready, f.Model, c.Seed)
+		drawn, err = fitted.CheckDraws(ctx, ready, *by, c.Seed)
 	}
 	if err != nil {
 		return nil, err
