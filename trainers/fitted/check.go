@@ -341,7 +341,7 @@ func (c *Check) distance(numbers []int, completed, drawn []float64, d int, rng *
 		across += floats.Distance(row, y[i%len(y)], 2) / float64(len(x))
 	}
 	c.Distance.room = distanceRoom * 2 * across
-	if e := c.Distance; e.Drawn > e.Chance+e.room && !(e.Drawn < e.Normal) {
+	if e := c.Distance; e.Drawn > 2*e.Chance+e.room && !(e.Drawn < e.Normal) {
 		c.Off = append(c.Off, fmt.Sprintf("the energy distance of drawn rows is %.3g, of rows of a normal law %.3g", e.Drawn, e.Normal))
 	}
 }
