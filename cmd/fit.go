@@ -452,7 +452,7 @@ func writeCheck(w io.Writer, c *fitted.Check) {
 		fmt.Fprintln(w)
 	}
 	if e := c.Distance; e != nil {
-		fmt.Fprintf(w, "  energy distance %.3g; up to %.3g by chance, of a normal law %.3g\n", max(0, e.Drawn), e.Chance, e.Normal)
+		fmt.Fprintf(w, "  energy distance %.3g; up to %.3g by chance, of a normal law %.3g\n", max(0, e.Drawn), e.Chance, max(0, e.Normal))
 	}
 }
 
