@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -300,6 +301,9 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 		if u := r.Model.Uncertainty; u != nil {
 			out["inference"] = u
 		}
+		if c := r.Model.Check; c != nil {
+			out["check"] = c
+		}
 		err = printJSON(cmd.OutOrStdout(), out)
 	} else {
 		err = f.summary(cmd.OutOrStdout(), r)
@@ -389,7 +393,46 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 	}
 	writeQuantities(w, r.Model)
 	writeUncertainty(w, r.Model.Uncertainty)
+	writeCheck(w, r.Model.Check)
 	return nil
+}
+
+const checkedColumns = 12 // of a check
+
+// writeCheck shows rows drawn from the model beside those of the table.
+func writeCheck(w io.Writer, c *fitted.Check) {
+	if c == nil {
+		return
+	}
+	fmt.Fprintf(w, "%d drawn rows beside the table's %d (missing cells drawn from the model), table | drawn:\n", c.Drawn, c.Rows)
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	if len(c.Columns) > 0 {
+		fmt.Fprintln(out, "\tmean\tsd\t5 %\tmedian\t95 %\t")
+	}
+	both := func(v fitted.TableDrawn) string { return fmt.Sprintf("%.3g | %.3g", v.Table, v.Drawn) }
+	for _, k := range c.Columns[:min(len(c.Columns), checkedColumns)] {
+		fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\t%s\t\n", printable.Cell(k.Name), both(k.Mean), both(k.SD), both(k.Quantiles[0]), both(k.Quantiles[2]), both(k.Quantiles[4]))
+	}
+	_ = out.Flush() // to the terminal
+	if more := len(c.Columns) - checkedColumns; more > 0 {
+		fmt.Fprintf(w, "  and %d more columns, in the file\n", more)
+	}
+	if len(c.Pairs) > 0 {
+		p := slices.MaxFunc(c.Pairs, func(a, b fitted.CheckedPair) int {
+			return cmp.Compare(math.Abs(a.Correlation.Table-a.Correlation.Drawn), math.Abs(b.Correlation.Table-b.Correlation.Drawn))
+		})
+		fmt.Fprintf(w, "  correlation that differs most: %s and %s %s\n", c.Columns[p.B].Name, c.Columns[p.A].Name, both(p.Correlation))
+	}
+	if len(c.Modes) > 0 {
+		fmt.Fprint(w, "  shares of modes:")
+		for _, m := range c.Modes[:min(len(c.Modes), checkedColumns)] {
+			fmt.Fprintf(w, "  %.2f | %.2f", m.Table, m.Drawn)
+		}
+		fmt.Fprintln(w)
+	}
+	if e := c.Distance; e != nil {
+		fmt.Fprintf(w, "  energy distance %.3g; up to %.3g by chance, of a normal law %.3g\n", max(0, e.Drawn), e.Chance, max(0, e.Normal))
+	}
 }
 
 const shownQuantities = 6 // rows of a matrix on the screen, and half as many of its columns
@@ -410,6 +453,9 @@ func writeQuantities(w io.Writer, saved *fitted.Saved) {
 		return
 	}
 	for _, q := range parametric.Quantities() {
+		if strings.HasPrefix(q.Name, "tilt ") { // of a mixture that only corrects an energy's shares
+			continue
+		}
 		if q.Rows > shownQuantities || q.Cols > 2*shownQuantities {
 			fmt.Fprintf(w, "%s: %d × %d numbers, in the file\n", q.Name, q.Rows, q.Cols)
 			continue

@@ -28,18 +28,23 @@ func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 //
 // f a perceptron with smooth activations, κ and c learned. As f grows no faster than
 // |x| (all activations do so), q is integrable for every θ. It starts near the
-// standard normal: for standardised columns.
+// standard normal: for standardised columns. After a fit it may have a tilt.
 type energy struct {
 	*perceptron
 	d int
 
 	Centre       *graph.Param // c (1, d)
 	LogStiffness *graph.Param // log κ (1, d)
+	tilt         *tilt        // nil for none
 }
 
 func newEnergy(d int, f *perceptron) *energy {
-	m := &energy{f, d, graph.NewParam("centre", 1, d), graph.NewParam("log stiffness", 1, d)}
+	m := &energy{perceptron: f, d: d, Centre: graph.NewParam("centre", 1, d), LogStiffness: graph.NewParam("log stiffness", 1, d)}
 	m.params = append(m.params, m.Centre, m.LogStiffness)
+	if k := f.options.Tilt; k > 0 {
+		m.tilt = newTilt(k, d)
+		m.params = append(m.params, m.tilt.params()...)
+	}
 	return m
 }
 
@@ -50,7 +55,11 @@ func (m *energy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	gap := b.AddRow(x, b.Scale(-1, b.Param(m.Centre)))
 	quadratic := b.Prod(b.Rows(b.Scale(-0.5, b.Map(graph.Exp, b.Param(m.LogStiffness))), n), gap)
-	return model.Derive(b, x, b.Add(m.at(b, x, nil), b.RowDot(gap, quadratic)))
+	log := b.Add(m.at(b, x, nil), b.RowDot(gap, quadratic))
+	if m.tilt != nil {
+		log = b.Add(log, m.tilt.at(b, x))
+	}
+	return model.Derive(b, x, log)
 }
 
 // Rescale implements model.Parametric: the first layer and the quadratic term take in
@@ -64,6 +73,9 @@ func (m *energy) Rescale(mean, deviation []float64) error {
 		}
 		m.Centre.Value[j] = mean[j] + deviation[j]*m.Centre.Value[j]
 		m.LogStiffness.Value[j] -= 2 * math.Log(deviation[j])
+	}
+	if m.tilt != nil {
+		m.tilt.rescale(mean, deviation)
 	}
 	return nil
 }

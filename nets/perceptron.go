@@ -16,7 +16,11 @@ type NetworkOptions struct {
 	NoiseConditional bool   `json:"noise_conditional"` // a model at every level of noise, a model.NoiseConditional
 	Clean            Level  `json:"clean"`             // the level of data as they are, if noise-conditional; zero means {1, 0.01}
 	Gaps             bool   `json:"gaps,omitempty"`    // a noise-conditional score network is told which cells are missing
+	Tilt             int    `json:"tilt,omitempty"`    // components of the mixture by which an energy's shares are corrected after its fit; 0: none
 }
+
+// mostTilt is the largest number of components of a tilt: more is a damaged file.
+const mostTilt = 1000
 
 // clean is Clean with its default.
 func (o NetworkOptions) clean() Level {
@@ -69,6 +73,9 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	}
 	if d < 1 || len(o.Hidden) == 0 {
 		return nil, fmt.Errorf("a network of %d columns with %d hidden layers: at least one of each is needed", d, len(o.Hidden))
+	}
+	if o.Tilt < 0 || o.Tilt > mostTilt {
+		return nil, fmt.Errorf("a tilt of %d components: 0 to %d are possible", o.Tilt, mostTilt)
 	}
 	if c := o.clean(); !(c.Signal > 0) || !(c.Noise > 0) {
 		return nil, fmt.Errorf("a clean level of signal %v and noise %v: both must be positive", c.Signal, c.Noise)

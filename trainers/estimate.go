@@ -15,6 +15,7 @@ import (
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
+	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
@@ -25,6 +26,7 @@ import (
 	"missingscore/trainers/inference"
 	"missingscore/trainers/inference/sandwich"
 	"missingscore/trainers/mcmc"
+	"missingscore/trainers/mixed"
 	"missingscore/trainers/penalty"
 	"missingscore/trainers/regpath"
 )
@@ -97,10 +99,14 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error)
 		if err != nil {
 			return err
 		}
-		if r, err = fit(ctx, p, run); err == nil {
-			judge(p, found, r)
+		if r, err = fit(ctx, p, run); err != nil {
+			return err
 		}
-		return err
+		if err := checkDraws(ctx, p, r); err != nil {
+			return err
+		}
+		judge(p, found, r)
+		return nil
 	}
 	if run.State.Version == 0 {
 		err = estimate()
@@ -129,6 +135,9 @@ func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	case changes:
 		t = scale.Standardised(t)
 	}
+	if _, noised := p.objective.(losses.Noising); !noised && p.Spec.Network == nil && p.Support == nil && model.TrainingOf(p.Model).Overfits {
+		t = spread(t, p.Spec.Steps.Seed)
+	}
 	q, err := p.problem(t, scale)
 	if err != nil {
 		return nil, err
@@ -143,6 +152,28 @@ func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 		return fitLatent(ctx, p, q, scale, run)
 	}
 	return fitParameters(ctx, p, q, scale, run)
+}
+
+// spread adds triangular noise, s(u + v − 1) of uniform u and v, to the observed cells of columns with ties, which
+// are taken as rounded to multiples of s: their density becomes the linear interpolation of the values' shares.
+// Without it the loss of a flexible model falls without end, as its density gathers at the values that occur.
+func spread(t *data.Table, seed uint64) *data.Table {
+	out, rng := *t, stream.New(seed, stream.Simulate, 1)
+	out.Values = slices.Clone(t.Values)
+	for j := range t.D {
+		x := t.Column(j)
+		distinct := len(slices.Compact(slices.Sorted(slices.Values(x))))
+		if distinct < 2 || distinct > len(x)*2/3 {
+			continue
+		}
+		step := mixed.Step(x)
+		for i := j; i < len(out.Values); i += t.D {
+			if t.Observed[i] {
+				out.Values[i] += step * (rng.Float64() + rng.Float64() - 1)
+			}
+		}
+	}
+	return &out
 }
 
 // needsUnits reports whether the fit needs the table in its own units as well.

@@ -4,15 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
-	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
 	"missingscore/losses"
 	"missingscore/trainers/descent"
@@ -177,13 +173,6 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if columns, most := unseen(p.Table, f.Unseen); columns != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: never observed among up to %.0f %% of the rows; rows drawn like these have there what all rows have", strings.Join(columns, ", "), 100*most))
 	}
-	if off := unlike(p.Table, f.Model, s.Steps.Seed); len(off) > 0 {
-		if n := len(off) - namedColumns; n > 1 {
-			off = append(off[:namedColumns], fmt.Sprintf("%d more", n))
-		}
-		r.Converged = false
-		r.Verdict = fmt.Sprintf(`NOT reliable: rows drawn from the model are unlike the table: %s; try more components (--model-options '{"components":%d}'). The fit itself: %s`, strings.Join(off, "; "), 2*k, r.Verdict)
-	}
 	r.Model = &fitted.Saved{Kind: MixtureModel, Model: f.Model, Names: p.Table.Names, Levels: p.original.Levels, Transform: p.Transform}
 	return r, nil
 }
@@ -209,110 +198,4 @@ func componentsText(k int, tried []mixed.Try) string {
 		text += fmt.Sprintf(", chosen among 1 to %d by held-out rows", tried[n-1].Components)
 	}
 	return text
-}
-
-// Drawn rows are unlike the table where a mean of a feature, over all rows or those of a level, is off
-// by more than checkedErrors standard errors and checkedRoom. Features are standardised numbers and
-// indicators of levels. Of few rows with one value the variance is the drawn rows'.
-const (
-	checkedRows   = 2000
-	checkedErrors = 4.
-	checkedRoom   = 0.1
-)
-
-// feature is a number of a row that drawn rows are compared by.
-type feature struct {
-	column int
-	level  int // that it indicates; −1: the standardised number
-	with   int // a column whose standardised number it is multiplied by; −1: none
-	name   string
-}
-
-func (f feature) of(row []float64, scale data.Scale) float64 {
-	z := func(j int) float64 { return (row[j] - scale.Mean[j]) / scale.Deviation[j] }
-	switch {
-	case f.level < 0 && f.with >= 0:
-		return z(f.column) * z(f.with)
-	case f.level < 0:
-		return z(f.column)
-	case int(row[f.column]) == f.level:
-		return 1
-	}
-	return 0
-}
-
-// moments are mean and variance of a feature over the rows (n, d) that have a level, if the condition
-// is one.
-func (f feature) moments(values []float64, scale data.Scale, where feature) (mean, variance, n float64) {
-	var x []float64
-	for row := range slices.Chunk(values, len(scale.Mean)) {
-		if where.level < 0 || int(row[where.column]) == where.level {
-			x = append(x, f.of(row, scale))
-		}
-	}
-	mean, variance = stat.PopMeanVariance(x, nil)
-	return mean, variance, float64(len(x))
-}
-
-// compared are the features that drawn rows are compared by, products of pairs of numbers, and the conditions
-// on rows: none, and each level.
-func compared(t *data.Table) (features, pairs, conditions []feature) {
-	conditions = []feature{{level: -1}}
-	for j, name := range t.Names {
-		for c, level := range data.Coded(t, j) {
-			if c > 0 || len(data.Coded(t, j)) > 2 { // the other share of two says the same
-				features = append(features, feature{j, c, -1, "the share of " + name + " = " + level})
-			}
-			conditions = append(conditions, feature{j, c, -1, " where " + name + " = " + level})
-		}
-		if data.Coded(t, j) == nil {
-			features = append(features, feature{j, -1, -1, "the mean of " + name})
-			for k, other := range t.Names[:j+1] {
-				if data.Coded(t, k) == nil {
-					what := "the mean product (standardised) of " + other + " and " + name
-					if k == j {
-						what = "the mean square (standardised) of " + name
-					}
-					pairs = append(pairs, feature{j, -1, k, what})
-				}
-			}
-		}
-	}
-	return features, pairs, conditions
-}
-
-// unlike says in what drawn rows differ from those of the table. Missing cells of the table are drawn
-// given the observed ones of their row, so that cells missing at random make no difference.
-func unlike(t *data.Table, m *model.Mixed, seed uint64) (off []string) {
-	drawn, err := m.SampleRows(checkedRows, nil, stream.New(seed, stream.Sample, 1))
-	if err != nil {
-		panic(err) // there are no bounds
-	}
-	filled, rng, given := slices.Clone(t.Values), stream.New(seed, stream.Sample, 2), m.ByPattern()
-	for i := range t.N {
-		given(t.Observed[i*t.D:(i+1)*t.D]).Complete(filled[i*t.D:(i+1)*t.D], rng)
-	}
-	scale := data.StandardScale(t)
-	features, pairs, conditions := compared(t)
-	for at, where := range conditions {
-		of := features
-		if at == 0 {
-			of = append(of, pairs...)
-		}
-		for _, f := range of {
-			if where.level >= 0 && f.level >= 0 && f.column <= where.column { // itself, or compared the other way round
-				continue
-			}
-			a, av, an := f.moments(drawn, scale, where)
-			b, bv, bn := f.moments(filled, scale, where)
-			if an < 2 || bn < 2 || math.Abs(a-b) <= checkedErrors*math.Sqrt(max(av, bv)*(1/an+1/bn))+checkedRoom {
-				continue
-			}
-			if f.level < 0 && f.with < 0 {
-				a, b = scale.Mean[f.column]+scale.Deviation[f.column]*a, scale.Mean[f.column]+scale.Deviation[f.column]*b
-			}
-			off = append(off, fmt.Sprintf("%s%s is %.3g, drawn %.3g", f.name, where.name, b, a))
-		}
-	}
-	return off
 }

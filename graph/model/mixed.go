@@ -57,6 +57,15 @@ func NewMixed(k int, levels []int) *Mixed {
 	return m
 }
 
+// And is the mixture of m and of another one of the same columns, half of each.
+func (m *Mixed) And(of *Mixed) *Mixed {
+	both := *m
+	both.Weights = slices.Concat(m.Weights, of.Weights)
+	floats.Scale(0.5, both.Weights)
+	both.Means, both.Covariances, both.Shares = slices.Concat(m.Means, of.Means), slices.Concat(m.Covariances, of.Covariances), slices.Concat(m.Shares, of.Shares)
+	return &both
+}
+
 // Levels is how many levels column j has, 0 if it holds numbers.
 func (m *Mixed) Levels(j int) int { return m.levels[j] }
 
@@ -99,6 +108,9 @@ type conditional struct {
 	left []float64 // (u, u): Σ_uu − Σ_uo Σ_oo⁻¹ Σ_ou
 	draw []float64 // (u, u): lower triangular root of left
 }
+
+// Components is their number.
+func (g *Given) Components() int { return len(g.components) }
 
 // Given prepares the mixture for rows of one pattern of observed cells (d).
 func (m *Mixed) Given(observed []bool) *Given {

@@ -63,6 +63,7 @@ type Saved struct {
 
 	Outcome     *Outcome     // how the fit ended; nil of a true model, and of files that do not say
 	Uncertainty *Uncertainty // of its parameters, if it was asked for
+	Check       *Check       // of rows drawn from it after its fit; nil of normal and true models
 }
 
 // Outcome is how a fit ended, for those who use its model.
@@ -144,6 +145,7 @@ type file struct {
 
 	*Outcome
 	Inference *Uncertainty `json:"inference,omitempty"`
+	Check     *Check       `json:"check,omitempty"`
 }
 
 type scaleFile struct {
@@ -209,7 +211,7 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := file{Version: plainVersion, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Outcome: s.Outcome, Inference: s.Uncertainty}
+	f := file{Version: plainVersion, Model: s.Kind, Options: options, Names: s.Names, Noise: s.Noise, Outcome: s.Outcome, Inference: s.Uncertainty, Check: s.Check}
 	if s.Scale.Mean != nil {
 		f.Scale = (*scaleFile)(&s.Scale)
 	}
@@ -305,7 +307,10 @@ func decodeModel(text []byte) (*Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Saved{Kind: f.Model, Names: f.Names, Noise: f.Noise, Outcome: f.Outcome, Uncertainty: f.Inference}
+	s := &Saved{Kind: f.Model, Names: f.Names, Noise: f.Noise, Outcome: f.Outcome, Uncertainty: f.Inference, Check: f.Check}
+	if err := s.Check.check(f.Names); err != nil {
+		return nil, err
+	}
 	first := 0
 	for j, width := range f.Columns {
 		s.Blocks, first = append(s.Blocks, data.Block{Name: f.Names[j], First: first, Width: width, Levels: f.Levels[f.Names[j]]}), first+width

@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/nets"
 	"missingscore/trainers/fitted/diffusion"
 	"missingscore/trainers/mcmc"
 )
@@ -45,10 +49,16 @@ type Rows struct {
 	Sampler string
 	Values  []float64    // (n, d) in the units of the table
 	Chains  *mcmc.Result // of hmc and mala, else nil
+	// Start is the effective number of the weighted draws that the chains of an energy with a proposal
+	// started from, over the number of chains; 0 of others.
+	Start float64
 }
 
-// Converged says that no R-hat is above MaxRHat, where there is one.
-func (r *Rows) Converged() bool { return r.Chains == nil || r.Chains.WorstRHat() <= MaxRHat }
+// Converged says that no R-hat is above MaxRHat, where there is one, or that the chains started as draws
+// from the model: then they need not pass between its modes.
+func (r *Rows) Converged() bool {
+	return r.Chains == nil || r.Start >= leastStart || r.Chains.WorstRHat() <= MaxRHat
+}
 
 // Sample draws complete rows from a model.
 func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
@@ -186,14 +196,100 @@ func refusesLevels(f *Model) error {
 const mostChains = 1000
 
 func rowsByChains(ctx context.Context, f *Model, c SampleConfig, o mcmc.Options) (*Rows, error) {
-	chains := min(max(c.N, 4), mostChains)
+	chains, rng := min(max(c.N, 4), mostChains), stream.New(c.Seed, stream.Sample)
 	o.Keep = (c.N + chains - 1) / chains
-	setting.Default(&o.Draws, max(500, 10*o.Keep))
-	found, err := chainRows(ctx, f.density(), f.support(), chains, o, stream.New(c.Seed, stream.Sample))
+	e, _ := f.Model.(nets.Tilted)
+	if e == nil || e.Proposal() == nil {
+		setting.Default(&o.Draws, max(500, 10*o.Keep))
+		found, err := chainRows(ctx, f.density(), f.support(), chains, o, rng)
+		if err != nil {
+			return nil, err
+		}
+		return &Rows{Chains: found, Values: found.Kept[:c.N*len(f.Names)]}, nil
+	}
+	tries := proposedTries
+	if o.Draws != 0 {
+		tries = 1
+	}
+	r, err := rowsFrom(ctx, f.Model, f.support(), e.Proposal(), chains, o, tries, rng)
 	if err != nil {
 		return nil, err
 	}
-	return &Rows{Chains: found, Values: found.Kept[:c.N*len(f.Names)]}, nil
+	r.Values = r.Values[:c.N*len(f.Names)]
+	return r, nil
+}
+
+// rowsFrom runs chains for q from draws of a mixture, o.Keep rows of each, up to so many times.
+func rowsFrom(ctx context.Context, q model.Model, s *domain.Domain, from *model.Mixed, chains int, o mcmc.Options, tries int, rng *rand.Rand) (*Rows, error) {
+	setting.Default(&o.WarmUp, proposedWarmUp)
+	setting.Default(&o.Draws, max(proposedIterations, 10*o.Keep))
+	if o.Leapfrog == 0 {
+		o.Travel = math.Pi / 2
+	}
+	o.Jump = from
+	x, size, err := proposed(ctx, q, s, from, chains, rng)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rows{Start: size / float64(chains)}
+	for ; tries > 0; tries-- {
+		if r.Chains, err = mcmc.HMC(ctx, q, s, x, o, rng); err != nil {
+			return nil, err
+		}
+		if r.Values = r.Chains.Kept; r.Converged() {
+			break
+		}
+		x, o.WarmUp, o.Draws = r.Chains.Last, 2*o.WarmUp, 2*o.Draws
+	}
+	return r, nil
+}
+
+// Chains of an energy start at draws of its proposal, which are weighted by its density; if they have not
+// met they go on, twice as long each time.
+const (
+	proposedWarmUp     = 40 // iterations
+	proposedIterations = 60
+	proposedTries      = 4
+	proposedRatio      = 10 // draws of the proposal for a chain
+	leastStart         = 0.5
+)
+
+// proposed are n rows of a mixture, drawn again by the weights q/m (sampling-importance resampling), and the
+// effective number of those that they are drawn from.
+func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mixed, n int, rng *rand.Rand) (x []float64, size float64, err error) {
+	pool, err := m.SampleRows(proposedRatio*n, nil, rng)
+	if err != nil {
+		return nil, 0, err
+	}
+	w, err := newWeighted(q, s, m)
+	if err != nil {
+		return nil, 0, err
+	}
+	omega, parts, err := w.at(ctx, pool)
+	if err != nil {
+		return nil, 0, err
+	}
+	truncate, err := truncation(m.Weights, omega, parts)
+	if err != nil {
+		return nil, 0, err
+	}
+	truncate(omega, parts)
+	size = math.Pow(floats.Sum(omega), 2) / floats.Dot(omega, omega)
+	floats.CumSum(omega, omega)
+	step, at := omega[len(omega)-1]/float64(n), 0
+	u := step * rng.Float64()
+	for i := range n {
+		for at < len(omega)-1 && omega[at] < u+float64(i)*step {
+			at++
+		}
+		x = append(x, pool[at*q.Dim():(at+1)*q.Dim()]...)
+	}
+	rng.Shuffle(n, func(i, k int) {
+		for j := range q.Dim() {
+			x[i*q.Dim()+j], x[k*q.Dim()+j] = x[k*q.Dim()+j], x[i*q.Dim()+j]
+		}
+	})
+	return x, size, nil
 }
 
 // noiseRows are drawn at once along the levels of noise.

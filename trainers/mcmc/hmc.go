@@ -35,6 +35,8 @@ type Options struct {
 	// a chain is: normal with these means and the deviations Scale, accepted by the rule
 	// of Metropolis and Hastings. Few coordinates then pass between modes.
 	Centre []float64
+	// Jump, if set, is the mixture that the second proposal comes from instead, of all coordinates.
+	Jump *model.Mixed
 
 	// Keep is how many states of each chain Result.Kept holds, equally spaced over
 	// Draws and the last its last; 0.
@@ -328,7 +330,7 @@ func (h *hmc) iterate(rng *rand.Rand) (err error) {
 			h.move(c, log, score)
 		}
 	}
-	if h.Centre != nil {
+	if h.Centre != nil || h.Jump != nil {
 		return h.jump(rng)
 	}
 	return nil
@@ -386,16 +388,29 @@ func (h *hmc) rescale(states [][]float64) {
 }
 
 // jump proposes an independent point y for every chain, each free coordinate from
-// N(Centre_j, Scale_j²) =: ν, and accepts it with probability min(1, q(y) ν(x) / q(x) ν(y))
+// N(Centre_j, Scale_j²), or all from Jump =: ν, and accepts it with probability min(1, q(y) ν(x) / q(x) ν(y))
 // (Tierney 1994, "Markov Chains for Exploring Posterior Distributions", section 2.3.3).
 func (h *hmc) jump(rng *rand.Rand) error {
 	copy(h.y, h.x)
-	h.each(func(i, j int, g *group) {
+	h.each(func(i, j int, g *group) { // p sums up to log ν(x) − log ν(y)
+		if h.Jump != nil {
+			h.p[i] = 0
+			return
+		}
 		v := rng.NormFloat64()
 		u := (h.x[i] - h.Centre[j]) / h.Scale[j]
-		h.p[i] = 0.5 * (v*v - u*u) // log ν(x) − log ν(y)
+		h.p[i] = 0.5 * (v*v - u*u)
 		h.y[i] = h.Centre[j] + h.Scale[j]*v
 	})
+	if h.Jump != nil {
+		none, all := h.Jump.Given(make([]bool, h.d)), h.Jump.Given(slices.Repeat([]bool{true}, h.d))
+		parts := make([]float64, all.Components())
+		for at := 0; at < len(h.y); at += h.d {
+			h.p[at] = all.Joint(h.x[at:at+h.d], parts)
+			none.Complete(h.y[at:at+h.d], rng)
+			h.p[at] -= all.Joint(h.y[at:at+h.d], parts)
+		}
+	}
 	log, score, err := h.model.At(h.y)
 	if err != nil {
 		return err

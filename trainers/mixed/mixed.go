@@ -312,7 +312,7 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 	for j, n := range levels {
 		at := p.start.Place(j)
 		if n == 0 {
-			p.least[at] = step(p.Column(j)) / math.Sqrt(12)
+			p.least[at] = Step(p.Column(j)) / math.Sqrt(12)
 			continue
 		}
 		share := p.start.Shares[0][at : at+n]
@@ -337,8 +337,8 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 	return p, scale
 }
 
-// step is the median distance of neighbouring values.
-func step(x []float64) float64 {
+// Step is the median distance of neighbouring values: what a column is rounded to, if it has many ties.
+func Step(x []float64) float64 {
 	distinct := slices.Compact(slices.Sorted(slices.Values(x)))
 	var gaps []float64
 	for i := 1; i < len(distinct); i++ {

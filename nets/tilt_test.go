@@ -1,0 +1,73 @@
+package nets
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+)
+
+// A tilt multiplies q by the ratio of two mixtures, by the closed forms of model.Mixed; its score is the
+// derivative of that; a change of units keeps it; and the proposal is the mixture again.
+func TestTilt(t *testing.T) {
+	made, err := NewEnergy(2, NetworkOptions{Hidden: []int{5}}, stream.New(1))
+	require.NoError(t, err)
+	m := made.(*energy)
+	of := model.NewMixed(2, []int{0, 0})
+	of.Weights, of.Means = []float64{0.3, 0.7}, [][]float64{{-1, 0.5}, {2, 1}}
+	of.Covariances = [][]float64{{1, 0.6, 0.6, 2}, {0.5, -0.2, -0.2, 1}}
+	a := []float64{0.9, 0.1}
+	points := []float64{0, 0, -1, 1, 2, 2, 5, -3}
+	at := func(points []float64) []float64 {
+		e, err := model.NewEvaluator(m, len(points)/2, false)
+		require.NoError(t, err)
+		log, _, err := e.At(points)
+		require.NoError(t, err)
+		return append([]float64{}, log...)
+	}
+	plain := at(points)
+	require.Nil(t, m.Proposal())
+	m.SetTilt(of, a)
+	to := *of
+	to.Weights = a
+	ratio := func(x []float64) float64 {
+		part := make([]float64, 2)
+		all := []bool{true, true}
+		return to.Given(all).Joint(x, part) - of.Given(all).Joint(x, part)
+	}
+	tilted := at(points)
+	for i := range plain {
+		require.InDelta(t, ratio(points[2*i:2*i+2]), tilted[i]-plain[i], 1e-10)
+	}
+	e, err := model.NewEvaluator(m, 1, false)
+	require.NoError(t, err)
+	_, score, err := e.At([]float64{1, 1})
+	require.NoError(t, err)
+	const h = 1e-5
+	up := at([]float64{1 + h, 1, 1 - h, 1})
+	require.InDelta(t, (up[0]-up[1])/(2*h), score[0], 1e-6)
+
+	got := m.Proposal()
+	require.InDeltaSlice(t, of.Weights, got.Weights, 1e-12)
+	require.InDeltaSlice(t, of.Means[1], got.Means[1], 1e-12)
+	require.InDeltaSlice(t, of.Covariances[0], got.Covariances[0], 1e-12)
+
+	require.NoError(t, m.Rescale([]float64{3, -1}, []float64{2, 0.5}))
+	units := []float64{}
+	for i, v := range points {
+		units = append(units, []float64{3, -1}[i%2]+[]float64{2, 0.5}[i%2]*v)
+	}
+	again := at(units)
+	for i := range tilted {
+		require.InDelta(t, tilted[i]-tilted[0], again[i]-again[0], 1e-9)
+	}
+	require.InDelta(t, 4*of.Covariances[0][0], m.Proposal().Covariances[0][0], 1e-9)
+
+	back, err := NewEnergy(2, m.options, stream.New(2))
+	require.NoError(t, err)
+	require.NoError(t, back.(*energy).SetQuantities(m.Quantities()))
+	require.False(t, math.IsNaN(again[0]))
+}

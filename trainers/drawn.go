@@ -1,0 +1,151 @@
+package trainers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/internal/panics"
+	"missingscore/internal/stream"
+	"missingscore/nets"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/mixed"
+)
+
+// heldRows of the table, at most, are what drawn rows are held against.
+const heldRows = 1000
+
+// checkDraws draws rows from a fitted model other than a normal one, holds them against the table, and marks a
+// result whose rows are unlike it. An energy gets its tilt before, and another one if its rows are unlike the
+// table: by a mixture of the table and another of these rows, so that a mode where the table has no rows is a
+// component.
+// A model with a known law of missing cells is not checked.
+func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
+	if _, normal := model.AsNormal(r.Model.Model); normal || r.Network != nil || r.Model.Missingness != nil {
+		return nil
+	}
+	t, seed := someRows(p.Table, p.Spec.Steps.Seed), p.Spec.Steps.Seed
+	_, tilted := r.Model.Model.(nets.Tilted)
+	c := mixed.Config{Seed: seed, Workers: p.Spec.Steps.Workers}
+	var by *model.Mixed
+	for round := 1; ; round++ {
+		var drawn []float64
+		err := panics.Caught(func() (err error) {
+			drawn, err = checkOnce(ctx, r.Model, t, &by, c)
+			return err
+		})
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, fitted.ErrUnchecked):
+			return nil
+		case err != nil:
+			r.Warnings = append(r.Warnings, fmt.Sprintf("rows drawn from the model are not compared with the table: %v", err))
+			return nil
+		}
+		if !tilted || len(r.Model.Check.Off) == 0 || round == tiltRounds {
+			break
+		}
+		rows := &data.Table{Names: t.Names, N: len(drawn) / t.D, D: t.D, Values: drawn, Observed: slices.Repeat([]bool{true}, len(drawn))}
+		f, err := mixed.Fit(ctx, rows, c)
+		if err != nil {
+			return err
+		}
+		by = by.And(f.Model)
+	}
+	off := slices.Clone(r.Model.Check.Off)
+	if len(off) == 0 {
+		return nil
+	}
+	if n := len(off) - namedColumns; n > 1 {
+		off = append(off[:namedColumns], fmt.Sprintf("%d more", n))
+	}
+	advice := "--model mixture, or energy with --objective denoising"
+	if own, ok := r.Model.Model.(*model.Mixed); ok {
+		advice = fmt.Sprintf(`more components (--model-options '{"components":%d}')`, 2*len(own.Weights))
+	}
+	r.Converged = false
+	r.Verdict = fmt.Sprintf("NOT reliable: rows drawn from the model are unlike the table: %s; try %s. The fit itself: %s", strings.Join(off, "; "), advice, r.Verdict)
+	return nil
+}
+
+const tiltRounds = 3
+
+// checkOnce makes the Check of a model, and the tilt of an energy, by a mixture: one fitted to the table where it
+// is nil. It gives the rows drawn, in the units of the model.
+func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (drawn []float64, err error) {
+	var completed *fitted.Completed
+	if own, ok := s.Model.(*model.Mixed); ok {
+		completed = fitted.CompleteBy(own, t, c.Seed)
+		drawn, err = own.SampleRows(fitted.CheckedRows, nil, stream.New(c.Seed, stream.Sample, 1))
+	} else {
+		if *by == nil {
+			f, err := mixed.Fit(ctx, t, c)
+			if err != nil {
+				return nil, err
+			}
+			*by = f.Model
+		}
+		if completed, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
+			return nil, err
+		}
+		ready, failed := s.Fitted()
+		if failed != nil {
+			return nil, failed
+		}
+		drawn, err = fitted.CheckDraws(ctx, ready, *by, c.Seed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	values, shown, modes := completed.Values, drawn, completed.Mixture
+	if s.Transform != nil { // modes are those of the transformed columns
+		shown, modes = slices.Clone(drawn), nil
+		s.Transform.Restore(values)
+		s.Transform.Restore(shown)
+	}
+	s.Check = fitted.CheckRows(t, values, shown, modes, c.Seed)
+	return drawn, nil
+}
+
+// someRows are all rows of a table, or heldRows of many, drawn by their weights.
+func someRows(t *data.Table, seed uint64) *data.Table {
+	if t.N <= heldRows && t.Weights == nil {
+		return t
+	}
+	rng := stream.New(seed, stream.Sample, 6)
+	var rows []int
+	if t.Weights == nil {
+		rows = rng.Perm(t.N)[:heldRows]
+	} else {
+		rows = resampled(t.Weights, min(t.N, heldRows), rng.Float64())
+	}
+	out := *t
+	out.N, out.Values, out.Observed, out.Weights, out.Sampled = len(rows), nil, nil, nil, nil
+	for _, i := range rows {
+		out.Values = append(out.Values, t.Values[i*t.D:(i+1)*t.D]...)
+		out.Observed = append(out.Observed, t.Observed[i*t.D:(i+1)*t.D]...)
+	}
+	return &out
+}
+
+// resampled are n indices drawn systematically by weights, from a uniform number.
+func resampled(weights []float64, n int, u float64) (rows []int) {
+	total := 0.0
+	for _, w := range weights {
+		total += w
+	}
+	sum, at := weights[0], 0
+	for k := range n {
+		for sum < (float64(k)+u)*total/float64(n) && at < len(weights)-1 {
+			at++
+			sum += weights[at]
+		}
+		rows = append(rows, at)
+	}
+	return rows
+}

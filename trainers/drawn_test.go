@@ -1,0 +1,119 @@
+package trainers
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
+	"missingscore/internal/stream"
+	"missingscore/trainers/fitted"
+	"missingscore/trainers/mixed"
+)
+
+// Drawn rows with the table's means and without its correlation, or with another deviation, are unlike it.
+func TestUnlikeInSecondMoments(t *testing.T) {
+	table, rng := &data.Table{Names: []string{"x", "y"}, N: 500, D: 2}, stream.New(1)
+	for range table.N {
+		x := rng.NormFloat64()
+		table.Values = append(table.Values, x, 0.8*x+0.6*rng.NormFloat64())
+		table.Observed = append(table.Observed, true, true)
+	}
+	m := model.NewMixed(1, []int{0, 0})
+	saved := &fitted.Saved{Model: m}
+	m.Covariances[0] = []float64{1, 0.8, 0.8, 1}
+	unlike := func() string {
+		_, err := checkOnce(t.Context(), saved, table, new(*model.Mixed), mixed.Config{Seed: 1})
+		require.NoError(t, err)
+		return strings.Join(saved.Check.Off, "; ")
+	}
+	require.Empty(t, unlike())
+	m.Covariances[0] = []float64{1, 0, 0, 1}
+	require.Contains(t, unlike(), "the covariance (standardised) of x and y is 0.")
+	m.Covariances[0] = []float64{1, 1.2, 1.2, 2.25}
+	require.Contains(t, unlike(), "the standard deviation of y is 1.03, drawn 1.5")
+}
+
+// twoNormals is a mixture of two normals on the line (0, 0)–(4, 0), and a table of it whose y is missing where x,
+// which is observed, is large.
+func twoNormals(t *testing.T, share float64, seed uint64) (*model.Mixed, *data.Table) {
+	m := model.NewMixed(2, []int{0, 0})
+	m.Weights = []float64{share, 1 - share}
+	m.Means = [][]float64{{0, 0}, {4, 2}}
+	m.Covariances = [][]float64{{1, 0.6, 0.6, 1}, {1, -0.5, -0.5, 0.5}}
+	rng := stream.New(seed)
+	x, err := m.SampleRows(400, nil, rng)
+	require.NoError(t, err)
+	table := &data.Table{Names: []string{"x", "y"}, N: 400, D: 2, Values: x}
+	for i := range table.N {
+		seen := rng.Float64() > 0.1
+		if x[2*i] > 2 {
+			seen = rng.Float64() > 0.7
+		}
+		if !seen {
+			x[2*i+1] = 0
+		}
+		table.Observed = append(table.Observed, true, seen)
+	}
+	return m, table
+}
+
+// density is a model as an expression alone, without an exact sampler: rows come from weighted draws and chains.
+func density(m *model.Mixed) model.Model {
+	n, err := model.NewMixture(simulate.Mixture{Weights: m.Weights, Means: m.Means, Deviations: [][]float64{{1, 1}, {1, math.Sqrt(0.5)}}})
+	if err != nil {
+		panic(err)
+	}
+	return model.FromLogDensity(2, n.Params(), func(b *graph.Builder, x graph.Node) graph.Node { return n.Evaluate(b, x).LogDensity })
+}
+
+// A true model passes where cells are missing at random, though means of observed cells differ from its own; one
+// with other shares does not.
+func TestCheckUnderMAR(t *testing.T) {
+	slowtest.Skip(t, "15 s")
+	for seed := range uint64(20) {
+		m, table := twoNormals(t, 0.5, seed)
+		seen := table.Column(1)
+		require.Less(t, stat.Mean(seen, nil), 0.75, "observed: the true mean is 1")
+		s := &fitted.Saved{Model: m, Names: table.Names}
+		_, err := checkOnce(t.Context(), s, table, new(*model.Mixed), mixed.Config{Seed: seed})
+		require.NoError(t, err)
+		require.Empty(t, s.Check.Off, seed)
+		m.Weights = []float64{0.2, 0.8}
+		_, err = checkOnce(t.Context(), s, table, new(*model.Mixed), mixed.Config{Seed: seed})
+		require.NoError(t, err)
+		require.NotEmpty(t, s.Check.Off, seed)
+	}
+}
+
+// The same of a density without an exact sampler, which completes rows by weighted draws of a mixture.
+func TestCheckOfDensityUnderMAR(t *testing.T) {
+	slowtest.Skip(t, "15 s")
+	for seed := range uint64(20) {
+		m, table := twoNormals(t, 0.5, seed)
+		m.Covariances = [][]float64{{1, 0, 0, 1}, {1, 0, 0, 0.5}}
+		x, err := m.SampleRows(table.N, nil, stream.New(seed, 1))
+		require.NoError(t, err)
+		rng := stream.New(seed, 2)
+		for i := range table.N {
+			table.Values[2*i], table.Values[2*i+1] = x[2*i], x[2*i+1]
+			table.Observed[2*i+1] = rng.Float64() > 0.1+0.6*max(0, min(1, x[2*i]/4))
+		}
+		s := &fitted.Saved{Model: density(m), Names: table.Names}
+		_, err = checkOnce(t.Context(), s, table, new(*model.Mixed), mixed.Config{Seed: seed, Components: 2})
+		require.NoError(t, err)
+		require.Empty(t, s.Check.Off, seed)
+		m.Weights = []float64{0.2, 0.8}
+		s.Model = density(m)
+		_, err = checkOnce(t.Context(), s, table, new(*model.Mixed), mixed.Config{Seed: seed, Components: 2})
+		require.NoError(t, err)
+		require.NotEmpty(t, s.Check.Off, seed)
+	}
+}

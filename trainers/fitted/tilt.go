@@ -1,0 +1,236 @@
+package fitted
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/nets"
+)
+
+// Draws of a mixture m that integrals over a density q go by, with the weights ω = q/m.
+const (
+	pooledDraws = 4000 // of whole rows
+	gapDraws    = 20   // of a row's missing cells
+	tiltTurns   = 500  // of EM, at most
+)
+
+// weighted has log ω = log q(x) − log m(x) of points that a mixture proposes for a density q on a
+// domain, −Inf outside; in units of the table's columns after Transform.
+type weighted struct {
+	density *model.Evaluator
+	domain  *domain.Domain
+	given   *model.Given // of complete rows
+	d, size int
+}
+
+// proposedRows are evaluated at once.
+const proposedRows = 500
+
+func newWeighted(q model.Model, s *domain.Domain, m *model.Mixed) (*weighted, error) {
+	density, err := model.NewEvaluator(q, proposedRows, false)
+	return &weighted{density, s, m.Given(slices.Repeat([]bool{true}, q.Dim())), q.Dim(), proposedRows}, err
+}
+
+// at is log ω (n) of points (n, d), and what part of m each component is there (n, K).
+func (w *weighted) at(ctx context.Context, x []float64) (log, parts []float64, err error) {
+	block, joint := make([]float64, w.size*w.d), make([]float64, w.given.Components())
+	for part := range slices.Chunk(x, len(block)) {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		for at := copy(block, part); at < len(block); at += w.d {
+			copy(block[at:], part[:w.d])
+		}
+		values, _, err := w.density.At(block)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i := range len(part) / w.d {
+			row := part[i*w.d : (i+1)*w.d]
+			v := values[i] - w.given.Posterior(row, joint)
+			if math.IsNaN(v) || !w.domain.Contains(row) {
+				v = math.Inf(-1)
+			}
+			log, parts = append(log, v), append(parts, joint...)
+		}
+	}
+	return log, parts, nil
+}
+
+// truncation turns log ω into ω, in one unit, at most the root of n times its mean around: that bounds the
+// variance of averages (Ionides 2008, "Truncated importance sampling"). The pool has log ω of n draws of a
+// mixture with the weights w. The mean around x is 1/Σ_k r_k/c_k, c_k that of component k and r_k the part of
+// the mixture that it is at x.
+func truncation(w, pool, pooledParts []float64) (truncate func(log, parts []float64), err error) {
+	k, n := len(w), len(pool)
+	means, terms, around := make([]float64, k), make([]float64, n), make([]float64, k)
+	for c := range k {
+		for s, v := range pool {
+			terms[s] = v + math.Log(pooledParts[s*k+c])
+		}
+		means[c] = floats.LogSumExp(terms) - math.Log(float64(n)*w[c])
+	}
+	unit := floats.Max(means)
+	if math.IsInf(unit, 0) || math.IsNaN(unit) {
+		return nil, errors.New("no row of a mixture fitted to the table is possible under the model")
+	}
+	return func(log, parts []float64) {
+		for i, v := range log {
+			for c, mean := range means {
+				around[c] = math.Log(parts[i*k+c]) - max(mean, unit-mostApart)
+			}
+			log[i] = math.Exp(min(v, math.Log(float64(n))/2-floats.LogSumExp(around)) - unit)
+		}
+	}, nil
+}
+
+// mostApart is how far, in logarithms, the components' means of ω are believed to lie apart.
+const mostApart = 500
+
+// Completed are the rows of a table with their missing cells drawn given the observed ones, so that
+// cells missing at random make no difference.
+type Completed struct {
+	Values  []float64 // (n, d)
+	Mixture *model.Mixed
+}
+
+// CompleteBy completes a table by a mixture of numbers and levels.
+func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) *Completed {
+	done, rng, given := &Completed{slices.Clone(t.Values), m}, stream.New(seed, stream.Sample, 2), m.ByPattern()
+	for i := range t.N {
+		given(t.Observed[i*t.D:(i+1)*t.D]).Complete(done.Values[i*t.D:(i+1)*t.D], rng)
+	}
+	return done
+}
+
+// Complete completes a table by a mixture of normals fitted to it, each draw weighted by q/m where the model
+// has a density q: that is by the model's own law. An energy with one level of noise gets its tilt first
+// (docs/theory/models.md#eq-tilt). The table is in the units of Saved.InUnits.
+func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed uint64) (*Completed, error) {
+	done, rng, d := &Completed{Values: slices.Clone(t.Values), Mixture: m}, stream.New(seed, stream.Sample, 3), t.D
+	evaluator, err := model.NewEvaluator(s.InUnits(), 1, false)
+	if err != nil {
+		return nil, err
+	}
+	if evaluator.ScoreOnly() {
+		return CompleteBy(m, t, seed), nil
+	}
+	given := m.ByPattern()
+	var x []float64
+	first := []int{0} // draw of each row
+	for i := range t.N {
+		observed, n := t.Observed[i*d:(i+1)*d], gapDraws
+		if !slices.Contains(observed, false) {
+			n = 1
+		}
+		for range n {
+			x = append(x, t.Values[i*d:(i+1)*d]...)
+			given(observed).Complete(x[len(x)-d:], rng)
+		}
+		first = append(first, len(x)/d)
+	}
+	pool, err := m.SampleRows(pooledDraws, nil, rng)
+	if err != nil {
+		return nil, err
+	}
+	w, err := newWeighted(s.InUnits(), s.Domain, m)
+	if err != nil {
+		return nil, err
+	}
+	omega, parts, err := w.at(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	pooled, pooledParts, err := w.at(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	truncate, err := truncation(m.Weights, pooled, pooledParts)
+	if err != nil {
+		return nil, err
+	}
+	truncate(omega, parts)
+	truncate(pooled, pooledParts)
+	if e, ok := s.Model.(nets.Tilted); ok {
+		a := tiltOf(m.Weights, omega, parts, first, pooled, pooledParts)
+		e.SetTilt(m, a)
+		for i := range omega {
+			factor := 0.0
+			for k, v := range parts[i*len(a) : (i+1)*len(a)] {
+				factor += v * a[k] / m.Weights[k]
+			}
+			omega[i] *= factor
+		}
+	}
+	for i := range t.N {
+		k := pickOne(omega[first[i]:first[i+1]], rng)
+		copy(done.Values[i*d:(i+1)*d], x[(first[i]+k)*d:])
+	}
+	return done, nil
+}
+
+// tiltOf are the weights a of a mixture whose density times ω has the greatest likelihood of the table's
+// observed cells. That density is a mixture of f_k = ω N_k/c_k, c_k = E_{N_k} ω, with the shares
+// b_k ∝ a_k c_k, which are found by EM from b_k f_k(x_obs); of row i
+//
+//	f_k(x_obs) ∝ mean over its draws of ω r_k/(w_k c_k)
+//
+// r_k the part of m that component k is.
+func tiltOf(w, omega, parts []float64, first []int, pooled, pooledParts []float64) (a []float64) {
+	n, k := len(first)-1, len(w)
+	c := make([]float64, k)
+	for s, v := range pooled {
+		floats.AddScaled(c, v/float64(len(pooled)), pooledParts[s*k:(s+1)*k])
+	}
+	for j := range c {
+		c[j] = max(c[j]/w[j], 1e-250)
+	}
+	f := make([]float64, n*k)
+	for i := range n {
+		for s := first[i]; s < first[i+1]; s++ {
+			floats.AddScaled(f[i*k:(i+1)*k], omega[s], parts[s*k:(s+1)*k])
+		}
+		for j := range k {
+			f[i*k+j] /= w[j] * c[j]
+		}
+	}
+	b, next, r := slices.Clone(w), make([]float64, k), make([]float64, k)
+	for range tiltTurns {
+		copy(next, w) // a prior of one row
+		for i := range n {
+			floats.MulTo(r, b, f[i*k:(i+1)*k])
+			if total := floats.Sum(r); total > 0 {
+				floats.AddScaled(next, 1/total, r)
+			}
+		}
+		floats.Scale(1/floats.Sum(next), next)
+		moved := floats.Distance(b, next, math.Inf(1))
+		copy(b, next)
+		if moved < 1e-6 {
+			break
+		}
+	}
+	a = floats.DivTo(b, b, c)
+	floats.Scale(1/floats.Sum(a), a)
+	return a
+}
+
+// pickOne draws an index with probabilities in proportion to p, any one where all are 0.
+func pickOne(p []float64, rng *rand.Rand) int {
+	u := rng.Float64() * floats.Sum(p)
+	for k, v := range p {
+		if u -= v; u < 0 {
+			return k
+		}
+	}
+	return floats.MaxIdx(p)
+}

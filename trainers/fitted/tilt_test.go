@@ -1,0 +1,56 @@
+package fitted
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+)
+
+// A density with the right components and wrong shares gets the table's shares, also where cells are missing:
+// the weights a are those shares over the wrong ones, times w.
+func TestTiltOfKnownShares(t *testing.T) {
+	of := simulate.Mixture{Weights: []float64{0.35, 0.65}, Means: [][]float64{{0, 0}, {5, 3}}, Deviations: [][]float64{{1, 0.5}, {0.7, 1}}}
+	rng := stream.New(1)
+	x := of.Draw(1500, rng)
+	table := &data.Table{Names: []string{"a", "b"}, N: 1500, D: 2, Values: x}
+	for range x {
+		table.Observed = append(table.Observed, rng.Float64() > 0.3)
+	}
+	m := model.NewMixed(2, []int{0, 0})
+	m.Weights, m.Means = []float64{0.5, 0.5}, [][]float64{{0.1, 0}, {4.9, 3}}
+	m.Covariances = [][]float64{{1.2, 0, 0, 0.3}, {0.6, 0, 0, 1.1}}
+	of.Weights = []float64{0.9, 0.1} // of the model
+	q, err := model.NewMixture(of)
+	require.NoError(t, err)
+	w, err := newWeighted(q, nil, m)
+	require.NoError(t, err)
+	pool, err := m.SampleRows(pooledDraws, nil, rng)
+	require.NoError(t, err)
+	pooled, pooledParts, err := w.at(t.Context(), pool)
+	require.NoError(t, err)
+	var draws []float64
+	first, given := []int{0}, m.ByPattern()
+	for i := range table.N {
+		for range gapDraws {
+			draws = append(draws, x[2*i:2*i+2]...)
+			given(table.Observed[2*i:2*i+2]).Complete(draws[len(draws)-2:], rng)
+		}
+		first = append(first, len(draws)/2)
+	}
+	omega, parts, err := w.at(t.Context(), draws)
+	require.NoError(t, err)
+	truncate, err := truncation(m.Weights, append([]float64{}, pooled...), pooledParts)
+	require.NoError(t, err)
+	truncate(omega, parts)
+	truncate(pooled, pooledParts)
+	a := tiltOf(m.Weights, omega, parts, first, pooled, pooledParts)
+	b := []float64{a[0] / m.Weights[0] * 0.9, a[1] / m.Weights[1] * 0.1}
+	floats.Scale(1/floats.Sum(b), b)
+	require.InDelta(t, 0.35, b[0], 0.03)
+}
