@@ -175,7 +175,7 @@ func (f *completingFlags) add(cmd *cobra.Command, draws int, out, what string) {
 	f.table.addFormat(cmd)
 	fl := cmd.Flags()
 	fl.IntVar(&f.config.Draws, "draws", draws, "draws of each row's missing cells")
-	fl.StringVar(&f.config.Sampler, "sampler", "auto", "where draws come from: auto, exact, mcmc, imputer, diffusion or latent")
+	fl.StringVar(&f.config.Sampler, "sampler", "auto", "where draws come from: auto, exact, mcmc, imputer, diffusion, latent or predictive")
 	fl.IntVar(&f.config.Workers, "workers", runtime.NumCPU(), "parallel blocks of rows; results do not depend on it")
 }
 
@@ -188,6 +188,7 @@ const samplersText = `Missing cells are drawn given the row's observed ones, ins
   diffusion  Langevin steps along the levels of noise a model was fitted at
   latent     the numbers behind ordered categories and in gaps, by Gibbs sweeps within
              thresholds: of models with ordinal columns
+  predictive  the draws of the parameters that impute --model-out kept
   auto       the first of latent, exact, mcmc, diffusion that the model allows
 
 If the model was fitted with --missingness, they are drawn as the cells that it hides.

@@ -27,6 +27,7 @@ model's domain, by --sampler
   sde       the equation of that noise backwards in time (--corrections: Langevin
             steps after each)
   ode       its probability flow
+  predictive  of a model kept by impute --model-out, by its draws of the parameters
   auto      exact where it can be; for models of many levels of noise sde, of a
             ladder of levels langevin; else hmc`,
 		Example: `  missingscore simulate quartic --d 3 --out q
@@ -36,7 +37,7 @@ model's domain, by --sampler
 	}
 	f.add(cmd, "samples.csv", "file for the rows")
 	cmd.Flags().IntVar(&c.N, "n", 1000, "rows")
-	cmd.Flags().StringVar(&c.Sampler, "sampler", "auto", "auto, exact, hmc, mala, langevin, sde or ode")
+	cmd.Flags().StringVar(&c.Sampler, "sampler", "auto", "auto, exact, hmc, mala, langevin, sde, ode or predictive")
 	return cmd
 }
 
