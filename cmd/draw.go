@@ -170,19 +170,20 @@ func (f *completingFlags) add(cmd *cobra.Command, draws int, out, what string) {
 	f.table.addFormat(cmd)
 	fl := cmd.Flags()
 	fl.IntVar(&f.config.Draws, "draws", draws, "draws of each missing cell")
-	fl.StringVar(&f.config.Sampler, "sampler", "auto", "`source` of draws: auto, exact, mcmc, imputer, diffusion, latent")
+	fl.StringVar(&f.config.Sampler, "sampler", "auto", "`source` of draws: auto, exact, mcmc, imputer, diffusion, latent, predictive")
 	fl.IntVar(&f.config.Workers, "workers", runtime.NumCPU(), "`threads`; results do not depend on them")
 }
 
 const samplersText = `Missing cells are drawn given the observed cells of the row, inside the model's support.
 
 --sampler
-  exact      conditional normal distribution of a Gaussian model
-  mcmc       Hamiltonian Monte Carlo, four chains a row
-  imputer    the imputer of var and variw alone: fast, and as good as its training
-  diffusion  Langevin steps along the noise levels of a denoising fit
-  latent     Gibbs draws of latent normal variables: models with ordered categories
-  auto       the first of latent, exact, mcmc, diffusion that the model allows`
+  exact       conditional normal distribution of a Gaussian model
+  mcmc        Hamiltonian Monte Carlo, four chains a row
+  imputer     the imputer of var and variw alone: fast, and as good as its training
+  diffusion   Langevin steps along the noise levels of a denoising fit
+  latent      Gibbs draws of latent normal variables: models with ordered categories
+  predictive  the parameter draws that impute --model-out kept
+  auto        the first of latent, exact, mcmc, diffusion that the model allows`
 
 func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {
 	if by := f.config.Sampler; !slices.Contains(samplers, by) {

@@ -503,15 +503,15 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 		f.outcome.notes = append(f.outcome.notes, fmt.Sprintf("the chains of the mixture have not met (R-hat up to %.3g, column %s): the draws are from one normal distribution instead", m.Worst, t.Names[m.Row]))
 	}
 	if !r.Converged() {
-		f.unmet = f.tellUnmet(r.Law.Mixing, t.Names)
+		f.unmet = f.tellUnmet(r.Law.Least(), t.Names)
 	}
 	summary = f.tellLaw(r) + how
 	if m := r.Law.Mixing; m != nil {
-		f.known["r_hat"], f.known["worst_r_hat"], f.known["worst_column"] = plain(m.RHat), plain(m.Worst), t.Names[m.Row]
+		f.known["r_hat"], f.known["worst_r_hat"], f.known["worst_column"], f.known["worst_cells_r_hat"] = plain(m.RHat), plain(m.Worst), t.Names[m.Row], plain(r.Law.Cells.Worst)
 		if r.Converged() && len(f.outcome.doubts) == 0 {
 			summary = "Converged. " + summary
 		}
-		summary += fmt.Sprintf("\nR-hat of the chains at most %.3f (%s)", m.Worst, t.Names[m.Row])
+		summary += fmt.Sprintf("\nR-hat of the chains at most %.3f (%s), of missing cells %.3f (%s)", m.Worst, t.Names[m.Row], r.Law.Cells.Worst, t.Names[r.Law.Cells.Row])
 	}
 	return values, r.Converged(), summary, nil
 }
@@ -527,8 +527,8 @@ func (f *imputeCommand) tellUnmet(m *mcmc.Mixing, names []string) string {
 	if f.components > 1 {
 		advice += ", take one normal distribution (--components 1)"
 	}
-	return fmt.Sprintf("the Markov chains have not met (R-hat above %v, or above %v in a column; the largest is %.3g, of %s), so the result in %s is not from the law's distribution: the table may not tell the missing cells of %s, as where rows that lack it are unlike all that have it; %s, or try more --iterations and a longer --warm-up",
-		posterior.MostRHat, posterior.MostColumnRHat, m.Worst, worst, f.out, worst, advice)
+	return fmt.Sprintf("the Markov chains have not met (R-hat of a column above %v, or of its missing cells above %v; of %s it is %.3g), so the result in %s is not from the law's distribution: the table may not tell the missing cells of %s, as where rows that lack it are unlike all that have it; %s, or try more --iterations and a longer --warm-up",
+		posterior.MostRHat, posterior.MostCellRHat, worst, m.Worst, f.out, worst, advice)
 }
 
 func (f *imputeCommand) tellLaw(r *fitted.PosteriorImputed) (summary string) {

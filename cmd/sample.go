@@ -20,13 +20,14 @@ func newSampleCommand() *cobra.Command {
 		Long: `Draw complete rows from a fitted model, in the table's units and inside its support.
 
 --sampler
-  exact     independent draws: Gaussian models and mixtures
-  hmc       Hamiltonian Monte Carlo, up to 1000 chains, with R-hat and effective sample size
-  mala      hmc with one step per proposal
-  langevin  annealed Langevin steps along the noise levels of a denoising fit
-  sde       the reverse-time equation of the noise
-  ode       the probability flow of the noise
-  auto      exact if possible; sde or langevin for denoising fits; else hmc`,
+  exact       independent draws: Gaussian models and mixtures
+  hmc         Hamiltonian Monte Carlo, up to 1000 chains, with R-hat and effective sample size
+  mala        hmc with one step per proposal
+  langevin    annealed Langevin steps along the noise levels of a denoising fit
+  sde         the reverse-time equation of the noise
+  ode         the probability flow of the noise
+  predictive  parameter draws of a model that impute --model-out kept
+  auto        exact if possible; sde or langevin for denoising fits; else hmc`,
 		Example: `  missingscore fit examples/airquality.csv --columns Ozone,Wind,Temp --out air.json
   missingscore sample air.json --n 500 --out samples.csv`,
 		Args: exactArgs(1, "one model"),
@@ -34,7 +35,7 @@ func newSampleCommand() *cobra.Command {
 	}
 	f.add(cmd, "samples.csv", "`file` for the rows")
 	cmd.Flags().IntVar(&c.N, "n", 1000, "rows")
-	cmd.Flags().StringVar(&c.Sampler, "sampler", "auto", "`name` of the sampler: auto, exact, hmc, mala, langevin, sde or ode")
+	cmd.Flags().StringVar(&c.Sampler, "sampler", "auto", "`name` of the sampler: auto, exact, hmc, mala, langevin, sde, ode or predictive")
 	return cmd
 }
 

@@ -38,7 +38,7 @@ func (r *PosteriorImputed) Saved(t *data.Table) *Saved {
 	s := &Saved{Kind: FromPosterior, Names: t.Names, Scale: r.scale, Posterior: r.Law.Parameters, Transform: make(transform.Columns, t.D), Outcome: &Outcome{Converged: r.Converged()}}
 	s.Outcome.Verdict = "the Markov chains have met"
 	if !r.Converged() {
-		s.Outcome.Verdict = fmt.Sprintf("the Markov chains have not met: R-hat of %s is %.3g", t.Names[r.Law.Mixing.Row], r.Law.Mixing.Worst)
+		s.Outcome.Verdict = fmt.Sprintf("the Markov chains have not met: R-hat of %s is %.3g", t.Names[r.Law.Least().Row], r.Law.Least().Worst)
 	}
 	for j, f := range r.Transform {
 		names := data.Coded(t, j)

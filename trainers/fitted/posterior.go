@@ -25,8 +25,8 @@ type PosteriorImputed struct {
 	scale     data.Scale        // of columns after them
 }
 
-// Converged says that the chains have met: posterior.Met.
-func (r *PosteriorImputed) Converged() bool { return posterior.Met(r.Law.Mixing) }
+// Converged says that the chains have met.
+func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 
 // Posterior draws the missing cells of a table, in its units, without a fitted model: by a
 // mixture of normals that is drawn along (package posterior). It is of functions of the

@@ -230,27 +230,26 @@ func (s *chain) steps(ctx context.Context, iterations int, after func(i int)) er
 	return nil
 }
 
-// means are the columns' of completed cells: of a column of few values those of the numbers
-// 0, 1, … of its values, of a nominal one the share of each level, one after the other.
-func (s *chain) means() (out []float64) {
-	m := make([][]float64, len(s.columns))
-	for j, c := range s.columns {
-		m[j] = make([]float64, max(1, len(c.vertices)/c.width))
-	}
-	for i := range s.n {
-		for j := range s.columns {
-			c := &s.columns[j]
-			switch {
-			case c.vertices != nil:
-				m[j][s.levelOf(i, j)] += 1 / float64(s.n)
-			case c.cuts != nil:
-				m[j][0] += float64(s.levelOf(i, j)) / float64(s.n)
-			default:
-				m[j][0] += s.z[i*s.d+c.first] / float64(s.n)
+// judged appends what the chains are judged by of cell (i, j), completed: of a number, and the place of one of
+// few values, it and its square; of a nominal column an indicator of each level.
+func (s *chain) judged(to []float64, i, j int) []float64 {
+	c := &s.columns[j]
+	if c.vertices != nil {
+		own := s.levelOf(i, j)
+		for l := range len(c.vertices) / c.width {
+			v := 0.0
+			if l == own {
+				v = 1
 			}
+			to = append(to, v)
 		}
+		return to
 	}
-	return slices.Concat(m...)
+	v := s.z[i*s.d+c.first]
+	if c.cuts != nil {
+		v = float64(s.levelOf(i, j))
+	}
+	return append(to, v, v*v)
 }
 
 // levelOf is that of row i in column j, nominal or of few values.

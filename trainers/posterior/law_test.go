@@ -372,13 +372,40 @@ func TestAnchor(t *testing.T) {
 	require.InDeltaSlice(t, []float64{1, 0.8, 0.8, 1}, a.Covariance, 4*math.Sqrt(2./n))
 }
 
-// Rounds double: with one left, R-hat − 1 may be four times its limit, and a column's likewise.
+// Rounds double: with one left, R-hat − 1 may be four times its limit, and of cells likewise.
 func TestHopeless(t *testing.T) {
 	for _, c := range []struct {
-		all, column float64
-		rounds      int
-		want        bool
-	}{{1.39, 1.2, 1, false}, {1.41, 1.2, 1, true}, {1.1, 1.79, 1, false}, {1.1, 1.81, 1, true}, {1.41, 1.81, 2, false}} {
-		require.Equal(t, c.want, hopeless(&mcmc.Mixing{RHat: c.all, Worst: c.column}, c.rounds), "%v", c)
+		column, cells float64
+		rounds        int
+		want          bool
+	}{{2.59, 1.1, 1, false}, {2.61, 1.1, 1, true}, {1.1, 1.39, 1, false}, {1.1, 1.41, 1, true}, {2.61, 1.41, 2, false}} {
+		d := Drawn{Mixing: &mcmc.Mixing{Worst: c.column}, Cells: &mcmc.Mixing{Worst: c.cells}}
+		require.Equal(t, c.want, d.hopeless(c.rounds), "%v", c)
 	}
+}
+
+// Ten halves of chains of one column, half of its two rows observed at 1: a missing cell has the values m + 1
+// and m − 1 in a half, with the mean m, which is 1 in the first chain and 0 in the others. So the completed
+// means have the variance between halves 0.25 · 2/10 · 8/10 · 10/9 and 0.25 · 4/3 within (of four draws), which
+// samples of two rows add to.
+func TestRHats(t *testing.T) {
+	var runs []*run
+	for k := range chains {
+		m := 0.
+		if k == 0 {
+			m = 1
+		}
+		s := &chain{n: 2, d: 1, columns: []column{{width: 1, incomplete: true}}, observed: []bool{true, false}, z: []float64{1, 0}}
+		r := &run{chain: s}
+		for i := range 8 {
+			s.z[1] = m + 1 - 2*float64(i%2)
+			r.tally(i/4, 8)
+		}
+		require.InDelta(t, ((m-1)*(m-1)+1)/4/2, r.sampling[0], 1e-12) // ((1 − z)/2)² over two rows, z = m ± 1
+		runs = append(runs, r)
+	}
+	between := 8. / 45 // of the cell's means
+	require.InDelta(t, math.Sqrt((1+between)/(4./3)), cellRHats(runs)[0], 1e-12)
+	sampling := (4*0.25 + 0.125) / 5
+	require.InDelta(t, math.Sqrt((0.25+sampling+between/4)/(1./3+sampling)), meanRHat(runs, 0), 1e-12)
 }

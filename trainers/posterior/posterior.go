@@ -17,6 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
 	"missingscore/internal/panics"
@@ -60,7 +61,9 @@ const (
 	warmUp         = 100
 	leastRound     = 100
 	leastSpacing   = 10 // iterations of a chain from draw to draw
-	mostRounds     = 4  // 5 with nominal columns, whose utilities' covariances have long memories; 6 of one normal
+	mostRounds     = 4  // with nominal columns, whose utilities' covariances have long memories, of one normal 5
+	moreRounds     = 2  // where an iteration is cheap: up to cheap operations a chain in the last of them, some seconds
+	cheap          = 6e8
 )
 
 // Anchor is a normal distribution of the rows, d numbers each (L − 1 for a nominal column of L levels), at which the prior of a mixture is anchored.
@@ -100,10 +103,12 @@ func (c Config) width(t *data.Table) int {
 type Drawn struct {
 	Gaps [][]float64 // (draws): the missing cells, row by row
 
-	// Mixing has the split R-hat of each column's completed mean over the chains, of a nominal
-	// column the largest of its levels' shares; its Row is the column, from 0. nil where nothing is
-	// missing.
-	Mixing     *mcmc.Mixing
+	// Mixing has by column the split R-hat over the chains of what a completed column tells of its
+	// population: mean and mean square, shares of a nominal column's levels. Cells has the same of the
+	// missing cells, their variances within and between chains added up. Row is the column, from 0, with
+	// the largest. nil where nothing is missing.
+	Mixing, Cells *mcmc.Mixing
+
 	Iterations int     // of each chain that count
 	InUse      float64 // components that have rows, on average
 	Weight     float64 // ν: rows that the prior of the precisions counts for, on average
@@ -116,8 +121,8 @@ type Drawn struct {
 }
 
 // Draw completes a table whose columns of numbers have mean 0 and deviation 1 or nearly so; each
-// column needs an observed cell. Draw k is from chain k modulo 5. If c.Components is 0 and the chains of the
-// mixture have not met, the draws are from one normal.
+// column needs an observed cell. Draw k is from chain k modulo 5. If c.Components is 0 and the cells of the
+// mixture's chains have not met (MostCellRHat), the draws are from one normal.
 func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	free := c.Components == 0
 	c, err := c.For(z)
@@ -133,7 +138,7 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 		return &Drawn{Gaps: make([][]float64, c.Draws)}, nil
 	}
 	d, err := c.draw(ctx, z)
-	if err != nil || !free || c.Components == 1 || Met(d.Mixing) {
+	if err != nil || !free || c.Components == 1 || d.Mixing == nil || d.Cells.Worst <= MostCellRHat {
 		return d, err
 	}
 	c.Components = 1
@@ -141,7 +146,7 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	if err != nil {
 		return nil, err
 	}
-	one.Mixture = d.Mixing
+	one.Mixture = d.Least()
 	return one, nil
 }
 
@@ -174,13 +179,19 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 				rounds++
 			}
 		}
+		work := float64(length * z.N * c.Components * (c.width(z)*c.width(z) + 30))
+		for range moreRounds {
+			if math.Ldexp(work, rounds) <= cheap {
+				rounds++
+			}
+		}
 	}
 	for {
 		if err := c.each(ctx, runs, func(r *run) error { return r.round(ctx, length) }); err != nil {
 			return nil, err
 		}
 		d := together(runs, c.Draws)
-		if rounds--; rounds == 0 || Met(d.Mixing) || c.Components > 1 && hopeless(d.Mixing, rounds) {
+		if rounds--; rounds == 0 || d.within(settledRHat, settledCellRHat) || c.Components > 1 && d.hopeless(rounds) {
 			d.Iterations = length
 			if c.Keep > 0 {
 				d.Parameters = &Parameters{Cuts: c.Cuts, Levels: c.Levels}
@@ -224,20 +235,36 @@ func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 	return a, nil
 }
 
-// MostRHat is the root mean square R-hat of the columns, and MostColumnRHat the R-hat of one,
-// above which chains have not met.
+// Chains have not met if a column's R-hat is above MostRHat in Drawn.Mixing, or above MostCellRHat in
+// Drawn.Cells. Up to there draws have the errors, and their intervals the coverage, of those below; see
+// docs/theory/sampling.md#eq-met. Chains of no set length go on until R-hats are below the others.
 const (
-	MostRHat       = 1.1
-	MostColumnRHat = 1.2
+	MostRHat     = 1.4
+	MostCellRHat = 1.1
+
+	settledRHat     = 1.1
+	settledCellRHat = 1.05
 )
 
-// Met says that no R-hat is above MostRHat and MostColumnRHat.
-func Met(m *mcmc.Mixing) bool { return m == nil || m.RHat <= MostRHat && m.Worst <= MostColumnRHat }
+// Met says that the chains have.
+func (d *Drawn) Met() bool { return d.within(MostRHat, MostCellRHat) }
+
+func (d *Drawn) within(most, mostCell float64) bool {
+	return d.Mixing == nil || d.Mixing.Worst <= most && d.Cells.Worst <= mostCell
+}
+
+// Least is what has met least: the larger R-hat beyond 1 in terms of its limit.
+func (d *Drawn) Least() *mcmc.Mixing {
+	if (d.Cells.Worst-1)/(MostCellRHat-1) > (d.Mixing.Worst-1)/(MostRHat-1) {
+		return d.Cells
+	}
+	return d.Mixing
+}
 
 // hopeless says that chains will not meet in so many more rounds, each twice as long as the one
 // before: R-hat − 1 falls about as the inverse of their length, and it would have to fall twice as fast.
-func hopeless(m *mcmc.Mixing, rounds int) bool {
-	return max((m.RHat-1)/(MostRHat-1), (m.Worst-1)/(MostColumnRHat-1)) > math.Exp2(float64(rounds+1))
+func (d *Drawn) hopeless(rounds int) bool {
+	return max((d.Mixing.Worst-1)/(MostRHat-1), (d.Cells.Worst-1)/(MostCellRHat-1)) > math.Exp2(float64(rounds+1))
 }
 
 // each does work for all runs, up to c.Workers at a time.
@@ -260,23 +287,23 @@ type run struct {
 	keep  int // draws of the parameters that are
 
 	gaps   [][]float64 // (draws)
-	trace  [][]float64 // of each of chain.means: its value at each iteration
 	kept   []Mixture   // (keep)
 	inUse  int         // sum over iterations
 	weight float64     // mean over iterations
+
+	// Of each quantity (chain.judged): its mean over the completed rows at each iteration, and that mean's
+	// variance over samples of rows, averaged over iterations.
+	means    [][]float64
+	sampling []float64
+	// Of each half of the iterations: sums of the missing cells' quantities and of their squares, row by row.
+	sums, squares [2][]float64
 }
 
 // round makes iterations that count, and takes the draws at even distances, the last at the end.
 func (r *run) round(ctx context.Context, iterations int) error {
-	r.gaps, r.kept, r.trace, r.inUse, r.weight = nil, nil, nil, 0, 0
+	*r = run{chain: r.chain, draws: r.draws, keep: r.keep}
 	return r.chain.steps(ctx, iterations, func(i int) {
-		means := r.chain.means()
-		if i == 0 {
-			r.trace = make([][]float64, len(means))
-		}
-		for j, mean := range means {
-			r.trace[j] = append(r.trace[j], mean)
-		}
+		r.tally(min(2*i/iterations, 1), iterations)
 		r.inUse += r.chain.inUse()
 		r.weight += r.chain.nu / float64(iterations)
 		for (i+1)*r.draws >= (len(r.gaps)+1)*iterations && len(r.gaps) < r.draws {
@@ -288,38 +315,129 @@ func (r *run) round(ctx context.Context, iterations int) error {
 	})
 }
 
+// tally adds an iteration of a half to what the chains are judged by.
+func (r *run) tally(half, iterations int) {
+	s := r.chain
+	n := float64(s.n)
+	var mean, square, x []float64
+	gap := 0
+	for i := range s.n {
+		q := 0
+		for j := range s.columns {
+			x = s.judged(x[:0], i, j)
+			for _, v := range x {
+				if i == 0 {
+					mean, square = append(mean, 0), append(square, 0)
+				}
+				mean[q] += v / n
+				square[q] += v * v / n
+				q++
+			}
+			if s.observed[i*len(s.columns)+j] {
+				continue
+			}
+			for _, v := range x {
+				if gap == len(r.sums[half]) {
+					r.sums[half], r.squares[half] = append(r.sums[half], 0), append(r.squares[half], 0)
+				}
+				r.sums[half][gap] += v
+				r.squares[half][gap] += v * v
+				gap++
+			}
+		}
+	}
+	if r.means == nil {
+		r.means, r.sampling = make([][]float64, len(mean)), make([]float64, len(mean))
+	}
+	for q, m := range mean {
+		r.means[q] = append(r.means[q], m)
+		r.sampling[q] += (square[q] - m*m) / n / float64(iterations)
+	}
+}
+
 // together joins the chains.
 func together(runs []*run, draws int) *Drawn {
 	d := &Drawn{}
 	for k := range draws {
 		d.Gaps = append(d.Gaps, runs[k%chains].gaps[k/chains])
 	}
+	s := runs[0].chain
+	cells := cellRHats(runs)
 	var columns []int
-	var rhat []float64
-	next := 0
-	for j, c := range runs[0].chain.columns {
-		worst := 0.0
-		for range max(1, len(c.vertices)/c.width) {
-			var traces [][]float64
-			for _, r := range runs {
-				traces = append(traces, r.trace[next])
-			}
-			one, _ := mcmc.RHat(traces)
-			if math.IsNaN(one) && (c.cuts != nil || c.vertices != nil) { // one value in all draws
-				one = 1
-			}
-			worst = max(worst, one)
-			next++
+	var rhat, cellRHat []float64
+	q := 0
+	for j := range s.columns {
+		worst, worstCell := 1., 1.
+		for range len(s.judged(nil, 0, j)) {
+			worst, worstCell = max(worst, meanRHat(runs, q)), max(worstCell, cells[q])
+			q++
 		}
-		if c.incomplete {
-			columns, rhat = append(columns, j), append(rhat, worst)
+		if s.columns[j].incomplete {
+			columns, rhat, cellRHat = append(columns, j), append(rhat, worst), append(cellRHat, worstCell)
 		}
 	}
-	d.Mixing = mcmc.Pool(columns, rhat)
+	d.Mixing, d.Cells = mcmc.Pool(columns, rhat), mcmc.Pool(columns, cellRHat)
 	for _, r := range runs {
 		d.InUse += float64(r.inUse)
 		d.Weight += r.weight / chains
 	}
-	d.InUse /= float64(chains * len(runs[0].trace[0]))
+	d.InUse /= float64(chains * len(runs[0].means[0]))
 	return d
+}
+
+// meanRHat is R-hat of quantity q's mean in the population (docs/theory/sampling.md#eq-met), by halves of chains.
+func meanRHat(runs []*run, q int) float64 {
+	var means []float64
+	within, sampling := 0.0, 0.0
+	half := len(runs[0].means[q]) / 2
+	for _, r := range runs {
+		sampling += r.sampling[q] / chains
+		for _, trace := range [][]float64{r.means[q][:half], r.means[q][half:]} {
+			mean, variance := stat.MeanVariance(trace, nil)
+			means = append(means, mean)
+			within += variance / (2 * chains)
+		}
+	}
+	return root(within*(1-1/float64(half))+sampling+stat.Variance(means, nil), within+sampling)
+}
+
+// cellRHats are by quantity R-hats of the missing cells, by halves of chains: variances within and between
+// them are added up over the cells.
+func cellRHats(runs []*run) []float64 {
+	s := runs[0].chain
+	half := float64(len(runs[0].means[0])) / 2
+	within, between := make([]float64, len(runs[0].means)), make([]float64, len(runs[0].means))
+	gap := 0
+	for i := range s.n {
+		q := 0
+		for j := range s.columns {
+			for range len(s.judged(nil, i, j)) {
+				if !s.observed[i*len(s.columns)+j] {
+					var means []float64
+					for _, r := range runs {
+						for h := range 2 {
+							mean := r.sums[h][gap] / half
+							means = append(means, mean)
+							within[q] += (r.squares[h][gap]/half - mean*mean) / (2 * chains)
+						}
+					}
+					between[q] += stat.Variance(means, nil)
+					gap++
+				}
+				q++
+			}
+		}
+	}
+	for q := range within {
+		within[q] = root(within[q]+between[q], within[q]*half/(half-1))
+	}
+	return within
+}
+
+// root is √(all/within), 1 where nothing varies.
+func root(all, within float64) float64 {
+	if all == 0 {
+		return 1
+	}
+	return math.Sqrt(all / within)
 }
