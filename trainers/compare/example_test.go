@@ -37,7 +37,7 @@ func ExampleCompare() {
 		}
 	}
 	// Output:
-	// M = 0.59, S = 0.44
-	// Ozone — Solar.R: +0.00 in May, +0.32 in August
+	// M = 0.54, S = 0.48
+	// Ozone — Solar.R: +0.00 in May, +0.33 in August
 	// Solar.R — Temp: +0.39 in May, +0.00 in August
 }
