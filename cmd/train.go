@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/cmd/words"
 	"missingscore/data"
 	"missingscore/data/diagnose"
 	"missingscore/graph"
@@ -361,7 +362,7 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	fl.Float64Var(&c.LambdaMax, "lambda-max", 0, "largest λ of the path (default: from the data, where the network is empty)")
 	fl.Float64Var(&c.LambdaMin, "lambda-min", 0, "smallest λ of the path (default: the largest over 200; --penalty adaptive 1000, ridge 100)")
 	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ")
-	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: "+regpath.SelectionForms())
+	fl.StringVar(&f.selection, "select", "ebic", "how λ is chosen: "+words.Text(regpath.SelectionForms()))
 	fl.Float64Var(&f.gamma, "gamma", 0, "γ of "+strings.Join(regpath.GammaSelections(), " and ")+", from 0 (BIC, keeps more edges) to 1 (default: from 0 with many rows for few columns to 0.25; with levels, bounds or a law of missing cells 0.25)")
 	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge is a standardised |P_jk| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged when the standardised precision moves by less than this per 50 iterations")

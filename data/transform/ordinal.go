@@ -154,7 +154,7 @@ func increasing(x []float64) bool {
 // tooMany refuses a column that is to be ordinal and has more than MostCategories.
 func tooMany(name string, f Function) error {
 	if o, ok := f.(*Ordinal); ok && len(o.values) > MostCategories {
-		return setting.Errorf("ordinal", name, "column %s has %d different values, and at most %d are taken for ordered categories: treat it as a number (leave it out), or with --transform %s=npn by its ranks", name, len(o.values), MostCategories, shell.List([]string{name}))
+		return setting.Errorf("ordinal", name, "column %s has %d different values, and at most %d are taken for ordered categories: treat it as a number (leave it out), or with Spec.Transform %s=npn by its ranks", name, len(o.values), MostCategories, shell.List([]string{name}))
 	}
 	return nil
 }

@@ -223,7 +223,7 @@ func choose(name string, p Problem) (optimiser, error) {
 	asked := name != "" && name != "auto"
 	switch {
 	case asked && p.Streamed && name != (byAdam{}).Name():
-		return nil, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave --stream out")
+		return nil, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave PrepareFile out")
 	case asked:
 		o, err := byName(name)
 		if err == nil && o.Refusal(p) != nil {

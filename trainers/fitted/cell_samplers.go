@@ -91,7 +91,7 @@ func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
 }
 
 // errScoreAlone is of a model that no sampler here can use.
-var errScoreAlone = errors.New("the model is a score without a log density, not fitted along levels of noise, and cannot be drawn from: fit it with --objective denoising of kind exploding or preserving")
+var errScoreAlone = errors.New("the model is a score without a log density, not fitted along levels of noise, and cannot be drawn from: fit it with Spec.Objective.Kind denoising of kind exploding or preserving")
 
 // regressed says that cells are missing not at random, by a known logistic regression.
 func (f *Model) regressed() bool { return f.Missingness != nil && f.Missingness.Logistic != nil }
