@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/cmd/report"
+	"missingscore/cmd/words"
 	"missingscore/data"
 	"missingscore/data/moments"
 	"missingscore/data/network"
@@ -274,7 +275,7 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	if err := f.known.write(&set, siblingOf(f.out, report.EstimatedLaw), f.result); err != nil {
 		return err
 	}
-	if err := set.Write(f.out, func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+	if err := set.Write(f.out, func(w io.Writer) error { _, err := words.Writer{W: w}.Write(text); return err }); err != nil {
 		return err
 	}
 	if err := set.Commit(); err != nil {

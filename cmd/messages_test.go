@@ -42,8 +42,8 @@ func TestMessages(t *testing.T) {
 }
 
 var (
-	verbs = regexp.MustCompile(`%(\[\d\])?[-+.*0-9]*[a-zA-Z]`)
-	words = regexp.MustCompile(`\pL{2,}[^ ]* +[^ ]*\pL{2,}`)
+	verbs  = regexp.MustCompile(`%(\[\d\])?[-+.*0-9]*[a-zA-Z]`)
+	phrase = regexp.MustCompile(`\pL{2,}[^ ]* +[^ ]*\pL{2,}`)
 )
 
 // textsOf are the texts of a file in their order, each once.
@@ -51,7 +51,7 @@ func textsOf(t *testing.T, path string) (texts []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	require.NoError(t, err)
 	add := func(text string) {
-		if text = strings.ReplaceAll(text, "\n", "\\n"); words.MatchString(verbs.ReplaceAllString(text, "")) && strings.Count(text, "\\n") < 3 && !slices.Contains(texts, text) {
+		if text = strings.ReplaceAll(text, "\n", "\\n"); phrase.MatchString(verbs.ReplaceAllString(text, "")) && strings.Count(text, "\\n") < 3 && !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"missingscore/cmd/words"
 	_ "missingscore/data/arrow" // formats of tables
 	_ "missingscore/data/excel"
 	_ "missingscore/data/parquet"
@@ -37,8 +38,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once, whatever it is at
-	out := &used{Writer: printable.Writer{W: stdout}}
-	stderr = printable.Writer{W: heedless{stderr}}
+	out := &used{Writer: words.Writer{W: printable.Writer{W: stdout}}}
+	stderr = words.Writer{W: printable.Writer{W: heedless{stderr}}}
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(out)
@@ -359,7 +360,7 @@ func addMemory(commands ...*cobra.Command) {
 func obeyMemory(cmd *cobra.Command) error {
 	if flag := cmd.Flags().Lookup(memoryFlag); flag != nil && flag.Changed {
 		if err := memory.Use(flag.Value.String()); err != nil {
-			return usageError{err}
+			return usageError{fmt.Errorf("--%s %w", memoryFlag, err)}
 		}
 	} else {
 		memory.UseVariable()

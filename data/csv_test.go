@@ -88,7 +88,7 @@ func TestParseCSV(t *testing.T) {
 }
 
 func TestParseCSVRefuses(t *testing.T) {
-	const marks = "--na 'NA,N/A,na,n/a,#N/A,<NA>,NaN,nan,NULL,null,None,.,?,"
+	const marks = "ReadOptions.NA 'NA,N/A,na,n/a,#N/A,<NA>,NaN,nan,NULL,null,None,.,?,"
 	cases := map[string]struct {
 		text    string
 		options data.ReadOptions
@@ -106,50 +106,50 @@ func TestParseCSVRefuses(t *testing.T) {
 
 		"too few cells":  {"a,b,c\n1,2,3\n4,5\n", data.ReadOptions{}, `t.csv:3: expected 3 cells as in the header, found 2; a missing cell still needs its separator`},
 		"too many cells": {"a,b\n1,2\n\n4,5,6\n", data.ReadOptions{}, `t.csv:4: expected 2 cells as in the header, found 3; look for a decimal comma, a text with a separator that is not in quotation marks, or row names without a header`},
-		"semicolons":     {"a;b;c\n1,5;2;3\n", data.ReadOptions{Comma: ','}, `t.csv:1: only one column found, named "a;b;c"; its separator seems to be another: --sep ';'`},
-		"tabs":           {"\na\tb\n1\t2\n", data.ReadOptions{Comma: ','}, `t.csv:2: only one column found, named "a\tb"; its separator seems to be another: --sep '\t'`},
-		"commas":         {"a,b\n1,2\n", data.ReadOptions{Comma: ';'}, `t.csv:1: only one column found, named "a,b"; its separator seems to be another: --sep ','`},
+		"semicolons":     {"a;b;c\n1,5;2;3\n", data.ReadOptions{Comma: ','}, `t.csv:1: only one column found, named "a;b;c"; its separator seems to be another: ReadOptions.Comma ';'`},
+		"tabs":           {"\na\tb\n1\t2\n", data.ReadOptions{Comma: ','}, `t.csv:2: only one column found, named "a\tb"; its separator seems to be another: ReadOptions.Comma '\t'`},
+		"commas":         {"a,b\n1,2\n", data.ReadOptions{Comma: ';'}, `t.csv:1: only one column found, named "a,b"; its separator seems to be another: ReadOptions.Comma ','`},
 		"bad separator":  {"a,b\n1,2\n", data.ReadOptions{Comma: '"'}, `t.csv: the separator '"' cannot be used`},
 		"quotation mark": {"a,b\n1,2\n3,5\" pipe\n", data.ReadOptions{}, `t.csv:3: bare " in non-quoted-field; a cell with a quotation mark is written in quotation marks with that mark twice: "5"" pipe"`},
 		"open quotation": {"a,b\n1,\"2\n3,4\n", data.ReadOptions{}, `t.csv:2: extraneous or missing " in quoted-field; a cell with a quotation mark is written in quotation marks with that mark twice: "5"" pipe"`},
 
-		"row names":         {",Wind,Sky,Temp\n1,7.4,blue,67\n2,8,grey,72\n", data.ReadOptions{}, `t.csv:1: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); leave it out with --columns Wind,Temp`},
-		"no name":           {"a,,b\n1,2,3\n4,5,6\n", data.ReadOptions{}, `t.csv:1: column 2 has no name; correct the header, or leave it out with --columns a,b`},
-		"equal names":       {"a,b,a\n1,2,3\n4,5,6\n", data.ReadOptions{}, `t.csv:1: two columns are named "a"; correct the header, or leave it out with --columns b`},
+		"row names":         {",Wind,Sky,Temp\n1,7.4,blue,67\n2,8,grey,72\n", data.ReadOptions{}, `t.csv:1: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); leave it out with ReadOptions.Columns Wind,Temp`},
+		"no name":           {"a,,b\n1,2,3\n4,5,6\n", data.ReadOptions{}, `t.csv:1: column 2 has no name; correct the header, or leave it out with ReadOptions.Columns a,b`},
+		"equal names":       {"a,b,a\n1,2,3\n4,5,6\n", data.ReadOptions{}, `t.csv:1: two columns are named "a"; correct the header, or leave it out with ReadOptions.Columns b`},
 		"equal names, only": {"a,a\n1,2\n4,5\n", data.ReadOptions{}, `t.csv:1: two columns are named "a"; correct the header`},
 		"chosen, equal":     {"a,b,a\n1,2,3\n4,5,6\n", data.ReadOptions{Columns: []string{"a"}}, `t.csv:1: two columns are named "a"; correct the header`},
 		"chosen twice":      {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"a", "a"}}, `t.csv:1: two columns are named "a"`},
 		"unknown":           {"a,b\n1,2\n4,5\n", data.ReadOptions{Columns: []string{"A"}}, `t.csv:1: no column "A" (did you mean a?); there are: a, b`},
-		"line end in name":  {"a,\"b\nc\"\n1,2\n4,5\n", data.ReadOptions{}, `t.csv:1: column 2: the name "b\nc" holds a control character; correct the header, or leave it out with --columns a`},
+		"line end in name":  {"a,\"b\nc\"\n1,2\n4,5\n", data.ReadOptions{}, `t.csv:1: column 2: the name "b\nc" holds a control character; correct the header, or leave it out with ReadOptions.Columns a`},
 		"no header":         {"41,190,7.4\n36,118,8\n", data.ReadOptions{}, `t.csv:1: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x41)`},
 
-		"one or a thousand":    {"a;b\n1;2\n3;1,234\n", data.ReadOptions{}, `t.csv:3: column "b": "1,234" is not a number; the column has numbers that can be read in two ways ("1,234"); --numbers b --dec . reads 1234, --numbers b --dec , reads 1.234`},
-		"thousand points":      {"a;b\n1,5;2\n3;1.234,5\n", data.ReadOptions{}, `t.csv:3: column "b": "1.234,5" is not a number; the column has numbers with marks between thousands in 1 of 2 cells: "1.234,5" -> 1234.5; --numbers b reads them`},
-		"spaced thousands":     {"a;b\n1;2\n3;1 234 567\n", data.ReadOptions{}, `t.csv:3: column "b": "1 234 567" is not a number; the column has numbers with marks between thousands in 1 of 2 cells: "1 234 567" -> 1234567; --numbers b reads them`},
-		"decimal point":        {"a;b\n1,5;2\n3;1.25\n", data.ReadOptions{Decimal: ','}, `t.csv:3: column "b": "1.25" is not a number; the column has numbers with a decimal point in 1 of 2 cells: "1.25" -> 1.25; --numbers b reads them (--dec . if all columns are so)`},
+		"one or a thousand":    {"a;b\n1;2\n3;1,234\n", data.ReadOptions{}, `t.csv:3: column "b": "1,234" is not a number; the column has numbers that can be read in two ways ("1,234"); ReadOptions.Numbers b ReadOptions.Decimal . reads 1234, ReadOptions.Numbers b ReadOptions.Decimal , reads 1.234`},
+		"thousand points":      {"a;b\n1,5;2\n3;1.234,5\n", data.ReadOptions{}, `t.csv:3: column "b": "1.234,5" is not a number; the column has numbers with marks between thousands in 1 of 2 cells: "1.234,5" -> 1234.5; ReadOptions.Numbers b reads them`},
+		"spaced thousands":     {"a;b\n1;2\n3;1 234 567\n", data.ReadOptions{}, `t.csv:3: column "b": "1 234 567" is not a number; the column has numbers with marks between thousands in 1 of 2 cells: "1 234 567" -> 1234567; ReadOptions.Numbers b reads them`},
+		"decimal point":        {"a;b\n1,5;2\n3;1.25\n", data.ReadOptions{Decimal: ','}, `t.csv:3: column "b": "1.25" is not a number; the column has numbers with a decimal point in 1 of 2 cells: "1.25" -> 1.25; ReadOptions.Numbers b reads them (ReadOptions.Decimal . if all columns are so)`},
 		"truth values":         {"a;b\n1;2\n3;TRUE\n", data.ReadOptions{}, `t.csv:3: column "b": "TRUE" is not a number; yes and no are written as 1 and 0`},
-		"decimal comma":        {"Temp,Wind\n5,1\n6,\"14,3\"\n", data.ReadOptions{}, `t.csv:3: column "Wind": "14,3" is not a number; the column has numbers with a decimal comma in 1 of 2 cells: "14,3" -> 14.3; --numbers Wind reads them (--dec , if all columns are so)`},
-		"decimal commas":       {"a;b\n\"1,5\";2\n\"2,5\";3\n", data.ReadOptions{Comma: ';', Decimal: '.'}, `t.csv:2: column "a": "1,5" is not a number; the column has numbers with a decimal comma in 2 of 2 cells: "1,5" -> 1.5, "2,5" -> 2.5; --numbers a reads them (--dec , if all columns are so)`},
-		"thousands":            {"a,b\n1,2\n\"1,234.5\",3\n", data.ReadOptions{}, `t.csv:3: column "a": "1,234.5" is not a number; the column has numbers with marks between thousands in 1 of 2 cells: "1,234.5" -> 1234.5; --numbers a reads them`},
-		"text column":          {"age,bmi,hyp,chl\n20-39,,,\n40-59,22.7,no,187\n20-39,30.1,,190\n", data.ReadOptions{}, `t.csv:2: column "age": "20-39" is not a number; no cell of this column is: leave it out with --columns bmi,chl`},
-		"text, constant":       {"s,a,c,my b\nx,1,5,2\ny,2,5,3\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; no cell of this column is: leave it out with --columns 'a,my b'`},
+		"decimal comma":        {"Temp,Wind\n5,1\n6,\"14,3\"\n", data.ReadOptions{}, `t.csv:3: column "Wind": "14,3" is not a number; the column has numbers with a decimal comma in 1 of 2 cells: "14,3" -> 14.3; ReadOptions.Numbers Wind reads them (ReadOptions.Decimal , if all columns are so)`},
+		"decimal commas":       {"a;b\n\"1,5\";2\n\"2,5\";3\n", data.ReadOptions{Comma: ';', Decimal: '.'}, `t.csv:2: column "a": "1,5" is not a number; the column has numbers with a decimal comma in 2 of 2 cells: "1,5" -> 1.5, "2,5" -> 2.5; ReadOptions.Numbers a reads them (ReadOptions.Decimal , if all columns are so)`},
+		"thousands":            {"a,b\n1,2\n\"1,234.5\",3\n", data.ReadOptions{}, `t.csv:3: column "a": "1,234.5" is not a number; the column has numbers with marks between thousands in 1 of 2 cells: "1,234.5" -> 1234.5; ReadOptions.Numbers a reads them`},
+		"text column":          {"age,bmi,hyp,chl\n20-39,,,\n40-59,22.7,no,187\n20-39,30.1,,190\n", data.ReadOptions{}, `t.csv:2: column "age": "20-39" is not a number; no cell of this column is: leave it out with ReadOptions.Columns bmi,chl`},
+		"text, constant":       {"s,a,c,my b\nx,1,5,2\ny,2,5,3\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; no cell of this column is: leave it out with ReadOptions.Columns 'a,my b'`},
 		"only text":            {"s,t\nx,y\ny,x\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; no cell of this column is: no other column can be used`},
 		"text cell":            {"a,b\n1,2\n3,12x\n", data.ReadOptions{}, `t.csv:3: column "b": "12x" is not a number; correct the cell, or read it as missing: ` + marks + `12x'`},
 		"hexadecimal":          {"a,b\n1,2\n3,0x1p4\n", data.ReadOptions{}, `t.csv:3: column "b": "0x1p4" is not a number; correct the cell, or read it as missing: ` + marks + `0x1p4'`},
 		"underscore":           {"a,b\n1,2\n3,1_000\n", data.ReadOptions{}, `t.csv:3: column "b": "1_000" is not a number; correct the cell, or read it as missing: ` + marks + `1_000'`},
 		"sign alone":           {"a,b\n1,2\n3,+\n", data.ReadOptions{}, `t.csv:3: column "b": "+" is not a number; correct the cell, or read it as missing: ` + marks + `+'`},
 		"mark":                 {"a,b\n1,2\n3,-\n", data.ReadOptions{}, `t.csv:3: column "b": "-" is not a number; if it marks a missing cell: ` + marks + `-'`},
-		"R's other mark":       {"a,b\n1,2\n3,N/A\n", data.ReadOptions{NA: []string{"", "-9"}}, `t.csv:3: column "b": "N/A" is not a number; if it marks a missing cell: --na -9,N/A`},
-		"NaN not a mark":       {"a,b\n1,2\n3,NaN\n", data.ReadOptions{NA: []string{"."}}, `t.csv:3: column "b": "NaN" is not a number; if it marks a missing cell: --na .,NaN`},
+		"R's other mark":       {"a,b\n1,2\n3,N/A\n", data.ReadOptions{NA: []string{"", "-9"}}, `t.csv:3: column "b": "N/A" is not a number; if it marks a missing cell: ReadOptions.NA -9,N/A`},
+		"NaN not a mark":       {"a,b\n1,2\n3,NaN\n", data.ReadOptions{NA: []string{"."}}, `t.csv:3: column "b": "NaN" is not a number; if it marks a missing cell: ReadOptions.NA .,NaN`},
 		"infinite":             {"a,b\n1,2\n3,-Inf\n", data.ReadOptions{}, `t.csv:3: column "b": "-Inf" is infinite; correct the cell, or read it as missing: ` + marks + `-Inf'`},
 		"infinity":             {"a,b\n1,2\n3,infinity\n", data.ReadOptions{}, `t.csv:3: column "b": "infinity" is infinite; correct the cell, or read it as missing: ` + marks + `infinity'`},
 		"beyond float64":       {"a,b\n1,2\n3,1e999\n", data.ReadOptions{}, `t.csv:3: column "b": "1e999" is infinite; correct the cell, or read it as missing: ` + marks + `1e999'`},
 		"square beyond":        {"a,b\n1,2\n3,-2e150\n", data.ReadOptions{}, `t.csv:3: column "b": "-2e150" is too large, its square overflows; rescale the column`},
 		"line after quotation": {"n,b\n\"two\nlines\",2\nx,y\n", data.ReadOptions{Columns: []string{"b"}}, `t.csv:4: column "b": "y" is not a number; correct the cell, or read it as missing: ` + marks + `y'`},
 
-		"no value":        {"a,b,c\n1,,3\n4,NA,6\n", data.ReadOptions{}, `t.csv: column "b": no observed value; leave it out with --columns a,c`},
-		"constant":        {"a,b,c\n1,5,3\n4,5.0,\n,,6\n", data.ReadOptions{}, `t.csv: column "b": constant, every observed value is 5; leave it out with --columns a,c`},
-		"hardly varies":   {"a,b\n1,0\n4,1e-200\n", data.ReadOptions{}, `t.csv: column "b": its values differ too little (standard deviation 5e-201, less than 1e-150): give it another unit; leave it out with --columns a`},
+		"no value":        {"a,b,c\n1,,3\n4,NA,6\n", data.ReadOptions{}, `t.csv: column "b": no observed value; leave it out with ReadOptions.Columns a,c`},
+		"constant":        {"a,b,c\n1,5,3\n4,5.0,\n,,6\n", data.ReadOptions{}, `t.csv: column "b": constant, every observed value is 5; leave it out with ReadOptions.Columns a,c`},
+		"hardly varies":   {"a,b\n1,0\n4,1e-200\n", data.ReadOptions{}, `t.csv: column "b": its values differ too little (standard deviation 5e-201, less than 1e-150): give it another unit; leave it out with ReadOptions.Columns a`},
 		"only a constant": {"a\n1\n1\n", data.ReadOptions{}, `t.csv: column "a": constant, every observed value is 1; no other column can be used`},
 	}
 	for name, c := range cases {

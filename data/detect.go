@@ -155,7 +155,7 @@ func (s *source) readTexts(t *Table, k int, b *format.Block) (*texts, error) {
 		}
 		code := found.code(cell, s.dialect)
 		if found.fixed && code >= len(levels) {
-			return nil, fmt.Errorf("%s: column %q: %q is not one of its levels: %s; correct the cell, or add the level (--kinds)", s.at(b.Rows[i]), printable.Cell(s.names[k]), printable.Cell(cell), listing(levels))
+			return nil, fmt.Errorf("%s: column %q: %q is not one of its levels: %s; correct the cell, or add the level (ReadOptions.Kinds)", s.at(b.Rows[i]), printable.Cell(s.names[k]), printable.Cell(cell), listing(levels))
 		}
 		t.set(i, k, float64(code))
 	}
@@ -237,7 +237,7 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 	n, cells := c.Distinct, s.cells()
 	switch {
 	case declared != "" && !declared.Usable():
-		c.LeftOut = "as --kinds says"
+		c.LeftOut = "as ReadOptions.Kinds says"
 	case cells == 0:
 		c.Kind, c.LeftOut = Empty, "no value"
 	case n == 1:
@@ -247,7 +247,7 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 			c.Kind = Binary
 		}
 	case s.dates == n && !s.typed:
-		c.Kind, c.LeftOut = Date, "dates or times; --kinds can make a number of them"
+		c.Kind, c.LeftOut = Date, "dates or times; ReadOptions.Kinds can make a number of them"
 	case n == cells && n > 2 && !s.typed:
 		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("%d different texts, no two equal", n)
 	case s.more:
@@ -309,7 +309,7 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 	c := Column{Name: t.Names[j], Kind: o.declared(t.Names[j]), Missing: t.N - sums.Number}
 	switch problem := fault(c.Name, sums, t.Rounded); {
 	case c.Kind != "" && !c.Kind.Usable():
-		c.LeftOut = "as --kinds says"
+		c.LeftOut = "as ReadOptions.Kinds says"
 	case sums.Number == 0:
 		c.Kind, c.LeftOut = Empty, "no value"
 	case problem != nil && sums.Low == sums.High && t.Rounded[c.Name] == "":
@@ -320,7 +320,7 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 	case problem != nil:
 		c.Kind, c.LeftOut = Constant, problem.(*ColumnError).Problem
 	case c.Kind == "" && !slices.Contains(o.Columns, c.Name) && numbersRows(t, j):
-		c.Kind, c.LeftOut, c.Distinct = Identifier, fmt.Sprintf("%d different whole numbers, no two equal; --kinds can make it a number", sums.Number), sums.Number
+		c.Kind, c.LeftOut, c.Distinct = Identifier, fmt.Sprintf("%d different whole numbers, no two equal; ReadOptions.Kinds can make it a number", sums.Number), sums.Number
 	}
 	return c
 }
@@ -441,7 +441,7 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 	}
 	switch {
 	case declared.hasLevels() && c.Distinct > MostLevels:
-		return c, fmt.Errorf("%s: column %q has %d different values, and a column of levels has at most %d; leave it out (--exclude), or join values", s.file, printable.Cell(name), c.Distinct, MostLevels)
+		return c, fmt.Errorf("%s: column %q has %d different values, and a column of levels has at most %d; leave it out (ReadOptions.Exclude), or join values", s.file, printable.Cell(name), c.Distinct, MostLevels)
 	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
 		return c, s.refuseAll((&ColumnError{name, c.LeftOut}).Error(), []string{name})
 	case c.LeftOut != "":
@@ -491,9 +491,9 @@ func (s *source) needsNumbers(declared Kind, found *texts) bool {
 
 func (s *source) refuseAll(why string, names []string) error {
 	if len(s.options.Columns) > 0 {
-		return fmt.Errorf("%s: %s; take %s out of --columns", s.file, why, it(len(names)))
+		return fmt.Errorf("%s: %s; take %s out of ReadOptions.Columns", s.file, why, it(len(names)))
 	}
-	return fmt.Errorf("%s: %s; leave %s out with --exclude %s", s.file, why, it(len(names)), shell.List(names))
+	return fmt.Errorf("%s: %s; leave %s out with ReadOptions.Exclude %s", s.file, why, it(len(names)), shell.List(names))
 }
 
 func it(n int) string {
@@ -650,7 +650,7 @@ func KindsOf(t *Table) map[string]Column {
 	return kinds
 }
 
-const nominalReason = "nominal, not a number; network without --method, fit --model mixture and impute take such columns"
+const nominalReason = "nominal, not a number; network without Spec.Steps.Method, fit Spec.Model.Kind mixture and impute take such columns"
 
 // NumbersOnly is the table without its nominal columns, which it gives: for methods that take numbers.
 // Binary and ordered columns stay with their codes as numbers. It fails if no column is left.

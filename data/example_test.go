@@ -32,7 +32,7 @@ func ExampleParseCSV() {
 	}
 	fmt.Println(table.Observed)
 	// Output:
-	// people.csv:3: column "weight": "unknown" is not a number; if it marks a missing cell: --na 'NA,N/A,na,n/a,#N/A,<NA>,NaN,nan,NULL,null,None,.,?,unknown'
+	// people.csv:3: column "weight": "unknown" is not a number; if it marks a missing cell: ReadOptions.NA 'NA,N/A,na,n/a,#N/A,<NA>,NaN,nan,NULL,null,None,.,?,unknown'
 	// [true true true false true true]
 }
 

@@ -160,15 +160,15 @@ func TestParquetTypes(t *testing.T) {
 	require.Equal(t, []bool{true, true, true, true, true, false, true}, table.Observed[4*7:5*7]) // NaN
 	require.Equal(t, []bool{false, true, false, true, true, false, true}, table.Observed[0:7])
 
-	const others = `no cell of this column is: leave it out with --columns flag,small,big,count,single,number,price`
+	const others = `no cell of this column is: leave it out with ReadOptions.Columns flag,small,big,count,single,number,price`
 	for column, cell := range map[string]string{"name": "m", "day": "1970-01-01", "at": "2020-01-02T03:04:05.6Z", "list": "(nested)"} {
 		_, err = ReadFile(path, ReadOptions{Columns: []string{"small", column}})
-		require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; no cell of this column is: leave it out with --columns small`, path, column, cell))
+		require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; no cell of this column is: leave it out with ReadOptions.Columns small`, path, column, cell))
 	}
 	_, err = ReadFile(path, ReadOptions{})
 	require.ErrorContains(t, err, others)
 	_, err = ReadFile(path, ReadOptions{Columns: []string{"small", "number"}, NA: []string{"-3"}})
-	require.EqualError(t, err, path+`, row 5: column "number": "NaN" is not a number; if it marks a missing cell: --na -3,NaN`)
+	require.EqualError(t, err, path+`, row 5: column "number": "NaN" is not a number; if it marks a missing cell: ReadOptions.NA -3,NaN`)
 	groups, _, err := ReadGroups(path, "name", nil, ReadOptions{Columns: []string{"small", "single"}})
 	require.NoError(t, err)
 	require.Equal(t, 10, groups[0].Table.N)
@@ -227,7 +227,7 @@ func TestArrowTypes(t *testing.T) {
 		require.Equal(t, []int{1, 3, 4, 6}, table.Lines)
 		for column, cell := range map[string]string{"sex": "m", "day": "2013-02-08", "list": "(nested)"} {
 			_, err = ReadFile(path, ReadOptions{Columns: []string{"x", column}})
-			require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; no cell of this column is: leave it out with --columns x`, path, column, cell))
+			require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; no cell of this column is: leave it out with ReadOptions.Columns x`, path, column, cell))
 		}
 	}
 }
@@ -266,7 +266,7 @@ func TestExcel(t *testing.T) {
 	require.Equal(t, []int{3, 4, 7}, table.Lines)
 	require.Equal(t, 1, table.Dropped)
 	_, err = ReadFile(path, ReadOptions{Exclude: []string{"id"}})
-	require.EqualError(t, err, path+`:3: column "born": "1970-02-08" is not a number; no cell of this column is: leave it out with --columns score,share,yes`)
+	require.EqualError(t, err, path+`:3: column "born": "1970-02-08" is not a number; no cell of this column is: leave it out with ReadOptions.Columns score,share,yes`)
 	_, err = ReadFile(path, ReadOptions{Sheet: "narrow"})
 	require.EqualError(t, err, path+`: no sheet "narrow"; there are: Sheet1, wide`)
 	for _, sheet := range []string{"wide", "2"} {

@@ -153,7 +153,7 @@ func twoGroups(parts map[string]*sheet, by string, wanted, order []string) ([]st
 	case len(names) == 1:
 		return nil, &GroupError{fmt.Sprintf("column %q has one group only, %s; two are compared", by, there)}
 	}
-	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two by --groups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))}
+	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two by ReadGroups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))}
 }
 
 // SameColumns gives two tables, named by their files, the same columns in a's order, for networks are compared
@@ -212,7 +212,7 @@ func lacking(a, b []string, fileA, fileB string) error {
 	}
 	advice := "no column is in both"
 	if common := slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) }); len(common) > 0 {
-		advice = "compare the common ones with --columns " + shell.List(common)
+		advice = "compare the common ones with ReadOptions.Columns " + shell.List(common)
 	}
 	return errors.New(strings.Join(problems, ", and ") + "; " + advice)
 }
@@ -239,11 +239,11 @@ func sameLevels(a, b *Table, fileA, fileB string) error {
 			if ofA == nil {
 				text, numbers = fileB, fileA
 			}
-			return fmt.Errorf("column %q has levels in %s and numbers in %s; leave it out with --exclude %s", printable.Cell(name), text, numbers, shell.List([]string{name}))
+			return fmt.Errorf("column %q has levels in %s and numbers in %s; leave it out with ReadOptions.Exclude %s", printable.Cell(name), text, numbers, shell.List([]string{name}))
 		default:
 			all := slices.Concat(ofA, slices.DeleteFunc(slices.Clone(ofB), func(level string) bool { return slices.Contains(ofA, level) }))
 			if len(all) > MostLevels {
-				return fmt.Errorf("column %q has %d levels in %s and %s together, and %d are the most; leave it out with --exclude %s", printable.Cell(name), len(all), fileA, fileB, MostLevels, shell.List([]string{name}))
+				return fmt.Errorf("column %q has %d levels in %s and %s together, and %d are the most; leave it out with ReadOptions.Exclude %s", printable.Cell(name), len(all), fileA, fileB, MostLevels, shell.List([]string{name}))
 			}
 			recode(b, j, ofB, all)
 			if a.Levels[j] = all; a.Kinds[j] == Binary && len(all) > 2 {

@@ -31,7 +31,7 @@ func TestReadGroups(t *testing.T) {
 		o      ReadOptions
 		want   string
 	}{
-		{"sex", nil, ReadOptions{}, `column "sex" has 3 groups: f (3 rows), m (3 rows), x (1 rows); pick two by --groups f,m`},
+		{"sex", nil, ReadOptions{}, `column "sex" has 3 groups: f (3 rows), m (3 rows), x (1 rows); pick two by ReadGroups f,m`},
 		{"sex", []string{"m", "q"}, ReadOptions{}, `column "sex" has no group "q"; there are: f (3 rows)`},
 		{"sex", []string{"m"}, ReadOptions{}, "two different groups are compared, and 1 are named: m"},
 		{"sex", []string{"m", "m"}, ReadOptions{}, "two different groups"},
@@ -98,7 +98,7 @@ func TestSameColumns(t *testing.T) {
 	require.Equal(t, a.Values, first.Values)
 	require.Equal(t, []float64{7, 8, 9, 3, 2, 1}, ordered.Values)
 	_, _, _, err = SameColumns(a, parsed(t, "d,b,a\n9,8,7\n1,2,3\n"), "A.csv", "B.csv")
-	require.EqualError(t, err, "A.csv has no column d, and B.csv has no column c; compare the common ones with --columns a,b")
+	require.EqualError(t, err, "A.csv has no column d, and B.csv has no column c; compare the common ones with ReadOptions.Columns a,b")
 	_, _, _, err = SameColumns(a, parsed(t, "d\n9\n8\n"), "A.csv", "B.csv")
 	require.ErrorContains(t, err, "no column is in both")
 }
@@ -131,7 +131,7 @@ func TestSameLevels(t *testing.T) {
 	require.Equal(t, first.Kinds, both.Kinds)
 
 	_, _, _, err = SameColumns(a, coded(t, "e,s,x\n4,0,1\n1,1,2\n", kinds(Whole, Binary, Whole), nil, []string{"0", "1"}, nil), "A.csv", "B.csv")
-	require.EqualError(t, err, `column "e" has levels in A.csv and numbers in B.csv; leave it out with --exclude e`)
+	require.EqualError(t, err, `column "e" has levels in A.csv and numbers in B.csv; leave it out with ReadOptions.Exclude e`)
 }
 
 // A column that one file leaves out is left out of both, and the file is named.

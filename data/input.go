@@ -235,7 +235,7 @@ func (d decompressed) Read(p []byte) (int, error) {
 // damaged says that a compressed file is none, or cannot be decompressed here.
 func damaged(name, by string, err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return &format.Error{Text: fmt.Sprintf("%s: it is compressed with a larger window than there is memory for: compress it again without --long and --ultra, or set %s or %s where there is more", name, memory.Flag, memory.Variable), Cause: err}
+		return &format.Error{Text: fmt.Sprintf("%s: it is compressed with a larger window than there is memory for: compress it again without --long and --ultra, or set %s where there is more", name, memory.Variable), Cause: err}
 	}
 	return &format.Error{Text: fmt.Sprintf("%s: cannot be decompressed: it is damaged, or not compressed by %s", name, by), Cause: err}
 }

@@ -154,8 +154,8 @@ func TestSlipsStayErrors(t *testing.T) {
 	require.Contains(t, got.LeftOut[0].LeftOut, `column "b": "o" is not a number`)
 	got, err = read([]string{"1 234", "2 345", "9 999"}, ReadOptions{})
 	require.NoError(t, err)
-	require.Equal(t, []string{`left out: b: numbers with marks between thousands ("1 234"); --numbers b reads them`}, LeftOutLines(got.LeftOut, 3))
-	require.Equal(t, `numbers with marks between thousands in 3 of 3 cells: "1 234" -> 1234, "2 345" -> 2345; --numbers b reads them`, got.LeftOut[0].Finding)
+	require.Equal(t, []string{`left out: b: numbers with marks between thousands ("1 234"); ReadOptions.Numbers b reads them`}, LeftOutLines(got.LeftOut, 3))
+	require.Equal(t, `numbers with marks between thousands in 3 of 3 cells: "1 234" -> 1234, "2 345" -> 2345; ReadOptions.Numbers b reads them`, got.LeftOut[0].Finding)
 	got, err = read([]string{"1 234", "2 345", "9 999"}, ReadOptions{Numbers: []string{"b"}})
 	require.NoError(t, err)
 	require.Equal(t, Whole, got.Kinds[1])
@@ -379,12 +379,12 @@ func TestFaultsOfCodedTables(t *testing.T) {
 	require.Equal(t, []string{"x", "w", "s"}, got.Names)
 	require.Equal(t, Identifier, got.LeftOut[1].Kind)
 	_, err = ReadFile(path, ReadOptions{Coded: true, Strict: true})
-	require.ErrorContains(t, err, `t.csv: column "note": 4 different texts, no two equal; leave it out with --exclude note`)
+	require.ErrorContains(t, err, `t.csv: column "note": 4 different texts, no two equal; leave it out with ReadOptions.Exclude note`)
 	_, err = ReadWeighted(path, "w", ReadOptions{Coded: true})
 	require.ErrorContains(t, err, `t.csv:2: column "w": "a" is not a number; weights are numbers, 0 or more`)
 	write("x,\"b\tc\",s\n1,2,f\n2,1,m\n4,5,m\n")
 	_, err = ReadFile(path, ReadOptions{Coded: true})
-	require.ErrorContains(t, err, "leave it out with --columns x,s")
+	require.ErrorContains(t, err, "leave it out with ReadOptions.Columns x,s")
 }
 
 // Three places in eight rows are levels; four are texts.

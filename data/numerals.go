@@ -172,7 +172,7 @@ func (s *numberStyle) decide(l dialect, found []numeral, unit string) (varies bo
 func (n *numeral) twoWays(flags string) string {
 	x, _ := n.value('.')
 	y, _ := n.value(',')
-	return fmt.Sprintf("%[1]s--dec . reads %[2]s, %[1]s--dec , reads %[3]s", flags, format.Number(x), format.Number(y))
+	return fmt.Sprintf("%[1]sReadOptions.Decimal . reads %[2]s, %[1]sReadOptions.Decimal , reads %[3]s", flags, format.Number(x), format.Number(y))
 }
 
 // styleError says why a cell cannot be read in the style of its column, and what to do.
@@ -235,7 +235,7 @@ func (s *numberStyle) kind() string {
 
 // leftOut is the reason for which a column is left out, with the flag that reads it.
 func (s *numberStyle) leftOut(column string) string {
-	flag := "--numbers " + shell.List([]string{column})
+	flag := "ReadOptions.Numbers " + shell.List([]string{column})
 	switch {
 	case s.problem != "":
 		return s.problem
@@ -256,9 +256,9 @@ func (s *numberStyle) finding(column string) string {
 	}
 	whole := ""
 	if s.foreign {
-		whole = fmt.Sprintf(" (--dec %c if all columns are so)", s.decimal)
+		whole = fmt.Sprintf(" (ReadOptions.Decimal %c if all columns are so)", s.decimal)
 	}
-	return fmt.Sprintf("%s in %d of %d cells: %s; --numbers %s reads them%s", s.kind(), s.texts, s.cells, strings.Join(shown, ", "), shell.List([]string{column}), whole)
+	return fmt.Sprintf("%s in %d of %d cells: %s; ReadOptions.Numbers %s reads them%s", s.kind(), s.texts, s.cells, strings.Join(shown, ", "), shell.List([]string{column}), whole)
 }
 
 // style is how column j writes numbers, if options say that its texts are numbers; else nil.

@@ -54,8 +54,8 @@ func TestNumbersInTexts(t *testing.T) {
 		require.Equal(t, -1234.5, back, name)
 	}
 	s, _ := pointFile.numberLike([]string{"12 kg", "3 kg", "12 kg", "4 kg"}, nil, ReadOptions{})
-	require.Equal(t, `numbers with a unit ("12 kg"); --numbers 'body weight' reads them`, s.leftOut("body weight"))
-	require.Equal(t, `numbers with a unit in 4 of 4 cells: "12 kg" -> 12, "3 kg" -> 3; --numbers w reads them`, s.finding("w"))
+	require.Equal(t, `numbers with a unit ("12 kg"); ReadOptions.Numbers 'body weight' reads them`, s.leftOut("body weight"))
+	require.Equal(t, `numbers with a unit in 4 of 4 cells: "12 kg" -> 12, "3 kg" -> 3; ReadOptions.Numbers w reads them`, s.finding("w"))
 }
 
 // Columns that are levels, codes, dates, ranges or texts are not taken for numbers.
@@ -79,8 +79,8 @@ func TestNumbersInTextsProblems(t *testing.T) {
 	}{
 		{pointFile, []string{"12 kg", "13 kg", "14 kg", "15 kg", "300 g"}, `numbers in different units ("12 kg", "300 g"); write all in one unit`, `has not the unit of "12 kg"`},
 		{pointFile, []string{"45 %", "40 %", "41 %", "1 %", "0.45"}, `numbers in different units ("45 %", "0.45"); write all in one unit`, `has not the unit of "45 %"`},
-		{pointFile, []string{"12", "1,234"}, `numbers that can be read in two ways ("1,234"); --numbers c --dec . reads 1234, --numbers c --dec , reads 1.234`, `can be read in two ways`},
-		{commaFile, []string{"12 €", "1.234 €"}, `numbers that can be read in two ways ("1.234 €"); --numbers c --dec . reads 1.234, --numbers c --dec , reads 1234`, `can be read in two ways`},
+		{pointFile, []string{"12", "1,234"}, `numbers that can be read in two ways ("1,234"); ReadOptions.Numbers c ReadOptions.Decimal . reads 1234, ReadOptions.Numbers c ReadOptions.Decimal , reads 1.234`, `can be read in two ways`},
+		{commaFile, []string{"12 €", "1.234 €"}, `numbers that can be read in two ways ("1.234 €"); ReadOptions.Numbers c ReadOptions.Decimal . reads 1.234, ReadOptions.Numbers c ReadOptions.Decimal , reads 1234`, `can be read in two ways`},
 		{pointFile, []string{"1,234.5", "1.5", "1.234,5"}, `numbers with different decimal marks ("1,234.5", "1.234,5"); write all with one`, `does not have the decimal mark of the column, '.'`},
 	} {
 		s, ok := c.in.numberLike(c.cells, nil, ReadOptions{})
@@ -129,7 +129,7 @@ func TestReadNumbersInTexts(t *testing.T) {
 		}
 	}
 	_, err := ReadFile(path, ReadOptions{Columns: want.Names})
-	require.EqualError(t, err, path+`:2: column "weight": "60.5 kg" is not a number; the column has numbers with a unit in 51 of 51 cells: "60.5 kg" -> 60.5, "61.5 kg" -> 61.5; --numbers weight reads them`)
+	require.EqualError(t, err, path+`:2: column "weight": "60.5 kg" is not a number; the column has numbers with a unit in 51 of 51 cells: "60.5 kg" -> 60.5, "61.5 kg" -> 61.5; ReadOptions.Numbers weight reads them`)
 	whole, err := ReadFile(path, o)
 	require.NoError(t, err)
 	require.Equal(t, want.N, whole.N)
@@ -179,7 +179,7 @@ func TestReadNumbersInTexts(t *testing.T) {
 	require.EqualError(t, err, path+`:6: column "weight": "64500 g" has not the unit of "60.5 kg"; write all cells in one unit`)
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text.String(), "64.5 kg", "unknown", 1)), 0o600))
 	_, err = ReadFile(path, o)
-	require.ErrorContains(t, err, `"unknown" is not a number; if it marks a missing cell: --na`)
+	require.ErrorContains(t, err, `"unknown" is not a number; if it marks a missing cell: ReadOptions.NA`)
 	require.NoError(t, os.WriteFile(path, []byte("income,age\n1.988 €,51\n971 €,31\n12.089 €,44\n"), 0o600))
 	_, err = ReadFile(path, ReadOptions{Numbers: []string{"income"}})
 	require.ErrorContains(t, err, `column "income": "1.988" may be 1988 or 1.988`)

@@ -48,7 +48,7 @@ func TestRealTables(t *testing.T) {
 	}
 	_, err := data.ReadCSV(real(t, "nhanes2.csv"), data.ReadOptions{})
 	require.ErrorContains(t, err, `column "age": "20-39" is not a number`)
-	require.ErrorContains(t, err, "--columns bmi,chl")
+	require.ErrorContains(t, err, "ReadOptions.Columns bmi,chl")
 }
 
 func TestRealClosingPrices(t *testing.T) {
@@ -76,7 +76,7 @@ func TestWidePricesNeedMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.csv")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	_, err := data.ReadPrices(path, data.PriceColumns{Date: "date", Name: "name", Price: "close"}, data.ReadOptions{})
-	require.EqualError(t, err, path+", a table of 1000 days and 1000 names, needs about 17 MB of memory, and 10 MB can be used: take fewer names, or fewer days, or set --memory or MISSINGSCORE_MEMORY where there is more")
+	require.EqualError(t, err, path+", a table of 1000 days and 1000 names, needs about 17 MB of memory, and 10 MB can be used: take fewer names, or fewer days, or set MISSINGSCORE_MEMORY where there is more")
 }
 
 func TestReadPrices(t *testing.T) {

@@ -303,7 +303,7 @@ func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 	isNumber := func(cell string) bool { _, err := s.number(cell); return !errors.Is(err, errNotNumber) }
 	if _, numbers := s.numberLike(cells, nil, o); !numbers && !slices.ContainsFunc(cells, isNumber) && !slices.Contains(o.Numbers, s.header[j]) {
 		if o.Coded {
-			return "no cell of this column is: leave it out with --exclude " + shell.List(s.header[j:j+1])
+			return "no cell of this column is: leave it out with ReadOptions.Exclude " + shell.List(s.header[j:j+1])
 		}
 		return "no cell of this column is: " + leaveOut(s.usable(allOf(len(s.header)), o))
 	}
@@ -312,7 +312,7 @@ func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 
 func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 	cell := s.rows[i][j]
-	mark := "--na " + shell.List(append(slices.DeleteFunc(slices.Clone(o.marks()), func(mark string) bool { return mark == "" }), cell)) // an empty cell is missing anyway
+	mark := "ReadOptions.NA " + shell.List(append(slices.DeleteFunc(slices.Clone(o.marks()), func(mark string) bool { return mark == "" }), cell)) // an empty cell is missing anyway
 	var wrong *styleError
 	switch {
 	case errors.As(problem, &wrong):
@@ -332,7 +332,7 @@ func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 		return "if it marks a missing cell: " + mark
 	}
 	if o.Coded && errors.Is(problem, errNotNumber) {
-		return fmt.Sprintf("correct the cell, read it as missing (%s), or take the column for categories: --nominal %s", mark, shell.List([]string{s.header[j]}))
+		return fmt.Sprintf("correct the cell, read it as missing (%s), or take the column for categories: ReadOptions.Nominal %s", mark, shell.List([]string{s.header[j]}))
 	}
 	return "correct the cell, or read it as missing: " + mark
 }
@@ -345,9 +345,9 @@ func leaveOut(others []string) string {
 	case len(others) == 0:
 		return "no other column can be used"
 	case len(others) > listed:
-		return fmt.Sprintf("leave it out with --columns and the names of the %d others that can be used", len(others))
+		return fmt.Sprintf("leave it out with ReadOptions.Columns and the names of the %d others that can be used", len(others))
 	}
-	return "leave it out with --columns " + shell.List(others)
+	return "leave it out with ReadOptions.Columns " + shell.List(others)
 }
 
 func listing(names []string) string {

@@ -282,7 +282,7 @@ func (t *textFile) Read(chosen []int, _ bool) (*format.Block, error) {
 		return t.records(text, first, func(cells []string, line int, _ int64) error {
 			if top && len(b.Rows) == 0 {
 				if sep, found := otherSeparator(t.header, cells); found {
-					return refuse("%s:%d: only one column found, named %q; its separator seems to be another: --sep %q", t.in.name, t.top, printable.Cell(t.header[0]), sep)
+					return refuse("%s:%d: only one column found, named %q; its separator seems to be another: ReadOptions.Comma %q", t.in.name, t.top, printable.Cell(t.header[0]), sep)
 				}
 			}
 			if len(cells) != len(t.header) {

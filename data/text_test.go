@@ -93,7 +93,7 @@ func TestLineOfCommasIsRefused(t *testing.T) {
 	require.EqualError(t, err, path+":1: the row has more than 4 million cells: a table has a line for each row")
 	t.Setenv(memory.Variable, "20MB")
 	_, err = data.ReadCSV(path, data.ReadOptions{})
-	require.EqualError(t, err, path+", line 1, needs about 26.8 MB of memory, and 20 MB can be used: a table has a line for each row, or set --memory or MISSINGSCORE_MEMORY where there is more")
+	require.EqualError(t, err, path+", line 1, needs about 26.8 MB of memory, and 20 MB can be used: a table has a line for each row, or set MISSINGSCORE_MEMORY where there is more")
 }
 
 // The time to find columns grows with their number, not with its square.
@@ -110,7 +110,7 @@ func TestManyColumns(t *testing.T) {
 	_, err = data.ParseCSV(strings.NewReader(text), "t.csv", data.ReadOptions{Columns: []string{"y"}})
 	require.ErrorContains(t, err, "x18, x19 and 29980 more")
 	_, err = data.ParseCSV(strings.NewReader(strings.Replace(text, "x1,", "x0,", 1)), "t.csv", data.ReadOptions{})
-	require.EqualError(t, err, `t.csv:1: two columns are named "x0"; correct the header, or leave it out with --columns and the names of the 29998 others that can be used`)
+	require.EqualError(t, err, `t.csv:1: two columns are named "x0"; correct the header, or leave it out with ReadOptions.Columns and the names of the 29998 others that can be used`)
 }
 
 // A table of many short rows takes many times its text: it is refused before that is held.

@@ -46,14 +46,14 @@ func TestPointsBetweenThousands(t *testing.T) {
 		return err
 	}
 	const incomes = "age;income\n51;1.988\n56;\n31;971\n44;12.089\n30;NA\n"
-	want := path + `:2: column "income": "1.988" may be 1988 or 1.988: its other numbers have three decimals or are whole and below 1000; --dec . reads 1.988, --numbers income --dec , reads 1988`
+	want := path + `:2: column "income": "1.988" may be 1988 or 1.988: its other numbers have three decimals or are whole and below 1000; ReadOptions.Decimal . reads 1.988, ReadOptions.Numbers income ReadOptions.Decimal , reads 1988`
 	require.EqualError(t, read(incomes, ReadOptions{}), want)
 	require.EqualError(t, read(strings.ReplaceAll(incomes, ";", "\t"), ReadOptions{}), want)
 	require.EqualError(t, read(strings.ReplaceAll(incomes, ";", ","), ReadOptions{}), want)
 	require.NoError(t, read(incomes, ReadOptions{Decimal: '.'}))
 	require.NoError(t, read(incomes, ReadOptions{Decimal: ',', Numbers: []string{"income"}}))
 	_, comma := ParseCSV(strings.NewReader(strings.ReplaceAll(incomes, ".", ",")), path, ReadOptions{})
-	require.ErrorContains(t, comma, `--numbers income --dec . reads 1988, --numbers income --dec , reads 1.988`, "the twin")
+	require.ErrorContains(t, comma, `ReadOptions.Numbers income ReadOptions.Decimal . reads 1988, ReadOptions.Numbers income ReadOptions.Decimal , reads 1.988`, "the twin")
 	for what, cells := range map[string][2]string{
 		"all cells have decimals": {"971", "971.001"}, "a smaller number": {"12.089", "0.988"}, "two decimals": {"12.089", "12.08"}, "four": {"12.089", "12.0891"},
 		"a thousand without a mark": {"12.089", "1000"}, "four digits before it": {"12.089", "1234.089"}, "no number near a thousand": {"971", "5"}, "an exponent": {"971", "9e2"},
@@ -82,7 +82,7 @@ func TestRoundedWholeNumbers(t *testing.T) {
 			table, err := ReadFile(path, ReadOptions{})
 			if constant {
 				require.ErrorContains(t, err, `column "id": whole numbers of more digits than a computation holds (15), such as 158221819562593`, end)
-				require.ErrorContains(t, err, "leave it out with --columns x")
+				require.ErrorContains(t, err, "leave it out with ReadOptions.Columns x")
 				continue
 			}
 			require.NoError(t, err, end)

@@ -107,7 +107,7 @@ func refuse(k ImputerLoss, o Objective, s *domain.Domain) error {
 	noising, ok := o.(Noising)
 	switch {
 	case k == Fisher:
-		what = "the loss fisher needs its score; take --imputer-loss kl, or normal"
+		what = "the loss fisher needs its score; take Spec.Steps.ImputerLoss kl, or normal"
 	case s.Bounded():
 		what = "it cannot be restricted to a domain with a boundary; take normal"
 	case ok && !noising.Schedule().Single():

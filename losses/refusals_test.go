@@ -164,7 +164,7 @@ func TestOtherImputersAreRefusedByName(t *testing.T) {
 		s    *domain.Domain
 		want string
 	}{
-		{losses.Fisher, losses.Classical{}, nil, "the loss fisher needs its score; take --imputer-loss kl"},
+		{losses.Fisher, losses.Classical{}, nil, "the loss fisher needs its score; take Spec.Steps.ImputerLoss kl"},
 		{losses.KL, losses.Truncated{Domain: box}, box, "it cannot be restricted to a domain with a boundary"},
 		{losses.KL, ladder, nil, "it cannot be told levels of noise"},
 	} {

@@ -79,9 +79,9 @@ func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
 		return setting.Errorf("method", e.Name, "it takes cells for numbers, and columns have levels without an order; take em-latent")
 	case p.wide:
 	case p.Table.Cuts != nil && !e.OfMatrix():
-		return setting.Errorf("method", e.Name, "it takes cells for numbers, and of ordered categories (%s) only intervals are known; take em-latent, or pairwise, or leave --ordinal out", p.Transform.Describe(p.Table.Names))
+		return setting.Errorf("method", e.Name, "it takes cells for numbers, and of ordered categories (%s) only intervals are known; take em-latent, or pairwise, or leave Spec.Transform=ordinal out", p.Transform.Describe(p.Table.Names))
 	case p.Table.Cuts == nil && e.NeedsOrdinal():
-		return setting.Errorf("method", e.Name, "it is for tables with ordered categories, and none are named (--ordinal); take em-exact")
+		return setting.Errorf("method", e.Name, "it is for tables with ordered categories, and none are named (Spec.Transform=ordinal); take em-exact")
 	case e.NeedsOrdinal():
 	case e.OfMatrix() && p.Spec.Network == nil:
 		return setting.Errorf("method", e.Name, "it goes by moments of pairs of columns, and is for networks (the command network); take em-exact, or exact")
@@ -131,17 +131,17 @@ func checkOrdinal(s Spec, t *data.Table, columns []int) error {
 	}
 	switch {
 	case s.Model.New != nil || s.Model.Kind != DefaultModel:
-		return refused("ordered categories are taken for intervals of a normal number, and the model is another: take --model gaussian, or leave --ordinal out, which makes them numbers")
+		return refused("ordered categories are taken for intervals of a normal number, and the model is another: take Spec.Model.Kind gaussian, or leave Spec.Transform=ordinal out, which makes them numbers")
 	case s.Missingness != nil:
-		return refused("ordered categories go with cells missing at random, and a law of missing cells is known (--missingness): leave one of the two out")
+		return refused("ordered categories go with cells missing at random, and a law of missing cells is known (Spec.Missingness): leave one of the two out")
 	case s.Network == nil && s.Inference.Asked():
-		return refused("parameters of a latent normal have no standard errors here: leave --inference out, or take the command network with --inference bootstrap=N")
+		return refused("parameters of a latent normal have no standard errors here: leave Spec.Inference out, or take the command network with Spec.Inference bootstrap=N")
 	case s.Network == nil && s.Descent != descent.Config{Optimiser: s.Descent.Optimiser}, s.Network == nil && s.Descent.Optimiser != "" && s.Descent.Optimiser != "auto":
-		return refused("a latent normal is fitted by stochastic EM, which has neither an optimiser nor its settings: leave --optimiser, --iterations, --tolerance, --epochs, --rate, --validation and --patience out")
+		return refused("a latent normal is fitted by stochastic EM, which has neither an optimiser nor its settings: leave Spec.Descent.Optimiser, Spec.Descent.Iterations, Spec.Descent.Tolerance, Spec.Descent.Epochs, Spec.Descent.Rate, Spec.Descent.Validation and Spec.Descent.Patience out")
 	}
 	for _, j := range columns {
 		if s.Domain != nil && s.Domain.BoundedColumn(j) {
-			return refused("the latent number of " + t.Names[j] + " has no bounds, and its categories are those of the table: leave the bounds of this column out (--lower, --upper, --domain)")
+			return refused("the latent number of " + t.Names[j] + " has no bounds, and its categories are those of the table: leave the bounds of this column out (Spec.Domain.Lower, Spec.Domain.Upper, Spec.Domain)")
 		}
 	}
 	return nil
@@ -183,7 +183,7 @@ func checkCounted(t *data.Table, s Spec) error {
 	case c.Stability > 0:
 		return setting.Errorf("stability", c.Stability, "it leaves rows out, and moments have none: %s", takeTable)
 	case c.Asked() && (c.Kind == debias.Robust || inference.Kinds[c.Kind].Resamples):
-		return setting.Errorf("inference", c.Kind, "it goes by the rows, and moments have none: take --inference model, or %s", takeTable)
+		return setting.Errorf("inference", c.Kind, "it goes by the rows, and moments have none: take Spec.Inference model, or %s", takeTable)
 	case asks && t.D > debias.DirectColumns:
 		return setting.Errorf("inference", c.Kind, "of more than %d columns it goes by the rows, and moments have none: %s", debias.DirectColumns, takeTable)
 	}
@@ -218,7 +218,7 @@ func checkByMoments(p *Prepared, e estimator.Estimator) error {
 		}
 	}
 	if c.Pairs != nil {
-		return setting.Errorf("method", e.Name, "the file has moments of pairs of columns alone (--pairs-only), which %s goes by: take it (the command network), or %s", strings.Join(names, ", "), takeTable)
+		return setting.Errorf("method", e.Name, "the file has moments of pairs of columns alone (moments.Options.Pairs), which %s goes by: take it (the command network), or %s", strings.Join(names, ", "), takeTable)
 	}
 	return setting.Errorf("method", e.Name, "it goes by more of the rows than their moments: take %s, or %s", strings.Join(names, ", "), takeTable)
 }
@@ -231,9 +231,9 @@ func checkStreamed(p *Prepared, e estimator.Estimator) error {
 	case e.Source.Memory != nil:
 		return notStreamed(fmt.Sprintf("the chains of method %s keep numbers for each missing cell of each row: take em-var, em-full or another method without chains", e.Name))
 	case s.Inference.Asked():
-		return notStreamed("standard errors go by all rows: leave --inference out")
+		return notStreamed("standard errors go by all rows: leave Spec.Inference out")
 	case p.missingness != nil && p.missingness.Estimated:
-		return notStreamed("a law of missing cells is estimated from all rows: estimate it from a part of them, and give it by --missingness FILE")
+		return notStreamed("a law of missing cells is estimated from all rows: estimate it from a part of them, and give it by Spec.Missingness FILE")
 	}
 	for j, f := range p.Transform {
 		if f != nil && transform.Kinds[f.Kind()].ByRanks {
@@ -258,7 +258,7 @@ func checkWeights(p *Prepared) error {
 	case s.Missingness != nil:
 		why = "a network with a law of missing cells is chosen by losses of rows, which count alike: take the command fit for its parameters"
 	case asks && p.Table.D > debias.DirectColumns:
-		why = fmt.Sprintf("standard errors of more than %d columns are of rows that count alike: take --inference bootstrap=N", debias.DirectColumns)
+		why = fmt.Sprintf("standard errors of more than %d columns are of rows that count alike: take Spec.Inference bootstrap=N", debias.DirectColumns)
 	}
 	if why == "" {
 		return nil
@@ -275,7 +275,7 @@ func checkInference(p *Prepared) (err error) {
 	}
 	if byTests {
 		if err := inference.Kinds[testKind(p)].Check(p.Estimator, p.Support); err != nil {
-			return setting.Errorf("select", p.Spec.Network.Select.Kind, "pairs are tested by --inference %s, which method %s lacks: take --select ebic or --method em-exact", testKind(p), p.Estimator.Name)
+			return setting.Errorf("select", p.Spec.Network.Select.Kind, "pairs are tested by Spec.Inference %s, which method %s lacks: take Spec.Network.Select ebic or Spec.Steps.Method em-exact", testKind(p), p.Estimator.Name)
 		}
 		if !c.Asked() {
 			c.Kind = testKind(p)
@@ -291,7 +291,7 @@ func checkInference(p *Prepared) (err error) {
 	for _, name := range kinds {
 		kind := inference.Kinds[name]
 		if p.missingness != nil && kind.NoLaw {
-			return setting.Errorf("inference", name, "it is not for tables whose cells are missing by a known law: take --inference bootstrap=N")
+			return setting.Errorf("inference", name, "it is not for tables whose cells are missing by a known law: take Spec.Inference bootstrap=N")
 		}
 		if err := kind.Check(p.Estimator, p.Support); err != nil {
 			return err
@@ -311,11 +311,11 @@ func automatic(p *Prepared) (kind, why string) {
 	}
 	switch t := p.Table; {
 	case t.D > automaticColumns:
-		return inference.None, fmt.Sprintf("they take long for more than %d columns: --inference %s", automaticColumns, kind)
+		return inference.None, fmt.Sprintf("they take long for more than %d columns: Spec.Inference %s", automaticColumns, kind)
 	case p.missingness != nil || inference.Kinds[kind].Check(p.Estimator, p.Support) != nil:
-		return inference.None, fmt.Sprintf("for method %s they come from resamples: --inference bootstrap=500", p.Estimator.Name)
+		return inference.None, fmt.Sprintf("for method %s they come from resamples: Spec.Inference bootstrap=500", p.Estimator.Name)
 	case !debias.Enough(t):
-		return inference.None, fmt.Sprintf("the table has too few rows for %d columns: --inference %s gives rough ones", t.D, kind)
+		return inference.None, fmt.Sprintf("the table has too few rows for %d columns: Spec.Inference %s gives rough ones", t.D, kind)
 	}
 	return kind, ""
 }
@@ -410,10 +410,10 @@ func checkMemory(p *Prepared) error {
 	if again := s.Inference.Resamples + s.Inference.Stability; again > 0 { // a table, a model and a path for each worker; a number and its place for each pair of a network
 		numbers *= 1 + float64(min(workers, again))
 		numbers += float64(again) * d * (d - 1)
-		return memory.Check(8*numbers, "choose columns (--columns), fewer workers (--workers) or resamples", "%d resamples of a network of %d columns from %d rows", again, t.D, n)
+		return memory.Check(8*numbers, "choose columns (ReadOptions.Columns), fewer workers (Spec.Steps.Workers) or resamples", "%d resamples of a network of %d columns from %d rows", again, t.D, n)
 	}
 	if lambdas > 0 {
-		return memory.Check(8*numbers, "choose columns (--columns), fewer λ (--lambdas)", "a network of %d columns from %d rows along %v λ", t.D, n, lambdas)
+		return memory.Check(8*numbers, "choose columns (ReadOptions.Columns), fewer λ (Spec.Network.Lambdas)", "a network of %d columns from %d rows along %v λ", t.D, n, lambdas)
 	}
-	return memory.Check(8*numbers, "choose columns (--columns)", "a fit to %d rows of %d columns", t.PassRows(), t.D)
+	return memory.Check(8*numbers, "choose columns (ReadOptions.Columns)", "a fit to %d rows of %d columns", t.PassRows(), t.D)
 }

@@ -64,9 +64,9 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if n := len(off) - namedColumns; n > 1 {
 		off = append(off[:namedColumns], fmt.Sprintf("%d more", n))
 	}
-	advice := "--model mixture, or energy with --objective denoising"
+	advice := "Spec.Model.Kind mixture, or energy with Spec.Objective.Kind denoising"
 	if own, ok := r.Model.Model.(*model.Mixed); ok {
-		advice = fmt.Sprintf(`more components (--model-options '{"components":%d}')`, 2*len(own.Weights))
+		advice = fmt.Sprintf(`more components (Spec.Model.Options '{"components":%d}')`, 2*len(own.Weights))
 	}
 	r.Converged = false
 	r.Verdict = fmt.Sprintf("NOT reliable: rows drawn from the model are unlike the table: %s; try %s. The fit itself: %s", strings.Join(off, "; "), advice, r.Verdict)

@@ -67,7 +67,7 @@ type Result struct {
 // ErrUnits says that a fit of standardised columns has no parameters for the table's own.
 var ErrUnits = errors.New("the fitted parameters cannot be given in the table's units")
 
-var errNotDefinite = errors.New("the covariances of the latent numbers have no inverse: leave out columns that repeat others (--exclude)")
+var errNotDefinite = errors.New("the covariances of the latent numbers have no inverse: leave out columns that repeat others (ReadOptions.Exclude)")
 
 // Diverged reports whether an estimate failed because a number was no longer finite or a
 // distribution ceased to exist: other settings may help.

@@ -260,7 +260,7 @@ func TestLikelihoodWithoutMaximum(t *testing.T) {
 	require.False(t, r.Converged)
 	require.Contains(t, r.Verdict, "NOT converged: the likelihood has no maximum")
 	require.Contains(t, r.Verdict, "as a and b come to depend on each other exactly: only 2 of 12 rows have all of them")
-	require.Contains(t, r.Verdict, "(--exclude a)")
+	require.Contains(t, r.Verdict, "(ReadOptions.Exclude a)")
 	g := r.Model.Model.(*model.Gaussian)
 	sigma := inverse(t, g.Precision())
 	require.InDelta(t, 1.2, sigma.At(0, 1)/sigma.At(0, 0), 1e-3, "the line through the two rows")
@@ -608,10 +608,10 @@ func TestNoStandardErrors(t *testing.T) {
 			s.Model.Kind = "energy"
 			return table
 		},
-		"take --method variw":             func(s *trainers.Spec) *data.Table { s.Steps.Method = "var"; return table },
-		"take --method em-variw":          func(s *trainers.Spec) *data.Table { s.Steps.Method = "em-chains"; return table },
+		"take Spec.Steps.Method variw":    func(s *trainers.Spec) *data.Table { s.Steps.Method = "var"; return table },
+		"take Spec.Steps.Method em-variw": func(s *trainers.Spec) *data.Table { s.Steps.Method = "em-chains"; return table },
 		"method zeroed is biased":         func(s *trainers.Spec) *data.Table { s.Steps.Method = "zeroed"; return table },
-		"leave --keep-units out":          func(s *trainers.Spec) *data.Table { s.KeepUnits = true; return table },
+		"leave Spec.KeepUnits out":        func(s *trainers.Spec) *data.Table { s.KeepUnits = true; return table },
 		"the objective draws at random":   func(s *trainers.Spec) *data.Table { s.Objective.Kind = "sliced"; return table },
 		"missing by a known law":          func(s *trainers.Spec) *data.Table { s.Missingness = law; return two },
 		"it is of networks; leave it out": func(s *trainers.Spec) *data.Table { s.Inference.Stability = 50; return table },

@@ -58,7 +58,7 @@ func findings(p *Prepared) ([]diagnose.Finding, error) {
 	if s.Steps.Method == "zeroed" && by == standardised && !p.Table.Complete() && err == nil && has.Density {
 		advice := ""
 		if s.Network == nil {
-			advice = "; for zeros in the table's units, as in the paper, add --keep-units"
+			advice = "; for zeros in the table's units, as in the paper, add Spec.KeepUnits"
 		}
 		found = append(found, note("zeroed", diagnose.Warning, []string{},
 			"zeroed sets missing cells to 0 after columns are standardised, which fills them with the column's mean%s", advice))
@@ -150,14 +150,14 @@ func contradicted(p *Prepared, columns []mcar.Column) []string {
 			names = append(names, e.Name)
 		}
 	}
-	advice := "say by which law they are missing (--missingness FILE), or have it estimated (--missingness estimate)"
+	advice := "say by which law they are missing (Spec.Missingness FILE), or have it estimated (Spec.Missingness estimate)"
 	if law != nil {
-		advice = "say by which law these are missing, too (--missingness)"
+		advice = "say by which law these are missing, too (Spec.Missingness)"
 	} else if len(names) > 0 {
 		if strings.HasPrefix(names[0], "em-exact") { // the one without an imputer's bias or chains
 			names = names[:1]
 		}
-		advice = fmt.Sprintf("use --method %s, which is right if cells are missing at random, or --missingness estimate", strings.Join(names, " or "))
+		advice = fmt.Sprintf("use Spec.Steps.Method %s, which is right if cells are missing at random, or Spec.Missingness estimate", strings.Join(names, " or "))
 	}
 	return []string{fmt.Sprintf("WARNING: cells are not missing completely at random: %s. Method %s takes them for that, so means, signs and sizes in the result can be wrong; %s", strings.Join(found, "; "), p.Estimator.Name, advice)}
 }

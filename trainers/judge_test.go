@@ -149,6 +149,6 @@ func TestZeroedIsMeanFilling(t *testing.T) {
 			require.Empty(t, warnings, "%v", c)
 			continue
 		}
-		require.Equal(t, []string{"zeroed sets missing cells to 0 after columns are standardised, which fills them with the column's mean; for zeros in the table's units, as in the paper, add --keep-units"}, warnings)
+		require.Equal(t, []string{"zeroed sets missing cells to 0 after columns are standardised, which fills them with the column's mean; for zeros in the table's units, as in the paper, add Spec.KeepUnits"}, warnings)
 	}
 }

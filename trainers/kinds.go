@@ -230,5 +230,5 @@ func (p *Prepared) LevelsText() string {
 			otherwise = append(otherwise, "takes levels as numbers")
 		}
 	}
-	return fmt.Sprintf("columns of levels (%s) enter as latent normal variables; --method em-exact %s", strings.Join(words, "; "), strings.Join(otherwise, " and "))
+	return fmt.Sprintf("columns of levels (%s) enter as latent normal variables; Spec.Steps.Method em-exact %s", strings.Join(words, "; "), strings.Join(otherwise, " and "))
 }

@@ -199,7 +199,7 @@ func TestWarnsOfCellsMissingAtRandom(t *testing.T) {
 		require.Equal(t, r.Assumption, r.Model.Outcome.Assumption)
 		require.Equal(t, c.warns, len(r.Warnings) > 0 && strings.HasPrefix(r.Warnings[0], "WARNING: cells are not missing completely at random: y is missing more often where x is low (p < 1e-15). Method "+c.method), "%s: %v", name, r.Warnings)
 		if c.warns && c.law == nil {
-			require.Contains(t, r.Warnings[0], "use --method em-exact")
+			require.Contains(t, r.Warnings[0], "use Spec.Steps.Method em-exact")
 		}
 	}
 }

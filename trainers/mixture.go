@@ -43,7 +43,7 @@ func checkNominal(s Spec, t *data.Table) error {
 	if names == nil || s.Network != nil {
 		return nil
 	}
-	return setting.Errorf("model", s.Model.Kind, "it takes numbers, and %s has levels without an order: take mixture, or leave it out (--exclude)", strings.Join(names, ", "))
+	return setting.Errorf("model", s.Model.Kind, "it takes numbers, and %s has levels without an order: take mixture, or leave it out (ReadOptions.Exclude)", strings.Join(names, ", "))
 }
 
 // mixed is the mixture of numbers and levels that is fitted, nil for another model.
@@ -96,13 +96,13 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 	case field == "stream":
 		return false, notStreamed(why)
 	default:
-		return false, setting.Errorf(field, value, "%s, and a mixture with levels (%s) is fitted by its likelihood: leave it out, or leave these columns out (--exclude)", why, strings.Join(names, ", "))
+		return false, setting.Errorf(field, value, "%s, and a mixture with levels (%s) is fitted by its likelihood: leave it out, or leave these columns out (ReadOptions.Exclude)", why, strings.Join(names, ", "))
 	}
 	if names == nil && p.Transform.Ordinal() != nil {
 		return false, nil
 	}
 	if p.Transform.Ordinal() != nil {
-		return false, setting.Errorf("ordinal", "", "ordered categories are intervals of a normal number, and a mixture takes levels as they are: leave it out, or take --nominal for columns of numbers")
+		return false, setting.Errorf("ordinal", "", "ordered categories are intervals of a normal number, and a mixture takes levels as they are: leave it out, or take ReadOptions.Nominal for columns of numbers")
 	}
 	o := model.MixtureOptions{}
 	if err := strictjson.Options(s.Model.Options, &o); err != nil {
@@ -165,7 +165,7 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	k := len(f.Model.Weights)
 	r.Verdict = fmt.Sprintf("converged: %s; the last of %d EM iterations added less than %.2g to a row's log density", componentsText(k, f.Tried), len(f.Turns), c.Tolerance)
 	if !f.Converged {
-		r.Verdict = fmt.Sprintf("NOT converged: %s; after %d EM iterations the last still added more than %.2g to a row's log density: allow more --iterations", componentsText(k, f.Tried), len(f.Turns), c.Tolerance)
+		r.Verdict = fmt.Sprintf("NOT converged: %s; after %d EM iterations the last still added more than %.2g to a row's log density: allow more Spec.Descent.Iterations", componentsText(k, f.Tried), len(f.Turns), c.Tolerance)
 	}
 	if k == 1 && p.original.Levels != nil && p.Table.D > 1 {
 		r.Warnings = append(r.Warnings, "one component: drawn levels are independent of the other columns, and more components did not predict held-out rows better; with more rows they may")

@@ -217,7 +217,7 @@ func TestMixtureUnlikeItsTable(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, r.Converged)
 	require.Regexp(t, `^NOT reliable: rows drawn from the model are unlike the table: the mean of income where city = Lima is (99|1\d\d)[.\d]*, drawn 1\d\d[.\d]*; `, r.Verdict)
-	require.Contains(t, r.Verdict, `try more components (--model-options '{"components":2}')`)
+	require.Contains(t, r.Verdict, `try more components (Spec.Model.Options '{"components":2}')`)
 	require.Equal(t, r.Verdict, r.Model.Outcome.Verdict)
 	require.Contains(t, r.Warnings[0], "one component: drawn levels are independent of the other columns")
 }
@@ -236,7 +236,7 @@ func TestMixtureWithLevelsRefuses(t *testing.T) {
 		"1 to 50 are":              func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"components":51}`) },
 		"takes levels as they are": func(s *trainers.Spec) { s.Transform.Columns = map[string]string{"yes": "ordinal"} },
 		"unknown field":            func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"k":1}`) },
-		"--exclude":                func(s *trainers.Spec) { s.Steps.Method = "iw" },
+		"ReadOptions.Exclude":      func(s *trainers.Spec) { s.Steps.Method = "iw" },
 		"city, yes) is fitted":     func(s *trainers.Spec) { s.Steps.Method = "iw" },
 	} {
 		s := mixtureSpec
@@ -251,7 +251,7 @@ func TestMixtureWithLevelsRefuses(t *testing.T) {
 func TestNominalColumnsAreNoNumbers(t *testing.T) {
 	for _, kind := range []string{"gaussian", "quartic", "energy", "score-network"} {
 		_, err := trainers.Prepare(cityTable(50), trainers.Spec{Model: trainers.ModelSpec{Kind: kind}})
-		require.ErrorContains(t, err, "it takes numbers, and city has levels without an order: take mixture, or leave it out (--exclude)")
+		require.ErrorContains(t, err, "it takes numbers, and city has levels without an order: take mixture, or leave it out (ReadOptions.Exclude)")
 	}
 }
 

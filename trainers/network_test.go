@@ -314,7 +314,7 @@ func TestRefusedCovariates(t *testing.T) {
 		"covariates agee: there is no such column (did you mean age?)": {Covariates: []string{"agee"}},
 		"covariates age: it is named twice":                            {Covariates: []string{"age", "age"}},
 		"a network needs two columns at least":                         {Covariates: []string{"age", "a", "b"}},
-		"take --penalty l1":                                            {Covariates: []string{"age"}, Penalty: regpath.Penalty{Kind: "adaptive"}},
+		"take Spec.Network.Penalty l1":                                 {Covariates: []string{"age"}, Penalty: regpath.Penalty{Kind: "adaptive"}},
 		"take ebic or fdr":                                             {Covariates: []string{"age"}, Select: regpath.Selection{Kind: "stability"}},
 	} {
 		_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c}, trainers.Run{})
@@ -322,7 +322,7 @@ func TestRefusedCovariates(t *testing.T) {
 	}
 	c := regpath.Config{Covariates: []string{"age"}}
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
-	require.ErrorContains(t, err, "take --method em-exact")
+	require.ErrorContains(t, err, "take Spec.Steps.Method em-exact")
 }
 
 // With --select fdr the edges are the pairs of small q values, their sizes are the estimates

@@ -15,10 +15,9 @@
 //	compare    whether two networks differ
 //	power      how many rows a network needs
 //
-// Nothing here prints; progress goes to a callback. Errors and warnings advise in the words of
-// the command line, whose flags (docs/reference/command-line.md) are the fields of Spec as
-// these are spelled in JSON, with dashes: --imputer-rate is imputer_rate, Spec.Steps.ImputerRate.
-// Those of reading a table, --columns, --exclude, --na, are of data.ReadOptions.
+// Nothing here prints; progress goes to a callback. Errors and warnings name the settings
+// that they advise, as Spec.Steps.Method and ReadOptions.Exclude (data.ReadOptions); the command
+// line translates these to its flags.
 package trainers
 
 import (

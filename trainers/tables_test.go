@@ -184,10 +184,10 @@ func TestRefusalsOfOrderedCategories(t *testing.T) {
 		want string
 	}{
 		"method":      {trainers.Spec{Transform: ordinal, Network: network(), Steps: engine.Config{Method: "var"}}, "take em-latent"},
-		"no ordinal":  {trainers.Spec{Network: network(), Steps: engine.Config{Method: "em-latent"}}, "--ordinal"},
-		"model":       {trainers.Spec{Transform: ordinal, Model: trainers.ModelSpec{Kind: "quartic"}}, "--model gaussian"},
+		"no ordinal":  {trainers.Spec{Network: network(), Steps: engine.Config{Method: "em-latent"}}, "Spec.Transform=ordinal"},
+		"model":       {trainers.Spec{Transform: ordinal, Model: trainers.ModelSpec{Kind: "quartic"}}, "Spec.Model.Kind gaussian"},
 		"bounds":      {trainers.Spec{Transform: ordinal, Network: network(), Domain: bounds}, "the latent number of a has no bounds"},
-		"law":         {trainers.Spec{Transform: ordinal, Network: network(), Missingness: &missingness.Model{}}, "--missingness"},
+		"law":         {trainers.Spec{Transform: ordinal, Network: network(), Missingness: &missingness.Model{}}, "Spec.Missingness"},
 		"errors":      {trainers.Spec{Transform: ordinal, Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
 		"network's":   {trainers.Spec{Transform: ordinal, Network: network(), Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
 		"no column":   {trainers.Spec{Transform: transform.Spec{Columns: map[string]string{"q": "ordinal"}}, Network: network()}, `ordinal q: there is no column "q"`},

@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"missingscore/cmd/picture"
+	"missingscore/cmd/words"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
@@ -119,7 +120,11 @@ type file struct {
 func write(set *atomicfile.Set, dir string, files []file) error {
 	for _, f := range files {
 		path := filepath.Join(dir, f.name)
-		if err := set.Write(path, f.write); err != nil {
+		write := f.write
+		if ext := filepath.Ext(f.name); ext == ".html" || ext == ".json" {
+			write = func(w io.Writer) error { return f.write(words.Writer{W: w}) }
+		}
+		if err := set.Write(path, write); err != nil {
 			return fmt.Errorf("writing %s: %w", path, err)
 		}
 	}

@@ -44,7 +44,7 @@ func tooSkewedForBound(e *examined) []Finding {
 	}
 	names := e.names(found)
 	return []Finding{{Severity: Warning, Columns: names, Functions: functions, Message: fmt.Sprintf("%s too skewed for %s: a normal distribution cut at a bound cannot have a standard deviation above its mean's distance from it: %s; transform %s (%s)",
-		columnsText(names)+plural(len(names), " is", " are"), plural(len(names), "its bound", "their bounds"), list(shown), plural(len(names), "it", "them"), flag("transform", functions))}}
+		columnsText(names)+plural(len(names), " is", " are"), plural(len(names), "its bound", "their bounds"), list(shown), plural(len(names), "it", "them"), set("Spec.Transform", functions))}}
 }
 
 // advised is the function that is advised for a column with these bounds.
@@ -81,7 +81,7 @@ func skewed(e *examined) []Finding {
 	}
 	names := e.names(found)
 	return []Finding{{Severity: Note, Columns: names, Functions: functions, Message: fmt.Sprintf("%s %s far from normal (skewness beyond 2 or heavy tails): a few rows decide about %s edges; think of a transform (%s)",
-		columnsText(names), plural(len(names), "is", "are"), plural(len(names), "its", "their"), flag("transform", functions))}}
+		columnsText(names), plural(len(names), "is", "are"), plural(len(names), "its", "their"), set("Spec.Transform", functions))}}
 }
 
 // normaliser is log or log1p where that leaves a column with a skewness below 1 and an excess

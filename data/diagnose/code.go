@@ -63,10 +63,10 @@ func (e *examined) codeFinding(v float64, in []int, marks []string, unsure bool)
 			}
 		}
 	}
-	advice := fmt.Sprintf("read it as one (%s, written as in the file, with its other marks)", flag("na", marks))
+	advice := fmt.Sprintf("read it as one (%s, written as in the file, with its other marks)", set("ReadOptions.NA", marks))
 	others := e.holding(v, in)
 	if len(others) > 0 {
-		advice = fmt.Sprintf("write NA in its place in the file: %s would also take the %s of %s for missing", flag("na", marks), data.FormatNumber(v), list(others))
+		advice = fmt.Sprintf("write NA in its place in the file: %s would also take the %s of %s for missing", set("ReadOptions.NA", marks), data.FormatNumber(v), list(others))
 	}
 	f := Finding{Severity: Warning, Columns: e.names(in)}
 	if len(others) == 0 && !unsure {
@@ -79,7 +79,7 @@ func (e *examined) codeFinding(v float64, in []int, marks []string, unsure bool)
 	case unsure:
 		f.Severity, what = Note, "stands apart from the other values of"
 	case !named(v) && !slices.Contains(conventionalBelow, v):
-		advice += "; if it is a limit of detection, say that too (--missingness, censored)"
+		advice += "; if it is a limit of detection, say that too (Spec.Missingness, censored)"
 	}
 	f.Message = fmt.Sprintf("%s %s %s: if it marks a missing cell, %s", data.FormatNumber(v), what, list(where), advice)
 	return f

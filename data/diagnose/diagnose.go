@@ -178,15 +178,15 @@ func columnsText(names []string) string {
 	return "columns " + list(names)
 }
 
-// flag is a flag with words as one argument, cut where it would be long.
-func flag(name string, words []string) string {
-	if len(words) > 4*listed && name == "transform" {
-		return "--transform npn, of every column"
+// set is a setting with words as its value, cut where they would be long.
+func set(name string, words []string) string {
+	if len(words) > 4*listed && name == "Spec.Transform" {
+		return "Spec.Transform npn, of every column"
 	}
 	if len(words) > 4*listed {
-		return fmt.Sprintf("--%s with the names of all %d", name, len(words))
+		return fmt.Sprintf("%s with the names of all %d", name, len(words))
 	}
-	return "--" + name + " " + shell.List(words)
+	return name + " " + shell.List(words)
 }
 
 func plural(n int, one, more string) string {

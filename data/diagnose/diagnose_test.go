@@ -63,7 +63,7 @@ func TestSumAndParts(t *testing.T) {
 	table := columns(t, 600, textureNames, texture)
 	f := only(t, table, diagnose.Setting{})
 	require.Equal(t, diagnose.Finding{Kind: "dependent", Severity: diagnose.Warning, Columns: []string{"total", "sand", "silt", "clay"},
-		Message:  "columns total, sand, silt and clay are nearly dependent: total ≈ sand + silt + clay (exact but for rounding), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (--exclude total)",
+		Message:  "columns total, sand, silt and clay are nearly dependent: total ≈ sand + silt + clay (exact but for rounding), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (ReadOptions.Exclude total)",
 		LeaveOut: []string{"total"}, Exact: "total ≈ sand + silt + clay"}, f)
 	gaps, err := data.HideMCAR(table, 0.45, stream.New(1))
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestIdentifiers(t *testing.T) {
 	} {
 		f := only(t, with(first), diagnose.Setting{})
 		require.Equal(t, "identifier", f.Kind, name)
-		require.Contains(t, f.Message, "leave it out (--id id)")
+		require.Contains(t, f.Message, "leave it out (ReadOptions.Exclude id)")
 	}
 	names = []string{"income", "b", "c"}
 	require.Empty(t, find(t, with(func(i int) float64 { return float64(i * 7919 % 60013) }), diagnose.Setting{}), "different by chance")
@@ -125,7 +125,7 @@ func TestCodes(t *testing.T) {
 		if coded {
 			require.Len(t, f, 1, "nothing else is said of the column")
 			require.Contains(t, f[0].Message, fmt.Sprintf("%g stands far outside the other values of age", c.value))
-			require.Contains(t, f[0].Message, fmt.Sprintf("--na NA,%g", c.value))
+			require.Contains(t, f[0].Message, fmt.Sprintf("ReadOptions.NA NA,%g", c.value))
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestTooSkewedForBound(t *testing.T) {
 	x := table.Column(0)
 	mean, sd := stat.MeanStdDev(x, nil)
 	require.Contains(t, f.Message, fmt.Sprintf("zinc (cut at 0, mean %.4g, standard deviation %.4g)", mean, sd))
-	require.Contains(t, f.Message, "--transform zinc=log")
+	require.Contains(t, f.Message, "Spec.Transform zinc=log")
 	spec, err := transform.Parse([]string{"zinc=log"})
 	require.NoError(t, err)
 	functions, err := spec.Fit(table, s)
@@ -151,7 +151,7 @@ func TestTooSkewedForBound(t *testing.T) {
 	upper := columns(t, 300, names, func(_ int, a, b, _, _ float64) []float64 { return []float64{-math.Exp(4 + 1.2*a), b} })
 	s = domain.All(2)
 	s.Upper[0] = 0
-	require.Contains(t, only(t, upper, diagnose.Setting{Domain: s}).Message, "--transform zinc=npn")
+	require.Contains(t, only(t, upper, diagnose.Setting{Domain: s}).Message, "Spec.Transform zinc=npn")
 
 	require.Equal(t, "skewed", only(t, table, diagnose.Setting{}).Kind, "without a bound it is a note")
 	require.Equal(t, diagnose.Note, only(t, table, diagnose.Setting{}).Severity)
@@ -189,7 +189,7 @@ func TestFewness(t *testing.T) {
 	f = only(t, rare, diagnose.Setting{})
 	require.Equal(t, "seldom-observed", f.Kind)
 	require.Contains(t, f.Message, "column c is observed in fewer than 19 of 100 rows (the least: 8)")
-	require.Contains(t, f.Message, "leave it out (--exclude c)")
+	require.Contains(t, f.Message, "leave it out (ReadOptions.Exclude c)")
 	two, err := rare.Select([]string{"a", "c"}) // without c there is nothing left to estimate
 	require.NoError(t, err)
 	f = only(t, two, diagnose.Setting{})
@@ -207,7 +207,7 @@ func TestFewness(t *testing.T) {
 	}), diagnose.Setting{})
 	require.Equal(t, "few-values", f.Kind)
 	require.Contains(t, f.Message, "columns a and b have only 2 to 5 different values")
-	require.Contains(t, f.Message, "for ordered levels add --ordinal a,b")
+	require.Contains(t, f.Message, "for ordered levels add Spec.Transform=ordinal a,b")
 
 	f = only(t, columns(t, 200, names, func(_ int, a, b, c, _ float64) []float64 { return []float64{max(a, -1), b, c} }), diagnose.Setting{})
 	require.Equal(t, "limit", f.Kind)
@@ -235,7 +235,7 @@ func TestOrdinalColumns(t *testing.T) {
 	})
 	require.Len(t, found, 2)
 	require.Equal(t, "categories", found[0].Kind)
-	require.Contains(t, found[0].Message, "column a has more than 12 categories (at most 40 are taken): as a number (without --ordinal) it gives")
+	require.Contains(t, found[0].Message, "column a has more than 12 categories (at most 40 are taken): as a number (without Spec.Transform=ordinal) it gives")
 	require.Contains(t, found[1].Message, "a category with fewer than 5 cells")
 	require.Contains(t, found[1].Columns, "b")
 }
@@ -301,7 +301,7 @@ func TestRounded(t *testing.T) {
 	require.Equal(t, "few-values", only(t, table, diagnose.Setting{}).Kind)
 	table.Rounded = map[string]string{"hash": "9007199254740993288"}
 	require.Equal(t, diagnose.Finding{Kind: "rounded", Severity: diagnose.Warning, Columns: []string{"hash"}, LeaveOut: []string{"hash"},
-		Message: "whole numbers of more digits than a computation holds (15) are rounded, so that different ones become equal: hash (9007199254740993288); leave it out (--exclude hash)"}, only(t, table, diagnose.Setting{}))
+		Message: "whole numbers of more digits than a computation holds (15) are rounded, so that different ones become equal: hash (9007199254740993288); leave it out (ReadOptions.Exclude hash)"}, only(t, table, diagnose.Setting{}))
 }
 
 // "None" may be a level of R's factors as well as Python's mark of a gap.
@@ -309,7 +309,7 @@ func TestCellsNone(t *testing.T) {
 	table := columns(t, 60, []string{"a", "b"}, func(_ int, a, b, _, _ float64) []float64 { return []float64{a, b} })
 	table.Nones = map[string]int{"b": 7}
 	require.Equal(t, diagnose.Finding{Kind: "none-cells", Severity: diagnose.Note, Columns: []string{"b"},
-		Message: "cells None are read as missing (7 of b): if None is a level, name the marks of missing cells without it (--na NA)"}, only(t, table, diagnose.Setting{}))
+		Message: "cells None are read as missing (7 of b): if None is a level, name the marks of missing cells without it (ReadOptions.NA NA)"}, only(t, table, diagnose.Setting{}))
 }
 
 // A table pooled of two sources: one of them never asked b.

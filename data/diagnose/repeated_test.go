@@ -80,7 +80,7 @@ func TestRepeatedRows(t *testing.T) {
 		return []float64{math.Round(1e4*rng.NormFloat64()) / 1e4, math.Round(1e5*rng.NormFloat64()) / 1e5, float64(rng.IntN(2))}
 	}
 	once := func(int) int { return 1 }
-	require.Equal(t, []string{"285 of 300 rows repeat another row in every cell: copies count as evidence, so that intervals are too narrow and edges too many; keep one of each, or give their number as weights (--weights)"},
+	require.Equal(t, []string{"285 of 300 rows repeat another row in every cell: copies count as evidence, so that intervals are too narrow and edges too many; keep one of each, or give their number as weights (Table.Weights)"},
 		kinds(t, rows(15, measured, func(int) int { return 20 }), "repeated-rows"))
 	require.Contains(t, kinds(t, rows(200, measured, func(i int) int { return 1 + i%2 + i%3/2 }), "repeated-rows")[0], "of 366 rows repeat", "by different numbers of copies")
 	require.Empty(t, kinds(t, rows(300, measured, once), "repeated-rows"))

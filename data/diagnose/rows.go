@@ -51,7 +51,7 @@ func fewRows(e *examined) []Finding {
 	case n < fewestRows:
 		return []Finding{{Severity: Warning, Message: fmt.Sprintf("only %d rows: of columns that have nothing to do with each other, correlations up to %.2f are to be expected in so few; get more rows, or take the result as a first look", n, math.Tanh(1.96/math.Sqrt(float64(max(n-3, 1)))))}}
 	case e.Unpenalised && n <= e.D:
-		return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d rows for %d columns: they do not determine the precision of a normal distribution without a penalty; leave columns out (--exclude), or estimate a network", n, e.D)}}
+		return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d rows for %d columns: they do not determine the precision of a normal distribution without a penalty; leave columns out (ReadOptions.Exclude), or estimate a network", n, e.D)}}
 	case n <= e.D:
 		return []Finding{{Severity: Note, Message: fmt.Sprintf("%d rows for %d columns: only strong partial correlations can be found in so few", n, e.D)}}
 	}
@@ -77,7 +77,7 @@ func seldomObserved(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(seldom)
-	leaveOut, advice := names, fmt.Sprintf("leave %s out (%s)", plural(len(names), "it", "them"), flag("exclude", names))
+	leaveOut, advice := names, fmt.Sprintf("leave %s out (%s)", plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))
 	if e.D-len(names) < 2 { // which would leave nothing to estimate
 		leaveOut, advice = nil, "get more rows, or take the result as a first look"
 	}
@@ -150,7 +150,7 @@ func repeated(e *examined) []Finding {
 	if float64(extra) < repeatedShare*float64(n) {
 		return nil
 	}
-	return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d of %d rows repeat another row in every cell: copies count as evidence, so that intervals are too narrow and edges too many; keep one of each, or give their number as weights (--weights)", extra, n)}}
+	return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d of %d rows repeat another row in every cell: copies count as evidence, so that intervals are too narrow and edges too many; keep one of each, or give their number as weights (Table.Weights)", extra, n)}}
 }
 
 // equalRows numbers the different rows, gives the number of each row and how many each is.

@@ -38,7 +38,7 @@ func fewValues(e *examined) []Finding {
 		count = fmt.Sprintf("%d to %d", least, most)
 	}
 	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s only %s different values: %s; for ordered levels add %s, for categories %s",
-		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is treated as a number", "they are treated as numbers"), flag("ordinal", names), flag("nominal", names))}}
+		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is treated as a number", "they are treated as numbers"), set("Spec.Transform=ordinal", names), set("ReadOptions.Nominal", names))}}
 }
 
 // limits notes columns whose largest or smallest value stands so often that it may be a limit of detection.
@@ -56,7 +56,7 @@ func limits(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("one value at the end of %s stands far more often than any other: %s; if it is a limit of detection, read it as missing (--na) and say so (--missingness, censored)",
+	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("one value at the end of %s stands far more often than any other: %s; if it is a limit of detection, read it as missing (ReadOptions.NA) and say so (Spec.Missingness, censored)",
 		columnsText(names), list(shown))}}
 }
 
@@ -96,7 +96,7 @@ func categories(e *examined) (found []Finding) {
 	}
 	if many != nil {
 		names := e.names(many)
-		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s more than %d categories (at most %d are taken): as %s (without --ordinal) %s much the same at less cost",
+		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s more than %d categories (at most %d are taken): as %s (without Spec.Transform=ordinal) %s much the same at less cost",
 			columnsText(names), plural(len(names), "has", "have"), manyCategories, transform.MostCategories, plural(len(names), "a number", "numbers"), plural(len(names), "it gives", "they give"))})
 	}
 	if thin != nil {
@@ -118,7 +118,7 @@ func noneCells(e *examined) []Finding {
 	if names == nil {
 		return nil
 	}
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("cells None are read as missing (%s): if None is a level, name the marks of missing cells without it (--na NA)", strings.Join(counts, ", "))}}
+	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("cells None are read as missing (%s): if None is a level, name the marks of missing cells without it (ReadOptions.NA NA)", strings.Join(counts, ", "))}}
 }
 
 func rounded(e *examined) []Finding {
@@ -136,7 +136,7 @@ func rounded(e *examined) []Finding {
 	}
 	names := e.names(found)
 	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("whole numbers of more digits than a computation holds (15) are rounded, so that different ones become equal: %s; leave %s out (%s)",
-		list(shown), plural(len(names), "it", "them"), flag("exclude", names))}}
+		list(shown), plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
 }
 
 const leastIncreasing = 20 // rows, where only their order tells
@@ -154,12 +154,8 @@ func identifiers(e *examined) []Finding {
 	}
 	names := e.names(found)
 	first := e.columns[found[0]].first
-	advice := flag("exclude", names)
-	if len(names) == 1 {
-		advice = flag("id", names)
-	}
 	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("%s %s (%.6g, %.6g, …: no value twice), as an identifier or a time does, and would be taken for a measurement; leave %s out (%s)",
-		columnsText(names), plural(len(names), "counts or names the rows", "count or name the rows"), first[0], first[1], plural(len(names), "it", "them"), advice)}}
+		columnsText(names), plural(len(names), "counts or names the rows", "count or name the rows"), first[0], first[1], plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
 }
 
 // identifies says whether no two cells are equal and they rise by equal steps; or they are

@@ -164,7 +164,7 @@ func TestDamagedWorkbooks(t *testing.T) {
 	t.Setenv(memory.Variable, "1MB")
 	bookOf(t, path, map[string]string{texts: "<sst>" + strings.Repeat("<si><t>abcdefgh</t></si>", 20000) + "</sst>"})
 	_, err = read(t, path, "")
-	require.ErrorContains(t, err, path+", with its texts, needs about 1 MB of memory, and 1 MB can be used: take fewer rows, or leave columns out of the file, or set --memory")
+	require.ErrorContains(t, err, path+", with its texts, needs about 1 MB of memory, and 1 MB can be used: take fewer rows, or leave columns out of the file, or set MISSINGSCORE_MEMORY")
 }
 
 // Cells without names follow each other, and every way to write a cell is read.

@@ -225,7 +225,7 @@ func (m *Moments) agrees(other *Moments) error {
 		return fmt.Errorf("column %q is in one of them alone", more[0])
 	}
 	if m.OfPairs() != other.OfPairs() {
-		return errors.New("one has moments of pairs of columns alone (--pairs-only), the other those of patterns of gaps: take both in the same way")
+		return errors.New("one has moments of pairs of columns alone (moments.Options.Pairs), the other those of patterns of gaps: take both in the same way")
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func (m *Moments) Select(names []string) (*Moments, error) {
 		s.Low[k], s.High[k], s.origin[k] = m.Low[j], m.High[j], m.origin[j]
 	}
 	if m.OfPairs() {
-		return nil, errors.New("of moments of pairs (--pairs-only) columns cannot be left out: choose them when the moments are taken")
+		return nil, errors.New("of moments of pairs (moments.Options.Pairs) columns cannot be left out: choose them when the moments are taken")
 	}
 	s.Dropped = m.Dropped
 	same := make([]float64, len(names))

@@ -295,7 +295,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"a", "b", "x"}, false, `column "c" is in one of them alone; the other has "x" in its place`},
 		{[]string{"a", "c", "b"}, false, `the columns are in another order: column 2 is "b" in one and "c" in the other`},
 		{[]string{"a", "b", "c", "d"}, false, `column "d" is in one of them alone`},
-		{[]string{"a", "b", "c"}, true, "one has moments of pairs of columns alone (--pairs-only), the other those of patterns of gaps: take both in the same way"},
+		{[]string{"a", "b", "c"}, true, "one has moments of pairs of columns alone (moments.Options.Pairs), the other those of patterns of gaps: take both in the same way"},
 	} {
 		other, err := New(c.names, Options{Pairs: c.pairs})
 		require.NoError(t, err)

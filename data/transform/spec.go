@@ -125,7 +125,7 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 		}
 		columns[j] = Kinds[kind].Fit(t.Column(j), t.ColumnWeights(j), support.Lower[j], support.Upper[j])
 		if o, ok := columns[j].(*Ordinal); ok && len(o.values) > MostCategories {
-			return nil, setting.Errorf("ordinal", name, "column %s has %d different values, and at most %d are taken for ordered categories: treat it as a number (leave it out), or with --transform %s=npn by its ranks", name, len(o.values), MostCategories, shell.List([]string{name}))
+			return nil, setting.Errorf("ordinal", name, "column %s has %d different values, and at most %d are taken for ordered categories: treat it as a number (leave it out), or with Spec.Transform %s=npn by its ranks", name, len(o.values), MostCategories, shell.List([]string{name}))
 		}
 	}
 	if !slices.ContainsFunc(columns, func(f Function) bool { return f != nil }) {

@@ -168,7 +168,7 @@ func TestMissingness(t *testing.T) {
 	_, err = fit(t, table, nil, "a=log").Missingness(m, names)
 	require.NoError(t, err)
 	_, err = fit(t, table, nil, "c=logit").Missingness(m, names)
-	require.ErrorContains(t, err, "transform c=logit: --missingness hides b by a logistic regression on c")
+	require.ErrorContains(t, err, "transform c=logit: Spec.Missingness hides b by a logistic regression on c")
 }
 
 // What cannot be read or used is said with its place.

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -12,13 +13,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"missingscore/cmd/words"
 )
 
-// messages are the folders whose strings name flags to the user of the program; those of tools
-// for ourselves name the flags of other programs.
-var messages = []string{"cmd/", "data/", "graph/", "losses/", "nets/", "trainers/"}
-
-// A flag that a message advises is one of the program's.
+// A flag that a message advises is one of the program's; packages below cmd name settings, which
+// the command translates.
 func TestFlagsOfMessagesExist(t *testing.T) {
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference/command-line.md"))
 	require.NoError(t, err)
@@ -27,25 +27,43 @@ func TestFlagsOfMessagesExist(t *testing.T) {
 		known[line[1]] = true
 	}
 	require.NotEmpty(t, known)
+	for name, flag := range words.Flags {
+		require.True(t, known[regexp.MustCompile("^--[a-z-]+").FindString(flag)], name)
+	}
 	flag := regexp.MustCompile(`--[a-z][a-z-]*`)
-	named := 0
+	flags, settings := 0, 0
 	each(t, ".go", func(path string) {
-		if strings.HasSuffix(path, "_test.go") || !slices.ContainsFunc(messages, func(of string) bool { return strings.HasPrefix(path, of) }) {
+		ofProgram := strings.HasPrefix(path, "cmd/")
+		ofLibrary := slices.ContainsFunc([]string{"data/", "graph/", "losses/", "nets/", "trainers/", "internal/memory/"}, func(of string) bool { return strings.HasPrefix(path, of) })
+		if strings.HasSuffix(path, "_test.go") || !ofProgram && !ofLibrary {
 			return
 		}
 		files := token.NewFileSet()
 		file, err := parser.ParseFile(files, filepath.Join(root, path), nil, 0)
 		require.NoError(t, err)
 		ast.Inspect(file, func(n ast.Node) bool {
-			if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
-				for _, name := range flag.FindAllString(text.Value, -1) {
-					if named++; !known[name] {
-						t.Errorf("%s:%d advises %s, which no command has", path, files.Position(text.Pos()).Line, name)
-					}
+			text, ok := n.(*ast.BasicLit)
+			if !ok || text.Kind != token.STRING {
+				return true
+			}
+			at := fmt.Sprintf("%s:%d", path, files.Position(text.Pos()).Line)
+			for _, name := range flag.FindAllString(text.Value, -1) {
+				switch flags++; {
+				case name == "--long" || name == "--ultra": // zstd's
+				case ofLibrary:
+					t.Errorf("%s names the flag %s: name the setting, as Spec.Steps.Method, with a line in cmd/words", at, name)
+				case !known[name]:
+					t.Errorf("%s advises %s, which no command has", at, name)
+				}
+			}
+			for _, name := range words.Name.FindAllString(text.Value, -1) {
+				if settings++; ofLibrary && words.Flags[name] == "" {
+					t.Errorf("%s names %s, which has no flag in cmd/words", at, name)
 				}
 			}
 			return true
 		})
 	})
-	require.Greater(t, named, 100)
+	require.Greater(t, flags, 50)
+	require.Greater(t, settings, 80)
 }

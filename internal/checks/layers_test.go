@@ -26,7 +26,7 @@ var layers = [][]string{
 	{"trainers/posterior", "trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
 	{"trainers/rows", "trainers/mixed", "trainers/gaussian/mcem", "trainers/gaussian/em", "trainers/penalty", "trainers/descent", "trainers/gaussian/sparse", "trainers/regpath", "trainers/inference", "trainers/inference/debias", "trainers/inference/bootstrap", "trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
-	{"cmd/picture", "cmd/report", "cmd"},
+	{"cmd/words", "cmd/picture", "cmd/report", "cmd"},
 }
 
 const module = "missingscore/"

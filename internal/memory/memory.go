@@ -18,12 +18,9 @@ import (
 	"sync/atomic"
 )
 
-// How much memory may be used is said, as 8GB or 500MB, by the command line's Flag or else by the environment
-// Variable. Where neither is set, it is share of what is free when it is first asked for.
-const (
-	Flag     = "--memory"
-	Variable = "MISSINGSCORE_MEMORY"
-)
+// Variable of the environment says, as 8GB or 500MB, how much memory may be used; Use goes before
+// it. Where neither is set, it is share of what is free when it is first asked for.
+const Variable = "MISSINGSCORE_MEMORY"
 
 const (
 	share   = 0.8
@@ -38,20 +35,20 @@ var free = sync.OnceValue(func() float64 {
 	return unknown
 })
 
-// given is the size that Flag has; nil: none.
+// given is the size that Use has; nil: none.
 var given atomic.Pointer[float64]
 
-// Use makes text, the value of Flag, the limit, whatever Variable is. It fails if text is no size.
+// Use makes text the limit, whatever Variable is. It fails if text is no size.
 func Use(text string) error {
 	bytes, ok := parse(text)
 	if !ok {
-		return fmt.Errorf("%s %s: %s", Flag, text, expected)
+		return fmt.Errorf("%s: %s", text, expected)
 	}
 	given.Store(&bytes)
 	return nil
 }
 
-// UseVariable makes Variable the limit again, for a command line without Flag.
+// UseVariable makes Variable the limit again.
 func UseVariable() { given.Store(nil) }
 
 // Limit is how many bytes may be used. It fails if Variable is asked, and is no size.
@@ -105,7 +102,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	advice := fmt.Sprintf("set %s or %s where there is more", Flag, Variable)
+	advice := fmt.Sprintf("set %s where there is more", Variable)
 	if e.Advice != "" {
 		advice = e.Advice + ", or " + advice
 	}

@@ -44,7 +44,7 @@ func TestUse(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 8e9, limit)
 	for _, text := range []string{"", "8", "GB", "-1GB", "NaNGB"} {
-		require.EqualError(t, memory.Use(text), "--memory "+text+": a size is expected, as 8GB or 500MB")
+		require.EqualError(t, memory.Use(text), text+": a size is expected, as 8GB or 500MB")
 	}
 	memory.UseVariable()
 	_, err = memory.Limit()
@@ -55,8 +55,8 @@ func TestCheck(t *testing.T) {
 	t.Setenv(memory.Variable, "1GB")
 	require.NoError(t, memory.Check(1e9, "", "x"))
 	require.EqualError(t, memory.Check(3.25e9, "choose fewer", "a table of %d", 5),
-		"a table of 5 needs about 3.25 GB of memory, and 1 GB can be used: choose fewer, or set --memory or MISSINGSCORE_MEMORY where there is more")
-	require.EqualError(t, memory.Check(4e12, "", "it"), "it needs about 4 TB of memory, and 1 GB can be used: set --memory or MISSINGSCORE_MEMORY where there is more")
+		"a table of 5 needs about 3.25 GB of memory, and 1 GB can be used: choose fewer, or set MISSINGSCORE_MEMORY where there is more")
+	require.EqualError(t, memory.Check(4e12, "", "it"), "it needs about 4 TB of memory, and 1 GB can be used: set MISSINGSCORE_MEMORY where there is more")
 }
 
 func TestReadFile(t *testing.T) {

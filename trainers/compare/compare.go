@@ -163,7 +163,7 @@ func (r *Result) gapWarnings() []string {
 	if n := len(columns) - 1; n > 0 {
 		text = fmt.Sprintf("%s, and %d more columns differ", text, n)
 	}
-	advice := "--inference model or robust compares estimates by their own standard errors"
+	advice := "Spec.Inference model or robust compares estimates by their own standard errors"
 	if len(r.Pairs) > 0 && r.Pairs[0].Estimates != nil {
 		advice = "rely on the comparison of estimates, which does not permute"
 	}

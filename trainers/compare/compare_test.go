@@ -196,7 +196,7 @@ func TestGapWarnings(t *testing.T) {
 	r := Result{Gaps: []mcar.Share{{Name: "a", Missing: [2]int{1, 30}, Rows: [2]int{50, 50}, P: 0.001, Corrected: 0.002}, {Name: "b", P: 0.5, Corrected: 0.5}, {Name: "c", P: 0.01, Corrected: 0.01}}}
 	require.Len(t, r.gapWarnings(), 1)
 	require.Contains(t, r.gapWarnings()[0], "WARNING: the two groups differ in which cells are missing: a is missing in 2 % and 60 % of the rows (p 0.002), and 1 more columns differ. Permuted rows take their gaps along")
-	require.Contains(t, r.gapWarnings()[0], "not whether the networks are equal: --inference model or robust compares")
+	require.Contains(t, r.gapWarnings()[0], "not whether the networks are equal: Spec.Inference model or robust compares")
 	r.Pairs = []Difference{{Estimates: &Estimates{}}}
 	require.Contains(t, r.gapWarnings()[0], "not whether the networks are equal: rely on the comparison of estimates")
 	require.Empty(t, (&Result{Gaps: r.Gaps[1:2]}).gapWarnings())

@@ -222,7 +222,7 @@ func byName(name string) (optimiser, error) {
 func choose(name string, p Problem) (optimiser, error) {
 	switch asked := name != "" && name != "auto"; {
 	case asked && p.Streamed && name != adamName:
-		return optimiser{}, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave --stream out")
+		return optimiser{}, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave PrepareFile out")
 	case asked:
 		o, err := byName(name)
 		if err == nil && o.refusal(p) != nil {

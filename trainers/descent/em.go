@@ -193,6 +193,6 @@ func (d *degenerate) verdict(t *data.Table, turns int) string {
 		why = fmt.Sprintf("they do in all of the %d rows that have them", d.Rows)
 	}
 	seldom := slices.MinFunc(d.Columns, func(j, k int) int { return cmp.Compare(t.ObservedIn(j), t.ObservedIn(k)) })
-	return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations it still grows as %s and %s come to depend on each other exactly: %s; leave one of them out (--exclude %s), or estimate a network, whose penalty keeps it finite",
+	return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations it still grows as %s and %s come to depend on each other exactly: %s; leave one of them out (ReadOptions.Exclude %s), or estimate a network, whose penalty keeps it finite",
 		turns, strings.Join(names[:len(names)-1], ", "), names[len(names)-1], why, t.Names[seldom])
 }

@@ -39,7 +39,7 @@ func (c Config) checkPenalised(p Problem) error {
 	case !ok:
 		return refuse("it shrinks what ties columns together, one number for each pair, as models gaussian and quartic have it and this model does not; leave it out")
 	case p.Streamed:
-		return refuse("its λ and its fits go by all rows at once, and those of a streamed file are not held; leave --stream out, or the penalty")
+		return refuse("its λ and its fits go by all rows at once, and those of a streamed file are not held; leave PrepareFile out, or the penalty")
 	case p.Estimator.Deterministic() && !p.Estimator.Minimises():
 		return refuse("method %s solves an equation, to whose loss no penalty can be added; take method exact, or for a network the command network, which has penalties of its own", p.Estimator.Name)
 	case c.Validation != nil && *c.Validation != 0:

@@ -46,5 +46,5 @@ func MixingWarnings(m *mcmc.Mixing) []string {
 	if m == nil || m.RHat <= mostRHat {
 		return nil
 	}
-	return []string{fmt.Sprintf("the chains that complete the rows have not met: split R-hat %.2f over rows (root mean square), %.2f in row %d, should be below %v; the conditional may have several modes, or the fit too few steps: compare with variw, or with chains started from another --seed", m.RHat, m.Worst, m.Row+1, mostRHat)}
+	return []string{fmt.Sprintf("the chains that complete the rows have not met: split R-hat %.2f over rows (root mean square), %.2f in row %d, should be below %v; the conditional may have several modes, or the fit too few steps: compare with variw, or with chains started from another Spec.Steps.Seed", m.RHat, m.Worst, m.Row+1, mostRHat)}
 }

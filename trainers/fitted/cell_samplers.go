@@ -102,7 +102,7 @@ func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
 	return s, s.refuses(f)
 }
 
-var errScoreAlone = errors.New("the model is a score without a log density, not fitted along levels of noise, and cannot be drawn from: fit it with --objective denoising of kind exploding or preserving")
+var errScoreAlone = errors.New("the model is a score without a log density, not fitted along levels of noise, and cannot be drawn from: fit it with Spec.Objective.Kind denoising of kind exploding or preserving")
 
 func (f *Model) regressed() bool { return f.Missingness != nil && f.Missingness.Logistic != nil }
 

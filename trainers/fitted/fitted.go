@@ -42,7 +42,7 @@ type Model struct {
 	Missingness *missingness.Model
 }
 
-var errNetworkOfLevels = errors.New("it is a network of columns with levels, from which no rows are drawn, filled or scored: fill the gaps of a table by impute TABLE, or fit a model by fit --model mixture")
+var errNetworkOfLevels = errors.New("it is a network of columns with levels, from which no rows are drawn, filled or scored: fill the gaps of a table by impute TABLE, or fit a model by fit Spec.Model.Kind mixture")
 
 // Fitted is the model of a file, ready for use. That of a network of columns with levels is refused.
 func (s *Saved) Fitted() (*Model, error) {

@@ -190,7 +190,7 @@ const (
 func (r *Imputed) Extrapolated(t *data.Table) (problems []string) {
 	for _, c := range Summarise(t, r.Values, r.Draws) {
 		if o := c.Observed; o.N >= judgedCells && c.Imputed.N >= extrapolatedDraws && c.Outside > extrapolatedShare {
-			problems = append(problems, fmt.Sprintf("%.0f %% of the draws of %s lie outside what was observed (%.4g to %.4g): its gaps lie where the table has no values of it (--pmm keeps to observed values)", 100*c.Outside, c.Name, o.Low, o.High))
+			problems = append(problems, fmt.Sprintf("%.0f %% of the draws of %s lie outside what was observed (%.4g to %.4g): its gaps lie where the table has no values of it (MatchConfig.Donors keeps to observed values)", 100*c.Outside, c.Name, o.Low, o.High))
 		}
 	}
 	return problems

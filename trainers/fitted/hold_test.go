@@ -100,7 +100,7 @@ func TestDrawsThatExtrapolate(t *testing.T) {
 		return r.Extrapolated(table)
 	}
 	require.Empty(t, problems(3, 10))
-	require.Equal(t, []string{"37 % of the draws of volume lie outside what was observed (10 to 29): its gaps lie where the table has no values of it (--pmm keeps to observed values)"}, problems(3, 11))
+	require.Equal(t, []string{"37 % of the draws of volume lie outside what was observed (10 to 29): its gaps lie where the table has no values of it (MatchConfig.Donors keeps to observed values)"}, problems(3, 11))
 	require.Empty(t, problems(1, 9))
 }
 

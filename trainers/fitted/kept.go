@@ -20,9 +20,9 @@ import (
 const predictive = "predictive"
 
 var (
-	errPredictive    = errors.New("the model was kept by impute --model-out, and its draws are from the posterior predictive distribution: use predictive, or leave the sampler out (auto)")
-	errNotPredictive = errors.New("predictive is for models that impute --model-out keeps, and this is another: leave the sampler out (auto)")
-	errKeptMatch     = errors.New("the model keeps no rows, of which predictive-mean matching would take values: leave it out (--pmm)")
+	errPredictive    = errors.New("the model holds draws of the parameters of an imputation: use the sampler predictive or auto")
+	errNotPredictive = errors.New("predictive is for models kept by an imputation, and this is another: use auto")
+	errKeptMatch     = errors.New("the model keeps no rows, of which predictive-mean matching would take values: leave it out (MatchConfig.Donors)")
 )
 
 func refusesPredictive(f *Model) error {

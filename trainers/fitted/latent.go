@@ -24,9 +24,9 @@ const (
 
 var (
 	errLatent      = errors.New("the model has ordered categories, of which intervals of latent numbers are known: draw by latent, or leave the sampler out (auto)")
-	errNotLatent   = errors.New("latent is for models of ordered categories (--ordinal), this is another: leave the sampler out (auto)")
-	errLatentMatch = errors.New("the model draws categories that were seen: its draws of ordered categories need no predictive-mean matching, leave it out (--pmm)")
-	errLatentScore = errors.New("the model has ordered categories: a row of intervals has no score; fit another model without --ordinal, whose scores are of the codes taken for numbers")
+	errNotLatent   = errors.New("latent is for models of ordered categories (Spec.Transform=ordinal), this is another: leave the sampler out (auto)")
+	errLatentMatch = errors.New("the model draws categories that were seen: its draws of ordered categories need no predictive-mean matching, leave it out (MatchConfig.Donors)")
+	errLatentScore = errors.New("the model has ordered categories: a row of intervals has no score; fit another model without Spec.Transform=ordinal, whose scores are of the codes taken for numbers")
 )
 
 func (f *Model) ordinal() bool { return f.Posterior == nil && f.Transform.Ordinal() != nil }

@@ -83,7 +83,7 @@ func TestModelsOfCategoriesRefuse(t *testing.T) {
 	_, err = fitted.Score(t.Context(), f, table, fitted.ImputeConfig{})
 	require.ErrorContains(t, err, "a row of intervals has no score")
 	_, err = fitted.Match(t.Context(), f, table, &fitted.Imputed{Draws: 1, Values: table.Values}, fitted.MatchConfig{})
-	require.ErrorContains(t, err, "--pmm")
+	require.ErrorContains(t, err, "MatchConfig.Donors")
 	plain := *f
 	plain.Transform = nil
 	_, err = fitted.Impute(t.Context(), &plain, table, fitted.ImputeConfig{Sampler: "latent"})

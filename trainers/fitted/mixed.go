@@ -13,7 +13,7 @@ import (
 
 var (
 	errLevels      = errors.New("the model has levels, which have no derivative, and rows and cells are drawn exactly: use exact, or leave the sampler out (auto)")
-	errLevelsMatch = errors.New("the model has levels, and predictive-mean matching is by expectations of numbers: leave it out (--pmm), or take missingscore impute TABLE --pmm")
+	errLevelsMatch = errors.New("the model has levels, and predictive-mean matching is by expectations of numbers: leave it out (MatchConfig.Donors), or impute the table itself with it")
 )
 
 // mixed is the model if it is one of numbers and levels, else nil.

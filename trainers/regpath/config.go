@@ -145,7 +145,7 @@ func (c *Config) resolveRefit(law bool) error {
 	case own && c.PathOnly:
 		return setting.Errorf("select", kind, "its edges are of no point of the path, and the path's points are all that is asked for")
 	case own && c.Refit != nil && !*c.Refit:
-		return setting.Errorf("select", kind, "its edges are of no point of the path, so that they have no sizes but those of a refit; leave --refit=false out")
+		return setting.Errorf("select", kind, "its edges are of no point of the path, so that they have no sizes but those of a refit; leave Spec.Network.Refit=false out")
 	case c.Refit != nil:
 		refit = *c.Refit
 	case own:
@@ -249,11 +249,11 @@ func (c Config) checkCovariates(p engine.Problem) error {
 	case p.Domain.Bounded() || p.Missingness != nil:
 		refusal = "they are for columns without bounds whose cells are missing at random: leave the bounds or the law of missing cells out, or take the covariates as columns of the network"
 	case c.Penalty != (Penalty{}) && c.Penalty.Kind != l1:
-		refusal = "their pairs are without a penalty, which " + c.Penalty.Kind + " has no place for: take --penalty l1"
+		refusal = "their pairs are without a penalty, which " + c.Penalty.Kind + " has no place for: take Spec.Network.Penalty l1"
 	case c.Schedule == Fixed:
-		refusal = "their pairs are without a penalty, which steps along draws have no place for: take --method em-exact"
+		refusal = "their pairs are without a penalty, which steps along draws have no place for: take Spec.Steps.Method em-exact"
 	case c.Select.Kind == byStability:
-		refusal = "the bounds of --select stability are for networks whose pairs have all to be chosen: take ebic or fdr"
+		refusal = "the bounds of Spec.Network.Select stability are for networks whose pairs have all to be chosen: take ebic or fdr"
 	}
 	if refusal != "" {
 		return setting.Errorf("covariates", strings.Join(c.Covariates, ","), "%s", refusal)

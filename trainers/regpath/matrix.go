@@ -434,14 +434,14 @@ const fewRows = 10
 // warnings tell of pairs that few rows have, and of moments that are not sure.
 func (m *matrix) warnings() (out []string) {
 	if m.of.Unsettled {
-		other := ", or take --method pairwise"
+		other := ", or take Spec.Steps.Method pairwise"
 		if m.covariates.blocks != nil {
 			other = ""
 		}
 		out = append(out, "the iterations of stochastic EM had not settled, so correlations of the latent numbers are less sure than their rows make them: leave out columns that nearly repeat others or have a category with few cells"+other)
 	}
 	if m.of.Least < fewRows {
-		out = append(out, fmt.Sprintf("the pair of columns with the fewest rows together has %g: little is known of its second moment, and of what follows from it; leave out columns with few values (--exclude)", m.of.Least))
+		out = append(out, fmt.Sprintf("the pair of columns with the fewest rows together has %g: little is known of its second moment, and of what follows from it; leave out columns with few values (ReadOptions.Exclude)", m.of.Least))
 	}
 	return out
 }

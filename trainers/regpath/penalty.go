@@ -145,13 +145,13 @@ func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Co
 	case kind == auto && !method.Deterministic():
 		refusal = fmt.Sprintf("it compares paths, and those of method %s are of draws; name a penalty, or take em-exact or exact", method.Name)
 	case kind == auto && (c.LambdaMax != 0 || c.LambdaMin != 0):
-		refusal = "each penalty has λ of its own, so that none can be given; leave --lambda-max and --lambda-min out, or name a penalty"
+		refusal = "each penalty has λ of its own, so that none can be given; leave Spec.Network.LambdaMax and Spec.Network.LambdaMin out, or name a penalty"
 	case kind == ridge && c.Select.Kind == byCV:
 		refusal = "its networks come without distributions that rows held out could judge; take another selection, or another penalty"
 	case kind == ridge && c.PathOnly:
 		refusal = "its path has no estimate that could be the result; it needs the refit after the path"
 	case kind == ridge && c.Refit != nil && !*c.Refit:
-		refusal = "its networks have no sizes but those of a refit; leave --refit=false out"
+		refusal = "its networks have no sizes but those of a refit; leave Spec.Network.Refit=false out"
 	case kind != l1 && p.Missingness != nil:
 		refusal = "its pilot is of cells missing at random; here take l1"
 	}
@@ -199,7 +199,7 @@ func (c Config) spanAlike(p engine.Problem) (Config, error) {
 func (c Config) span(ratio float64, top func() float64) (Config, error) {
 	if c.LambdaMax == 0 {
 		if c.LambdaMax = top(); c.LambdaMax == 0 {
-			return c, errors.New("no two columns vary together at all: the network is empty at every λ, and a path has no beginning; look at the table, or give --lambda-max")
+			return c, errors.New("no two columns vary together at all: the network is empty at every λ, and a path has no beginning; look at the table, or give Spec.Network.LambdaMax")
 		}
 	}
 	setting.Default(&c.LambdaMin, c.LambdaMax/ratio)

@@ -144,7 +144,7 @@ var selectors = []selector{
 		describe: func(s Selection, _, _ bool) string {
 			return fmt.Sprintf("stability: edges in a share of %g or more of the networks of %d complementary half samples, whose size is such that at most %g false ones are expected", s.Share, 2*halvings, s.FalseEdges)
 		}},
-	{name: byFDR, form: "fdr[=RATE] (pairs with q ≤ RATE by --inference model or robust: about that share of the edges is false)",
+	{name: byFDR, form: "fdr[=RATE] (pairs with q ≤ RATE by Spec.Inference model or robust: about that share of the edges is false)",
 		judges: true, gamma: true, tests: true, searches: true, ownEdges: true,
 		parse: func(s *Selection, value string) (err error) {
 			if value != "" {

@@ -112,7 +112,7 @@ func TestRefusals(t *testing.T) {
 		{"em-full", Config{Select: own("cv")}, "select cv: method em-full solves an equation"},
 		{"exact", Config{Select: Selection{Kind: "stars", Beta: 0.5}}, "select stars=0.5"},
 		{"exact", Config{Select: Selection{Kind: "density", Density: 1.5}}, "select density=1.5"},
-		{"em-exact", Config{Select: own("stability"), Refit: new(false)}, "leave --refit=false out"},
+		{"em-exact", Config{Select: own("stability"), Refit: new(false)}, "leave Spec.Network.Refit=false out"},
 		{"em-exact", Config{Select: own("stability"), PathOnly: true}, "select stability: its edges are of no point of the path, and the path's points are all"},
 		{"em-exact", Config{Select: own("fdr"), Refit: new(false)}, "select fdr: its edges are of no point of the path"},
 		{"exact", Config{Penalty: by(auto), LambdaMin: 0.1}, "penalty auto: each penalty has λ of its own"},

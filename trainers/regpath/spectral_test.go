@@ -45,7 +45,7 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 		require.True(t, p.Unfinished)
 	}
 	require.False(t, r.State.Points[r.State.Refine.Index].Unfinished)
-	require.Contains(t, r.Warnings()[0], "2 iterations did not reach the minimum, and they are not chosen: raise --iterations")
+	require.Contains(t, r.Warnings()[0], "2 iterations did not reach the minimum, and they are not chosen: raise Spec.Network.Iterations")
 	require.Contains(t, r.Warnings()[1], "the path ends at λ")
 	judged, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Penalty: Penalty{Kind: "l1"}, MaxIter: 2, StopTol: 1e-9, Select: Selection{Kind: "ebic"}})
 	require.Equal(t, judgedPatience, judged.patience())

@@ -105,7 +105,7 @@ func (r *Run) Verdict() string {
 	case f.Projections > 0:
 		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was projected back in %d of the last %d %s; %s", f.Projections, within, made, advice)
 	}
-	return fmt.Sprintf("NOT converged: after %d more %s %s the %s; raise --iterations", f.Iterations, made, at, moves)
+	return fmt.Sprintf("NOT converged: after %d more %s %s the %s; raise Spec.Network.Iterations", f.Iterations, made, at, moves)
 }
 
 // Warnings are what the user should know of the path and of the choice of λ.
@@ -179,7 +179,7 @@ func (r *Run) unfinishedWarning() []string {
 	if len(lambdas) == len(r.State.Points) {
 		chosen = "the choice is among unfinished networks"
 	}
-	return []string{fmt.Sprintf("at %s, %d iterations did not reach the minimum, and %s: raise --iterations, or leave out columns that others nearly determine", from, r.Config.MaxIter, chosen)}
+	return []string{fmt.Sprintf("at %s, %d iterations did not reach the minimum, and %s: raise Spec.Network.Iterations, or leave out columns that others nearly determine", from, r.Config.MaxIter, chosen)}
 }
 
 const denseShare = 0.8 // of all pairs: less is not a dense end of a path

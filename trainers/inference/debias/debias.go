@@ -36,13 +36,13 @@ func init() {
 	}
 }
 
-const instead = "take --inference bootstrap=N"
+const instead = "take Spec.Inference bootstrap=N"
 
 func check(kind string, e estimator.Estimator, s *domain.Domain) error {
 	_, ok := equationOf(e)
 	switch {
 	case s.Bounded() && kind == Model:
-		return setting.Errorf("inference", kind, "on a domain errors by the model have no closed form: take --inference robust, or bootstrap=N")
+		return setting.Errorf("inference", kind, "on a domain errors by the model have no closed form: take Spec.Inference robust, or bootstrap=N")
 	case s.Bounded() && !e.Source.Normal && !e.NeedsCompleteRows():
 		return setting.Errorf("inference", kind, "on a domain it is for the methods em-exact, exact and full, and not for %s: %s", e.Name, instead)
 	case !s.Bounded() && !ok:
@@ -121,7 +121,7 @@ func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Resul
 		r.Warnings = append(r.Warnings, fmt.Sprintf("cells are not missing completely at random, and the intervals take that into account in part only: the observed information of so few rows is too uncertain to be taken alone, and counts for %.0f %% beside the expected one", 100*e.Own))
 	}
 	if depends && !own {
-		r.Warnings = append(r.Warnings, "cells are not missing completely at random, and the intervals are for such cells: those of edges may be too narrow; take --method em-exact with --inference robust")
+		r.Warnings = append(r.Warnings, "cells are not missing completely at random, and the intervals are for such cells: those of edges may be too narrow; take Spec.Steps.Method em-exact with Spec.Inference robust")
 	}
 	if !robust {
 		tails, err := tailsOf(n.Table, at.Mean(), at.Precision(), n.Engine.Config.Workers)
@@ -246,7 +246,7 @@ func fewRows(t *data.Table, robust bool) []string {
 		return nil
 	}
 	if model := enough(t.D, false); model < least {
-		other = fmt.Sprintf(" (%d by --inference model, if rows are normal)", model)
+		other = fmt.Sprintf(" (%d by Spec.Inference model, if rows are normal)", model)
 	}
 	return []string{fmt.Sprintf("intervals and p values are for tables with more rows: a pair of columns is together in %.0f rows on average, and %d are needed for intervals that cover as often as they say%s", mean, least, other)}
 }

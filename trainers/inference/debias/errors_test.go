@@ -55,7 +55,7 @@ func TestTailsOfScaledRows(t *testing.T) {
 		tails, err := tailsOf(table, []float64{1, 2, 3, 4}, p, 1)
 		require.NoError(t, err)
 		require.Greater(t, tails.z, 5.)
-		require.Contains(t, tails.warnings()[0], "take --inference robust")
+		require.Contains(t, tails.warnings()[0], "take Spec.Inference robust")
 		ratios = append(ratios, tails.ratio)
 	}
 	mean, sd := stat.MeanStdDev(ratios, nil)

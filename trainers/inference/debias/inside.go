@@ -48,7 +48,7 @@ func StepInside(ctx context.Context, p Inside) (e *Estimate, why string, err err
 		return nil, "there are no more rows than columns", nil
 	}
 	size := float64(d * (d + 3) / 2)
-	if err := memory.Check(8*size*size*float64(6+3*max(1, p.Workers)), "take --inference bootstrap=N", "the errors of the %.0f parameters of %d columns", size, d); err != nil {
+	if err := memory.Check(8*size*size*float64(6+3*max(1, p.Workers)), "take Spec.Inference bootstrap=N", "the errors of the %.0f parameters of %d columns", size, d); err != nil {
 		return nil, "", err
 	}
 	r, free, err := p.root(ctx)

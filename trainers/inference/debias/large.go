@@ -92,7 +92,7 @@ func (p Problem) largeRoom() error {
 		m := float64(len(gapsOf(p.Table, g[0])))
 		numbers += m * m
 	}
-	return memory.Check(8*numbers, "use --inference bootstrap=N", "one step for %.0f columns", d)
+	return memory.Check(8*numbers, "use Spec.Inference bootstrap=N", "one step for %.0f columns", d)
 }
 
 // operator is the expected Hessian of the likelihood by P as a map of symmetric matrices that is not

@@ -51,7 +51,7 @@ var ErrSingular = errors.New("the second derivatives of the loss are singular: t
 const DirectColumns = 150
 
 // ErrTooManyColumns says that there are too many columns for the marginal loss's second derivatives.
-var ErrTooManyColumns = fmt.Errorf("there are more than %d columns, for which second derivatives are those of --method em-exact only", DirectColumns)
+var ErrTooManyColumns = fmt.Errorf("there are more than %d columns, for which second derivatives are those of Spec.Steps.Method em-exact only", DirectColumns)
 
 // Step makes one Newton step from θ̂ and gives its standard errors
 // (docs/theory/inference.md#eq-one-step),
@@ -78,7 +78,7 @@ func Step(p Problem) (*Estimate, error) {
 		triangles = 2
 	}
 	defer memory.Held(4 * size * size * triangles)()
-	if err := memory.Check(8*size*(triangles*size/2+2*formTogether+float64(blockWidth*(1+3*max(2, p.Workers)))), "use --inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, p.Table.D); err != nil {
+	if err := memory.Check(8*size*(triangles*size/2+2*formTogether+float64(blockWidth*(1+3*max(2, p.Workers)))), "use Spec.Inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, p.Table.D); err != nil {
 		return nil, err
 	}
 	n, err := newNormal(p.Mean, p.Precision)

@@ -220,7 +220,7 @@ type Fit struct {
 // mostParameters is what differences of gradients are made for.
 const mostParameters = 2000
 
-const leaveOut = "leave --inference out"
+const leaveOut = "leave Spec.Inference out"
 
 // Check refuses, as an error of the setting inference or stability, what has no standard errors.
 func Check(c inference.Config, f Fit) error {
@@ -238,32 +238,32 @@ func Check(c inference.Config, f Fit) error {
 	case f.Law:
 		return refuse("it is not for tables whose cells are missing by a known law; " + leaveOut)
 	case f.KeepUnits:
-		return refuse("its differences are of standardised columns; leave --keep-units out")
+		return refuse("its differences are of standardised columns; leave Spec.KeepUnits out")
 	case losses.Draws(f.Objective):
-		return refuse("the objective draws at random, and its draws cannot be held fixed; take --objective auto")
+		return refuse("the objective draws at random, and its draws cannot be held fixed; take Spec.Objective.Kind auto")
 	}
 	if _, ok := f.Objective.(losses.Noising); ok {
-		return refuse("the model is of rows with noise added; take --objective auto")
+		return refuse("the model is of rows with noise added; take Spec.Objective.Kind auto")
 	}
 	e := f.Estimator
 	switch {
 	case e.Assumption() == losses.NoneHolds && !f.Table.Complete():
-		return refuse("method " + e.Name + " is biased, and intervals around its estimate would miss the truth; take --method em-full, or iw")
+		return refuse("method " + e.Name + " is biased, and intervals around its estimate would miss the truth; take Spec.Steps.Method em-full, or iw")
 	case e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal: // nothing is known of what their distribution does as the parameters move
 		instead := "variw"
 		if e.Assumption() == losses.MAR {
 			instead = "em-variw"
 		}
-		return refuse("the draws of method " + e.Name + " have no density that weights could follow; take --method " + instead + ", or em-full")
+		return refuse("the draws of method " + e.Name + " have no density that weights could follow; take Spec.Steps.Method " + instead + ", or em-full")
 	}
 	size := len(values(f.Model))
 	if size > mostParameters {
-		return refuse(fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (--columns)", size, mostParameters))
+		return refuse(fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (ReadOptions.Columns)", size, mostParameters))
 	}
 	// Draws, what they are moved to and what they come from; matrices of parameters and scales.
 	t, r := f.Table, number(e, f.Table.N, f.Draws)
 	drawn, wide := float64(t.N)*float64(r)*float64(t.D+1), float64(size+2*t.D)
-	return memory.Check(8*(3*drawn+8*wide*wide), "leave --inference out, choose columns (--columns) or fewer --draws",
+	return memory.Check(8*(3*drawn+8*wide*wide), "leave Spec.Inference out, choose columns (ReadOptions.Columns) or fewer Spec.Steps.Draws",
 		"standard errors of %d parameters from %d rows with %d draws each", size, t.N, r)
 }
 
@@ -296,10 +296,10 @@ const (
 
 func (p Problem) warnings(e *equation, r *Result) (out []string) {
 	if r.Away > far {
-		out = append(out, fmt.Sprintf("the model's parameters are up to %.1f standard errors from the root of the method's equation, which estimates and intervals are of: the fit ended elsewhere, by held-out rows (--validation), after its passes (--epochs, --rate), or by its fewer --draws", r.Away))
+		out = append(out, fmt.Sprintf("the model's parameters are up to %.1f standard errors from the root of the method's equation, which estimates and intervals are of: the fit ended elsewhere, by held-out rows (Spec.Descent.Validation), after its passes (Spec.Descent.Epochs, Spec.Descent.Rate), or by its fewer Spec.Steps.Draws", r.Away))
 	}
 	if r.Bias > biased {
-		out = append(out, fmt.Sprintf("the weights of the draws bias the estimates by about %.1f standard errors, which intervals do not have in them; take more --draws", r.Bias))
+		out = append(out, fmt.Sprintf("the weights of the draws bias the estimates by about %.1f standard errors, which intervals do not have in them; take more Spec.Steps.Draws", r.Bias))
 	}
 	if n, k := e.n, len(e.free); n < fewRows*k {
 		out = append(out, fmt.Sprintf("intervals of parameters are for tables with more rows: %d rows for %d parameters, %d for each are needed", n, k, fewRows))
@@ -312,9 +312,9 @@ func (p Problem) warnings(e *equation, r *Result) (out []string) {
 	for k, w := range of.Weights { // components at the edge of what there can be
 		switch least := slices.Min(of.Deviations[k]); {
 		case n*w < componentN:
-			out = append(out, fmt.Sprintf("component %d has the weight of %.1f rows: its errors mean nothing; take fewer components (--model-options)", k+1, n*w))
+			out = append(out, fmt.Sprintf("component %d has the weight of %.1f rows: its errors mean nothing; take fewer components (Spec.Model.Options)", k+1, n*w))
 		case least < narrow:
-			out = append(out, fmt.Sprintf("component %d has shrunk to %.2g of a column's deviation: at that edge its errors mean nothing; take fewer components (--model-options)", k+1, least))
+			out = append(out, fmt.Sprintf("component %d has shrunk to %.2g of a column's deviation: at that edge its errors mean nothing; take fewer components (Spec.Model.Options)", k+1, least))
 		}
 	}
 	return out
