@@ -11,10 +11,11 @@ import (
 	"slices"
 
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/filelock"
 )
 
-// ReadLines are the whole lines of a results file; none if it does not exist. It
-// fails if its columns are others.
+// ReadLines returns the lines of a results file without its header, and without an incomplete last
+// line. A missing file has none. It fails if the columns differ from header.
 func ReadLines(path string, header []string) ([][]string, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -36,14 +37,14 @@ func ReadLines(path string, header []string) ([][]string, error) {
 	return lines[1:], nil
 }
 
-// WriteLines writes a results file, whole or not at all.
+// WriteLines writes a results file atomically.
 func WriteLines(path string, header []string, lines [][]string) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
 		return csv.NewWriter(w).WriteAll(slices.Insert(slices.Clone(lines), 0, header))
 	})
 }
 
-// mend cuts off a last line without its end, which a killed run leaves behind.
+// mend truncates an incomplete last line, which a killed run leaves.
 func mend(path string) error {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,5 +59,15 @@ func mend(path string) error {
 	return nil
 }
 
-// whole is the length of the lines that have their ends.
+// whole returns the length of the complete lines.
 func whole(text []byte) int { return bytes.LastIndexByte(text, '\n') + 1 }
+
+// Lock opens or creates a results file and locks it until it is closed or the process ends. It fails
+// if another run holds the lock. On a disk without locks it always succeeds.
+func Lock(path string) (*os.File, error) {
+	f, err := filelock.Open(path)
+	if errors.Is(err, filelock.ErrHeld) {
+		return nil, fmt.Errorf("%s is being written by another run: wait until it ends, or choose another folder", path)
+	}
+	return f, err
+}

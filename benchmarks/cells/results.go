@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Results are the lines of the finished cells, in the order of the grid.
+// Results holds the lines of finished cells in the order of the grid.
 type Results struct {
 	Columns []string
 	Lines   [][]string
 }
 
-// Column is the place of a column.
+// Column returns the index of a column. It fails if there is none.
 func (r Results) Column(name string) (int, error) {
 	if i := slices.Index(r.Columns, name); i >= 0 {
 		return i, nil
@@ -20,7 +20,7 @@ func (r Results) Column(name string) (int, error) {
 	return 0, fmt.Errorf("there is no column %q among %s", name, strings.Join(r.Columns, ", "))
 }
 
-// Distinct are the values of a column, in the order of the grid.
+// Distinct returns the distinct values of a column in the order of the grid.
 func (r Results) Distinct(column string) ([]string, error) {
 	i, err := r.Column(column)
 	if err != nil {
@@ -35,8 +35,8 @@ func (r Results) Distinct(column string) ([]string, error) {
 	return out, nil
 }
 
-// Select are the lines of cells in their order, out of those in any order; the first
-// line of a cell counts.
+// Select returns the lines of the cells in the order of the cells. If a cell has several lines, the
+// first counts.
 func Select(cells []Cell, lines [][]string) [][]string { return inOrder(cells, byKey(cells, lines)) }
 
 func byKey(cells []Cell, lines [][]string) map[string][]string {

@@ -11,17 +11,16 @@ import (
 	"sync"
 )
 
-// Hooks are told how a run goes; each may be nil. They are called one at a time.
+// Hooks report the progress of a run. Each may be nil; calls do not overlap.
 type Hooks struct {
-	Progress func(done, total int)         // of the cells that were missing; first 0
-	Failed   func(key []string, err error) // a cell that failed; the rest goes on
-	Absent   func(key []string, err error) // a cell that needs what is not here (ErrAbsent)
+	Progress func(done, total int)         // of the missing cells, from 0
+	Failed   func(key []string, err error) // other cells still run
+	Absent   func(key []string, err error) // the cell failed with ErrAbsent
 }
 
-// Run appends to path what is missing of the cells, on so many workers, and
-// returns the finished ones' lines in the order of the cells. A cell that fails or
-// panics is told to the hook and does not stop the rest; a line that cannot be
-// written does. A line torn by a crash is cut off first.
+// Run runs the cells without a line in the file path and appends their lines. It returns the lines of
+// all finished cells in the order of the cells. A cell that fails or panics is reported to a hook and
+// does not stop the run; a failed write does. Run truncates an incomplete last line first.
 func Run(ctx context.Context, path string, header []string, cells []Cell, workers int, hooks Hooks) ([][]string, error) {
 	if len(cells) == 0 {
 		return nil, nil
@@ -68,7 +67,7 @@ func Run(ctx context.Context, path string, header []string, cells []Cell, worker
 	return inOrder(cells, have), context.Cause(ctx)
 }
 
-// feed hands out the cells until there are none, or the context ends.
+// feed sends the cells until the context ends.
 func feed(ctx context.Context, queue chan<- Cell, cells []Cell) {
 	defer close(queue)
 	for _, c := range cells {
@@ -80,7 +79,7 @@ func feed(ctx context.Context, queue chan<- Cell, cells []Cell) {
 	}
 }
 
-// running is what the workers of a run share.
+// running is shared by the workers of a run.
 type running struct {
 	file           *os.File
 	columns, total int
@@ -92,13 +91,13 @@ type running struct {
 	done int
 }
 
-// finish writes a cell's line, or tells why it has none.
+// finish writes a cell's line, or reports its error.
 func (r *running) finish(ctx context.Context, c Cell, values []string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	line := slices.Concat(c.Key, values)
 	if err == nil && len(line) != r.columns {
-		err = fmt.Errorf("it gave %d numbers for %d columns", len(values), r.columns-len(c.Key))
+		err = fmt.Errorf("%d values for %d columns", len(values), r.columns-len(c.Key))
 	}
 	if err != nil {
 		hook := r.hooks.Failed
@@ -118,7 +117,7 @@ func (r *running) finish(ctx context.Context, c Cell, values []string, err error
 	}
 }
 
-// appendLine writes by one call, so that the line is there whole or not at all.
+// appendLine writes a line by one system call.
 func appendLine(f *os.File, line []string) error {
 	var text bytes.Buffer
 	if err := csv.NewWriter(&text).WriteAll([][]string{line}); err != nil {

@@ -137,7 +137,6 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	g := cells.Grid{
 		Key:   []string{designColumn, lawColumn, columnsColumn, rowsColumn, "replicate", kindColumn},
 		Value: []string{edgesColumn, edgeCoverColumn, otherCoverColumn, edgeErrorColumn, otherErrorColumn, edgeSEColumn, otherSEColumn, biasColumn, nullColumn, foundColumn, falseColumn, warnedColumn, secondsColumn, pathColumn},
-		Clock: []string{secondsColumn, pathColumn},
 	}
 	type place struct {
 		design, law              string

@@ -8,7 +8,7 @@ import (
 	"missingscore/benchmarks/harness"
 )
 
-func TestLately(t *testing.T) {
+func TestRecentCache(t *testing.T) {
 	made := 0
 	l := harness.NewRecentCache[int, int](2)
 	get := func(key int) {
@@ -21,5 +21,5 @@ func TestLately(t *testing.T) {
 	}
 	require.Equal(t, 3, made)
 	get(1)
-	require.Equal(t, 4, made, "the third pushed the first out")
+	require.Equal(t, 4, made, "the third key evicted the first")
 }

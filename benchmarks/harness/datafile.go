@@ -2,21 +2,17 @@ package harness
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"missingscore/benchmarks/cells"
 )
 
-// FolderVariable is the environment variable that names the folder of the real tables,
-// where the settings do not.
+// FolderVariable is the environment variable that names the folder of the real tables.
 const FolderVariable = "MISSINGSCORE_DATA"
 
-// DataPath is where a real table is looked for.
+// DataPath returns the path of a real table. An empty folder means FolderVariable.
 func DataPath(folder, file string) string {
 	if filepath.IsAbs(file) {
 		return file
@@ -24,17 +20,10 @@ func DataPath(folder, file string) string {
 	return filepath.Join(cmp.Or(folder, os.Getenv(FolderVariable)), file)
 }
 
-// Present fails with cells.ErrAbsent where the file is not there.
+// Present fails with cells.ErrAbsent if the file cannot be found.
 func Present(path string) error {
-	var why string
-	switch _, err := os.Stat(path); {
-	case errors.Is(err, fs.ErrNotExist):
-		why = "there is no file " + path
-	case errors.Is(err, syscall.ENOTDIR):
-		why = filepath.Dir(path) + " is no folder"
-	default:
-		return err
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("%w: %w; set %s to the folder that holds %s", cells.ErrAbsent, err, FolderVariable, filepath.Base(path))
 	}
-	return fmt.Errorf("%w: %s; name the folder that holds %s by the environment variable %s or the setting \"folder\"",
-		cells.ErrAbsent, why, filepath.Base(path), FolderVariable)
+	return nil
 }

@@ -1,32 +1,43 @@
-// Package harness runs experiments: their cells into folders of results, whole, in shards,
-// or one at a time, and goes on where a run was stopped.
+// Package harness runs the cells of experiments, whole, in shards or one at a time, and stores
+// finished cells so that an interrupted run continues.
 package harness
 
 import (
 	"encoding/json"
+	"io"
 
 	"missingscore/benchmarks/cells"
 )
 
-// Experiment is a grid of cells under a name. Its package has its settings and its grid; the
-// program lists it.
+// Experiment is a named grid of cells.
 type Experiment struct {
-	Name   string // as in "run NAME"
-	Title  string
-	Source string // section and figure of the paper, or the document that it is of
-	// Settings is its config.json, embedded: {"full": {…}, "smoke": {…}}. Every setting
-	// is written out; "ours" lists those that the paper does not state.
-	Settings []byte
+	Name     string // as in "run NAME"
+	Title    string
+	Source   string // section and figure of the paper, or a page of this project
+	Settings []byte // {"full": {…}, "smoke": {…}}; "ours" lists the settings that the paper does not state
 
-	// Grid gives the cells for settings of one size and a number of replicates. Keys
-	// are setting columns, then replicate, then method. But for the columns that the grid
-	// names as Clock, the same seed gives the same line anywhere. The data that cells read
-	// need not be here.
+	// Grid returns the cells for one size of settings. Key columns are the setting, then
+	// replicate, then method. It does not read data files.
 	Grid func(settings json.RawMessage, replicates int) (cells.Grid, error)
 }
 
-// SettingsOf gives the settings of a size, "full" or "smoke", as Grid takes them.
+// SettingsOf returns the settings of size "full" or "smoke".
 func (e Experiment) SettingsOf(size string) (json.RawMessage, error) {
 	m, err := newManifest(e, Options{Smoke: size == "smoke"})
 	return m.Settings, err
+}
+
+// Options of a run.
+type Options struct {
+	Out        string
+	Smoke      bool   // use the small settings
+	Replicates int    // 0: as in the settings
+	Shard      int    // from 1 to Shards
+	Shards     int    // 0: all cells
+	Workers    int    // concurrent cells; 0: number of processors
+	Config     []byte // settings that replace the experiment's own; nil: none
+	Cell       string // run only the cell with this key, joined by commas
+
+	Progress func(experiment string, done, total int) // may be nil
+	Log      io.Writer                                // failures, skipped cells and notes; nil: discarded
 }

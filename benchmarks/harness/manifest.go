@@ -1,14 +1,13 @@
 package harness
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -17,17 +16,15 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// cellsFile holds an experiment's finished cells, one a line, in the order of the grid
-// when the run is over. A shard has a file of its own.
 const (
-	cellsFile    = "cells.csv"
+	cellsFile    = "cells.csv" // one line for each finished cell, in the order of the grid after a whole run
 	shardPattern = "cells-%d-of-%d.csv"
 	runFile      = "run.json"
 
-	replicateColumn = "replicate" // of every grid's key
+	replicateColumn = "replicate" // in the key of each grid
 )
 
-// manifest is what a folder of results came from.
+// manifest is run.json: how the cells of a folder were computed.
 type manifest struct {
 	Experiment string          `json:"experiment"`
 	Size       string          `json:"size"`
@@ -35,11 +32,6 @@ type manifest struct {
 	Settings   json.RawMessage `json:"settings"`
 }
 
-// mostReplicates are far more than any experiment needs, and few enough that memory holds a list
-// of their cells.
-const mostReplicates = 100_000
-
-// newManifest reads the settings of the size that is asked for.
 func newManifest(e Experiment, o Options) (manifest, error) {
 	text := e.Settings
 	if o.Config != nil {
@@ -56,12 +48,12 @@ func newManifest(e Experiment, o Options) (manifest, error) {
 	if o.Smoke {
 		size, settings = "smoke", sizes.Smoke
 	}
+	if settings == nil {
+		return manifest{}, fmt.Errorf("settings: there is no %q", size)
+	}
 	m := manifest{Experiment: e.Name, Size: size, Settings: settings, Replicates: o.Replicates}
 	if o.Config != nil {
 		m.Size += ", own settings"
-	}
-	if m.Settings == nil {
-		return manifest{}, fmt.Errorf("settings: there is no %q among them", size)
 	}
 	if m.Replicates == 0 {
 		var s struct{ Replicates int }
@@ -71,43 +63,33 @@ func newManifest(e Experiment, o Options) (manifest, error) {
 		m.Replicates = s.Replicates
 	}
 	if m.Replicates < 1 {
-		return manifest{}, fmt.Errorf("%d replicates: at least one is needed, in the settings or asked for", m.Replicates)
+		return manifest{}, fmt.Errorf("%d replicates: at least 1 is needed", m.Replicates)
 	}
-	if m.Replicates > mostReplicates {
-		return manifest{}, fmt.Errorf("%d replicates: at most %d are possible, whose cells are all listed first", m.Replicates, mostReplicates)
-	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, m.Settings); err != nil {
-		return manifest{}, fmt.Errorf("settings: %w", strictjson.Plainly(err))
-	}
-	m.Settings = compact.Bytes()
 	return m, nil
 }
 
-// grid is the experiment's.
 func (m manifest) grid(e Experiment) (cells.Grid, error) {
 	g, err := e.Grid(m.Settings, m.Replicates)
-	if err != nil {
-		return g, err
+	if err == nil {
+		if err = g.Check(); err != nil {
+			err = fmt.Errorf("settings: %w", err)
+		}
 	}
-	if err := g.Check(); err != nil {
-		return g, fmt.Errorf("settings: %w", err)
-	}
-	return g, nil
+	return g, err
 }
 
-// same says how two runs differ other than in their replicates and in what is called ours.
+// same fails if two runs differ in more than replicates and the list "ours".
 func (m manifest) same(other manifest, dir string) error {
-	if m.Experiment != other.Experiment || m.Size != other.Size || !maps.EqualFunc(m.values(), other.values(), func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+	if m.Experiment != other.Experiment || m.Size != other.Size || !reflect.DeepEqual(m.values(), other.values()) {
 		return fmt.Errorf("%s is of a %s run of %s with other settings: choose another folder", dir, m.Size, m.Experiment)
 	}
 	return nil
 }
 
-// values are the settings that cells depend on.
-func (m manifest) values() (values map[string]json.RawMessage) {
+// values returns the settings without "ours".
+func (m manifest) values() (values map[string]any) {
 	if json.Unmarshal(m.Settings, &values) != nil {
-		return nil // read has refused it already, or Grid will
+		return nil
 	}
 	delete(values, "ours")
 	return values
@@ -117,7 +99,7 @@ func (m manifest) write(dir string) error {
 	return atomicfile.Write(filepath.Join(dir, runFile), func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", " ")
-		e.SetEscapeHTML(false) // the settings are compared to the byte when the run goes on
+		e.SetEscapeHTML(false)
 		return e.Encode(m)
 	})
 }
@@ -131,15 +113,10 @@ func readManifest(dir string) (m manifest, err error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("%s: %w", path, strictjson.Plainly(err))
 	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, m.Settings); err != nil {
-		return m, fmt.Errorf("%s: %w", path, strictjson.Plainly(err))
-	}
-	m.Settings = compact.Bytes()
 	return m, nil
 }
 
-// finished are the lines of all files of cells in a folder, and the last replicate among them.
+// finished reads all files of cells in a folder. last is the highest replicate among their lines.
 func finished(dir string, grid cells.Grid) (lines [][]string, last int, err error) {
 	files, err := fs.Glob(os.DirFS(dir), "cells*.csv")
 	if err != nil {

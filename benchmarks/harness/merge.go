@@ -12,8 +12,31 @@ import (
 	"missingscore/benchmarks/cells"
 )
 
-// Merge joins what shards of the experiments left in folders, and what is in out/NAME
-// already, into out/NAME/cells.csv. It returns how many cells of the grids are still missing.
+// Loaded holds the finished cells of an experiment.
+type Loaded struct {
+	Results cells.Results
+	Key     []string // the key columns, the first of Results.Columns
+}
+
+// Load reads the finished cells in out/NAME. It fails with fs.ErrNotExist if there are none.
+func Load(e Experiment, out string) (l Loaded, err error) {
+	dir := filepath.Join(out, e.Name)
+	m, err := readManifest(dir)
+	if err != nil {
+		return l, err
+	}
+	grid, err := m.grid(e)
+	if err != nil {
+		return l, err
+	}
+	l.Results.Columns, l.Key = grid.Columns(), grid.Key
+	lines, err := cells.ReadLines(filepath.Join(dir, cellsFile), l.Results.Columns)
+	l.Results.Lines = cells.Select(grid.Cells, lines)
+	return l, err
+}
+
+// Merge joins the results of shards in the folders dirs, and the cells already in out/NAME, into
+// out/NAME/cells.csv. missing counts the cells of the grids without a line.
 func Merge(experiments []Experiment, dirs []string, out string) (missing int, err error) {
 	found := false
 	for _, e := range experiments {
@@ -37,8 +60,8 @@ func Merge(experiments []Experiment, dirs []string, out string) (missing int, er
 	return missing, nil
 }
 
-// parts are the folders that hold cells of an experiment, with what they together came
-// from: nil where no folder but out has any, to which nothing comes.
+// parts returns the folders with cells of an experiment and their common manifest. whole is nil if
+// none of dirs has any.
 func parts(e Experiment, dirs []string, out string) (whole *manifest, from []string, err error) {
 	for i, dir := range append(slices.Clone(dirs), out) {
 		at := filepath.Join(dir, e.Name)
@@ -60,7 +83,6 @@ func parts(e Experiment, dirs []string, out string) (whole *manifest, from []str
 	return whole, from, nil
 }
 
-// merge joins folders into one, which keeps what it has.
 func (m manifest) merge(e Experiment, from []string, dir string) (missing int, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return 0, err
@@ -81,7 +103,7 @@ func (m manifest) merge(e Experiment, from []string, dir string) (missing int, e
 		if err != nil {
 			return 0, err
 		}
-		lines, m.Replicates = append(lines, more...), max(m.Replicates, last) // single cells may be of later ones
+		lines, m.Replicates = append(lines, more...), max(m.Replicates, last) // --cell may have run later replicates
 	}
 	if grid, err = m.grid(e); err != nil {
 		return 0, err

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,7 +11,7 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Decode reads settings and refuses fields that v does not have.
+// Decode reads JSON settings into v. It fails on fields that v does not have.
 func Decode(settings json.RawMessage, v any) error {
 	if err := strictjson.Decode(settings, v, ""); err != nil {
 		return fmt.Errorf("settings: %w", err)
@@ -18,7 +19,7 @@ func Decode(settings json.RawMessage, v any) error {
 	return nil
 }
 
-// CheckAtLeast refuses settings, each named as in the file, under least.
+// CheckAtLeast fails if a value of the setting key is below least.
 func CheckAtLeast(least int, key string, values ...int) error {
 	for _, v := range values {
 		if v < least {
@@ -28,17 +29,17 @@ func CheckAtLeast(least int, key string, values ...int) error {
 	return nil
 }
 
-// CheckShares refuses settings that are no share of something less than all of it.
+// CheckShares fails if a value of the setting key is outside [0, 1).
 func CheckShares(key string, values ...float64) error {
 	for _, v := range values {
 		if !(v >= 0 && v < 1) {
-			return fmt.Errorf("settings: %s: %v: a share from 0 to less than 1 is needed", key, v)
+			return fmt.Errorf("settings: %s: %v: a share in [0, 1) is needed", key, v)
 		}
 	}
 	return nil
 }
 
-// CheckTraining refuses passes and rates that train nothing.
+// CheckTraining fails unless there is an epoch and the learning rate is positive.
 func CheckTraining(epochs int, rate float64) error {
 	if !(rate > 0) {
 		return fmt.Errorf("settings: rate: %v: it must be positive", rate)
@@ -46,14 +47,14 @@ func CheckTraining(epochs int, rate float64) error {
 	return CheckAtLeast(1, "epochs", epochs)
 }
 
-// Variant is a method with its settings, under the name that it has in the results.
+// Variant is a method with its settings and its name in the results.
 type Variant struct {
 	Name string `json:"name"`
 	engine.Config
 }
 
-// Variants reads {"name": …, "method": …, further settings} each, over what all have
-// in common. What points to memory is each one's own.
+// Variants reads methods {"name": …, "method": …, further settings} over the common settings. The
+// default name is the method. Variants share no memory.
 func Variants(common engine.Config, methods []json.RawMessage) ([]Variant, error) {
 	var out []Variant
 	for _, text := range methods {
@@ -74,12 +75,12 @@ func Variants(common engine.Config, methods []json.RawMessage) ([]Variant, error
 		out = append(out, v)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("settings: there are no methods")
+		return nil, errors.New("settings: there are no methods")
 	}
 	return out, nil
 }
 
-// Names are the variants' names.
+// Names returns the names of the variants.
 func Names(variants []Variant) (names []string) {
 	for _, v := range variants {
 		names = append(names, v.Name)

@@ -9,7 +9,7 @@ import (
 	"missingscore/trainers/engine"
 )
 
-// What one method sets, the others and what all have in common do not get.
+// A setting of one variant leaves the others and the common settings unchanged.
 func TestVariantsAreApart(t *testing.T) {
 	common := engine.Config{WarmUp: new(3), Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":8}`)}}
 	variants, err := Variants(common, []json.RawMessage{

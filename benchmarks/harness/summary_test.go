@@ -8,7 +8,7 @@ import (
 	"missingscore/benchmarks/cells"
 )
 
-// By hand: errors 3, 5 and one that diverged; the standard error of (3, 5) is 1.
+// By hand: last errors 3 and 5, and a fit that diverged; the standard error of (3, 5) is 1.
 func TestSummary(t *testing.T) {
 	r := cells.Results{Columns: []string{"law", "d", "replicate", "method", "error", "version", "converged"}, Lines: [][]string{
 		{"MCAR", "5", "1", "iw", "9 2 3", "R 4", "true"},

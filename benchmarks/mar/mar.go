@@ -93,7 +93,6 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	g := cells.Grid{
 		Key:   []string{designColumn, "replicate", "method"},
 		Value: []string{missingColumn, errorColumn, biasColumn, meansColumn, signColumn, falseColumn, secondsColumn},
-		Clock: []string{secondsColumn},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, name := range s.Designs {

@@ -45,7 +45,6 @@ func defaultGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	g := cells.Grid{
 		Key:   []string{"table", "replicate", "method"},
 		Value: []string{"exit", secondsColumn, "wall", "megabytes", "screen", versionColumn},
-		Clock: []string{secondsColumn, "wall", "megabytes", "screen", versionColumn},
 	}
 	files, err := filepath.Glob(filepath.Join(os.Getenv(FolderVariable), "*"))
 	if err != nil || os.Getenv(FolderVariable) == "" {

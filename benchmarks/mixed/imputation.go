@@ -76,7 +76,6 @@ func imputationGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		Key: []string{"table", lawColumn, "replicate", "method"},
 		Value: []string{"nominal_cells", "nominal_accuracy", "nominal_log_score", "ordered_cells", "ordered_accuracy", "ordered_log_score",
 			"number_cells", "rmse", "crps", "coverage", secondsColumn, versionColumn},
-		Clock: []string{secondsColumn, versionColumn},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, from := range s.Tables {

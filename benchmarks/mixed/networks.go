@@ -64,7 +64,6 @@ func networkGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	g := cells.Grid{
 		Key:   []string{"network", lawColumn, "replicate", "method"},
 		Value: []string{"failed", "edges", "f1", "false_discoveries", "true_discoveries", secondsColumn, versionColumn},
-		Clock: []string{secondsColumn, versionColumn},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, d := range s.Designs {

@@ -152,7 +152,6 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	g := cells.Grid{
 		Key:   []string{columnsColumn, rowsColumn, missingColumn, "replicate", "method"},
 		Value: []string{aucColumn, bestColumn, pointsColumn, edgesColumn, awayColumn, secondsColumn, memoryColumn, processorsColumn},
-		Clock: []string{secondsColumn, memoryColumn, processorsColumn},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, z := range s.Sizes {
