@@ -10,13 +10,13 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	_ "missingscore/nets" // the networks
+	_ "missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/evaluate"
 )
 
-// run is one cell.
+// run computes one cell.
 func (s settings) run(ctx context.Context, d density, how method, seed uint64) ([]string, error) {
 	of, err := d.truth(seed)
 	if err != nil {
@@ -51,15 +51,15 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 	}, nil
 }
 
-// fitted is what a fit came to: its model in the table's units, nil where it diverged, its
-// records along training, and the one that the model is of.
+// fitted holds the model in the table's units (nil if the fit diverged), the history, and the history
+// entry of the model.
 type fitted struct {
 	model   model.Model
 	history []descent.Record
 	final   descent.Record
 }
 
-// fit learns a model of a replicate's table. A fit that diverges keeps the history that it had.
+// fit fits a model to the table of a replicate. A fit that diverges keeps its history.
 func (s settings) fit(ctx context.Context, d density, how method, seed uint64, of simulate.Mixture, known *evaluate.Truth) (f fitted, err error) {
 	table, err := s.table(d, of, seed, how.Method == "full")
 	if err != nil {
@@ -91,7 +91,7 @@ func (s settings) fit(ctx context.Context, d density, how method, seed uint64, o
 	return f, nil
 }
 
-// scoreSize is E‖s‖² of the truth, what a score of 0 would be wrong by.
+// scoreSize returns E‖s‖² over the sample, the Fisher divergence of a score of 0.
 func scoreSize(truth model.Model, sample []float64) (float64, error) {
 	n := len(sample) / truth.Dim()
 	p, err := graph.Build(func(b *graph.Builder) {

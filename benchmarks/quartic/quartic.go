@@ -1,6 +1,6 @@
-// Package quartic is the paper's experiment "Non-Gaussian Model": coefficients θ of
-// log q = Σ θ_ij x_i² x_j², with the number of columns, the rows or the missing
-// probability varied. Data come from Hamiltonian Monte Carlo, one chain a row.
+// Package quartic holds the paper's experiment "Non-Gaussian Model": coefficients θ of
+// log q = Σ θ_ij x_i² x_j² for varying numbers of columns and rows and missing probabilities. Rows are
+// the last draws of Hamiltonian Monte Carlo chains, one chain for each row.
 package quartic
 
 import (
@@ -32,6 +32,8 @@ var (
 	rows []byte
 	//go:embed ica-missing.json
 	missing []byte
+	//go:embed practice.json
+	practice []byte
 )
 
 // Dim varies the number of columns.
@@ -55,7 +57,14 @@ var Missing = harness.Experiment{
 	Settings: missing, Grid: grid,
 }
 
-// settings of an experiment; see the JSON files. The one list of several is what varies.
+// Practice varies draws, imputer steps and the mask as input, which the paper chose without a figure.
+var Practice = harness.Experiment{
+	Name: "practice", Title: "Non-Gaussian model: choices in practice",
+	Source:   "sections “Gradient First Approach” and “Variational Approximation”, appendix “Variational Modelling Details”",
+	Settings: practice, Grid: grid,
+}
+
+// settings of one size in the JSON files. One list has several values: the varied setting.
 type settings struct {
 	Replicates int               `json:"replicates"`
 	Columns    []int             `json:"columns"`
@@ -63,10 +72,10 @@ type settings struct {
 	Missing    []float64         `json:"missing"`
 	Epochs     int               `json:"epochs"`
 	Rate       float64           `json:"rate"`
-	Fresh      int               `json:"fresh_draws"` // of the truth, for the Fisher divergence
+	Fresh      int               `json:"fresh_draws"` // rows for the Fisher divergence
 	WarmUp     int               `json:"mcmc_warm_up"`
 	Draws      int               `json:"mcmc_draws"`
-	Fit        engine.Config     `json:"fit"` // what the methods have in common
+	Fit        engine.Config     `json:"fit"` // common to the methods
 	Methods    []json.RawMessage `json:"methods"`
 	Ours       []string          `json:"ours"`
 }
@@ -117,7 +126,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// sample is a truth with its draws, the same for all methods of a replicate.
+// sample is the truth and data of a replicate, common to all methods.
 type sample struct {
 	truth *model.Quartic
 	table *data.Table
