@@ -1,6 +1,5 @@
-// Package coverage shows how often intervals of partial correlations cover the truth, of
-// tables with missing cells, of edges and of pairs without one; whether p values of these are
-// uniform, and how many of the pairs that are called edges are none.
+// Package coverage measures the coverage of intervals of partial correlations, the p values of pairs
+// without an edge, and false discoveries, on tables with missing cells.
 package coverage
 
 import (
@@ -22,34 +21,33 @@ import (
 //go:embed config.json
 var config []byte
 
-// Experiment has a cell for each design, number of columns and of rows, law of hiding,
-// replicate, method and kind of inference.
+// Experiment has a cell for each design, law, size, replicate and kind of inference.
 var Experiment = harness.Experiment{
 	Name: "coverage", Title: "Coverage of intervals", Source: "benchmarks/README.md",
 	Settings: config, Grid: grid,
 }
 
-// settings are one size of config.json.
+// settings of one size in config.json.
 type settings struct {
 	Replicates int        `json:"replicates"`
 	Laws       []gaps.Law `json:"laws"`
 	Designs    []design   `json:"designs"`
-	Discovery  float64    `json:"discovery"` // rate at which pairs are called edges
+	Discovery  float64    `json:"discovery"` // false discovery rate
 	Ours       []string   `json:"ours"`
 }
 
-// design is a kind of rows, with what is tried on it.
+// design is a distribution of rows with the sizes and methods tried on it.
 type design struct {
 	Name    string   `json:"name"`
-	Rows    string   `json:"rows"` // normal, t5: with as many degrees of freedom, or truncated: a third of the columns cut off below their 20 % quantiles
+	Rows    string   `json:"rows"` // normal, t5 (Student, 5 degrees of freedom) or truncated (a third of the columns below their 20 % quantiles)
 	Columns []int    `json:"columns"`
-	Numbers []int    `json:"numbers"` // of rows
+	Numbers []int    `json:"numbers"` // numbers of rows
 	Laws    []string `json:"laws"`
 	Method  string   `json:"method"`
-	Kinds   []string `json:"kinds"` // of inference
+	Kinds   []string `json:"kinds"` // kinds of inference
 }
 
-// setting is a design with everything chosen.
+// setting is a design with one size and law.
 type setting struct {
 	design
 	columns, rows int
@@ -75,7 +73,7 @@ func decode(text json.RawMessage) (s settings, err error) {
 
 func (d design) check(laws []gaps.Law) error {
 	if !slices.Contains([]string{"normal", "t5", "truncated"}, d.Rows) {
-		return fmt.Errorf("rows %q: they are normal, t5 or truncated", d.Rows)
+		return fmt.Errorf("rows %q: choose normal, t5 or truncated", d.Rows)
 	}
 	for _, name := range d.Laws {
 		if !slices.ContainsFunc(laws, func(l gaps.Law) bool { return l.Name == name }) {
@@ -90,7 +88,7 @@ func (d design) check(laws []gaps.Law) error {
 	return cmp.Or(harness.CheckAtLeast(3, "columns", d.Columns...), harness.CheckAtLeast(2, "numbers", d.Numbers...))
 }
 
-// settings visits what is tried, in order.
+// each visits the settings in order.
 func (s settings) each(visit func(setting)) {
 	for _, d := range s.Designs {
 		for _, law := range s.Laws {
@@ -106,37 +104,26 @@ func (s settings) each(visit func(setting)) {
 	}
 }
 
-// Columns of the results.
-const (
-	designColumn     = "design"
-	columnsColumn    = "columns"
-	rowsColumn       = "rows"
-	lawColumn        = "law"
-	kindColumn       = "method"         // a kind of inference
-	edgesColumn      = "edges"          // true ones
-	edgeCoverColumn  = "edges_covered"  // share of them whose interval covers
-	otherCoverColumn = "others_covered" // share of the other pairs
-	edgeErrorColumn  = "edge_error"     // root mean square of estimate less truth, edges
-	otherErrorColumn = "other_error"
-	edgeSEColumn     = "edge_se" // root mean square of standard errors
-	otherSEColumn    = "other_se"
-	biasColumn       = "edge_bias" // mean over edges of sign(ρ)(ρ̃ − ρ)
-	nullColumn       = "null_p"    // p value of the first pair without an edge
-	foundColumn      = "found"     // pairs whose q is small
-	falseColumn      = "false"     // share of them without an edge
-	warnedColumn     = "warned"    // 1 where the program warned of its intervals
-	secondsColumn    = "seconds"   // of the inference alone
-	pathColumn       = "path_seconds"
-)
-
+// grid's value columns:
+//
+//	edges                         true edges
+//	edges_covered, others_covered share of edges, and of other pairs, that the interval covers
+//	edge_error, other_error       root mean square of estimate − truth
+//	edge_se, other_se             root mean square of the standard errors
+//	edge_bias                     mean over edges of sign(ρ)(ρ̂ − ρ)
+//	null_p                        p value of the first pair without an edge
+//	found, false                  pairs with a small q, and the share of them without an edge
+//	warned                        1 if the inference gave a warning
+//	seconds, path_seconds         of the inference, and of the path before
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := decode(text)
 	if err != nil {
 		return cells.Grid{}, err
 	}
 	g := cells.Grid{
-		Key:   []string{designColumn, lawColumn, columnsColumn, rowsColumn, "replicate", kindColumn},
-		Value: []string{edgesColumn, edgeCoverColumn, otherCoverColumn, edgeErrorColumn, otherErrorColumn, edgeSEColumn, otherSEColumn, biasColumn, nullColumn, foundColumn, falseColumn, warnedColumn, secondsColumn, pathColumn},
+		Key: []string{"design", "law", "columns", "rows", "replicate", "method"},
+		Value: []string{"edges", "edges_covered", "others_covered", "edge_error", "other_error", "edge_se", "other_se", "edge_bias",
+			"null_p", "found", "false", "warned", "seconds", "path_seconds"},
 	}
 	type place struct {
 		design, law              string
@@ -161,7 +148,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// number writes one, "-" for none.
+// number formats x; NaN is "-".
 func number(x float64) string {
 	if math.IsNaN(x) {
 		return "-"

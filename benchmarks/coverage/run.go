@@ -23,10 +23,10 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// freedom are the degrees of rows that are not normal.
+// freedom is the degrees of freedom of Student's rows.
 const freedom = 5
 
-// simulate draws a network, its support, nil for all of R^d, and a table.
+// simulate draws a network, its support (nil: all of R^d) and a table.
 func (c setting) simulate(seed uint64) (truth simulate.Gaussian, support *domain.Domain, t *data.Table, err error) {
 	rng := stream.New(seed, stream.Simulate)
 	if truth, err = graphs.Random(c.columns, rng); err != nil {
@@ -49,8 +49,7 @@ func (c setting) simulate(seed uint64) (truth simulate.Gaussian, support *domain
 	return truth, support, t, err
 }
 
-// heavy makes normal rows Student's, each divided by √(χ²/degrees): partial correlations stay,
-// and without edges columns are uncorrelated, not independent.
+// heavy divides each row by √(χ²/freedom), which gives Student's rows with the same partial correlations.
 func heavy(t *data.Table, rng *rand.Rand) {
 	chi := distuv.ChiSquared{K: freedom, Src: rng}
 	for i := range t.N {
@@ -61,7 +60,7 @@ func heavy(t *data.Table, rng *rand.Rand) {
 	}
 }
 
-// run makes the cells of a table, one for each kind of inference.
+// run returns the values of a table for each kind of inference.
 func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[string][]string, error) {
 	truth, support, t, err := c.simulate(seed)
 	if err != nil {
@@ -82,7 +81,7 @@ func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[s
 	pathSeconds := time.Since(start).Seconds()
 	start = time.Now()
 	gaps := mcar.Test(n.Table)
-	testSeconds := time.Since(start).Seconds() // which each kind would take
+	testSeconds := time.Since(start).Seconds() // part of each kind's time
 	out := map[string][]string{}
 	for _, kind := range c.Kinds {
 		start := time.Now()
@@ -99,14 +98,13 @@ func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[s
 	return out, nil
 }
 
-// side are sums over the edges, or over the other pairs.
+// side holds sums over the edges, or over the other pairs.
 type side struct{ pairs, covered, squares, variances, bias float64 }
 
 func (s side) share(x float64) string { return number(x / s.pairs) }
 func (s side) root(x float64) string  { return number(math.Sqrt(x / s.pairs)) }
 
-// judge compares what is said of pairs with the truth. A pair without an interval is not
-// covered, and has no error.
+// judge compares pairs with the truth. A pair without an interval counts as not covered and has no error.
 func judge(truth simulate.Gaussian, pairs []network.Uncertainty, discovery float64) []string {
 	d := len(truth.Mean)
 	var sides [2]side // others, edges

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -51,7 +52,11 @@ func newManifest(e Experiment, o Options) (manifest, error) {
 	if settings == nil {
 		return manifest{}, fmt.Errorf("settings: there is no %q", size)
 	}
-	m := manifest{Experiment: e.Name, Size: size, Settings: settings, Replicates: o.Replicates}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, settings); err != nil {
+		return manifest{}, fmt.Errorf("settings: %w", err)
+	}
+	m := manifest{Experiment: e.Name, Size: size, Settings: compact.Bytes(), Replicates: o.Replicates}
 	if o.Config != nil {
 		m.Size += ", own settings"
 	}

@@ -12,36 +12,34 @@ import (
 	"missingscore/internal/stream"
 )
 
-// design is a normal distribution of mean 0, and what hides cells of its rows at random:
-// whether a cell is hidden depends on cells that are observed in the same row.
+// design is a normal distribution of mean 0 with a MAR mechanism.
 type design struct {
 	precision *mat.SymDense
-	// hide marks the cells of a row that stay; seen comes with all true.
+	// hide sets seen to false for hidden cells of a row. It reads only cells that stay observed.
 	hide func(row []float64, seen []bool, rng *rand.Rand)
 }
 
-// designs by name.
 var designs = map[string]design{
-	// x → y → z of variance 1, y hidden where x is below its mean.
+	// x → y → z of variance 1; y is hidden if x is below its mean.
 	"hidden where low": {chain(0.8, 0.5), func(row []float64, seen []bool, _ *rand.Rand) { seen[1] = row[0] >= 0 }},
-	// A ring of five, the last three columns hidden by a logistic regression on the first.
+	// A ring of five; a logistic regression on column 1 hides columns 3 to 5.
 	"logistic": {ring(5, 0.4), func(row []float64, seen []bool, rng *rand.Rand) {
 		for j := 2; j < 5; j++ {
 			seen[j] = !happens(-0.3+2*row[0], rng)
 		}
 	}},
-	// Columns 3 and 4 hidden by regressions on columns 1 and 2; edges 1–3, 2–3, 3–4.
+	// Edges 1–3, 2–3, 3–4; logistic regressions on columns 1 and 2 hide columns 3 and 4.
 	"two predictors": {tree(), func(row []float64, seen []bool, rng *rand.Rand) {
 		seen[2] = !happens(-0.5+1.5*row[0]+1.5*row[1], rng)
 		seen[3] = !happens(-0.5+1.5*row[0]-1.5*row[1], rng)
 	}},
-	// Five waves of a first-order process: who is high at one is likelier to be gone from the next on.
+	// Five waves of a first-order process; a high value makes dropout at the next wave more likely.
 	"dropout": {chain(0.7, 0.7, 0.7, 0.7), func(row []float64, seen []bool, rng *rand.Rand) {
 		for j := 1; j < len(row); j++ {
 			seen[j] = seen[j-1] && !happens(-1.5+2*row[j-1], rng)
 		}
 	}},
-	// A chain of six, columns 2 and 3 hidden by column 1, 5 and 6 by column 4.
+	// A chain of six; column 1 hides columns 2 and 3, column 4 hides columns 5 and 6.
 	"chain": {chain(0.7, -0.6, 0.7, 0.6, -0.7), func(row []float64, seen []bool, rng *rand.Rand) {
 		for _, j := range []int{1, 2} {
 			seen[j] = !happens(3*row[0], rng)
@@ -52,11 +50,10 @@ var designs = map[string]design{
 	}},
 }
 
-// happens with probability σ(η).
+// happens is true with probability σ(η).
 func happens(eta float64, rng *rand.Rand) bool { return rng.Float64() < 1/(1+math.Exp(-eta)) }
 
-// chain is x_1 → x_2 → …, all of variance 1, of following ones the correlations given:
-// x_{j+1} = ρ_j x_j + √(1 − ρ_j²) ε.
+// chain returns the precision of x_{j+1} = ρ_j x_j + √(1 − ρ_j²) ε, with variances 1.
 func chain(correlations ...float64) *mat.SymDense {
 	d := len(correlations) + 1
 	p := mat.NewSymDense(d, nil)
@@ -70,7 +67,7 @@ func chain(correlations ...float64) *mat.SymDense {
 	return p
 }
 
-// ring joins each of d columns with the next, by partial correlations −weight.
+// ring joins each of d columns with the next by partial correlations −weight.
 func ring(d int, weight float64) *mat.SymDense {
 	p := mat.NewSymDense(d, nil)
 	for j := range d {

@@ -1,6 +1,4 @@
-// Package mar shows what cells missing at random do to each method: normal distributions
-// whose cells are hidden where other, observed cells say so, fitted with and without a
-// penalty, against their truth.
+// Package mar measures the bias of each method on normal tables whose cells are missing at random (MAR).
 package mar
 
 import (
@@ -32,13 +30,12 @@ import (
 //go:embed config.json
 var config []byte
 
-// Experiment has a cell for each design, replicate and method.
 var Experiment = harness.Experiment{
 	Name: "mar", Title: "Cells missing at random", Source: "benchmarks/README.md",
 	Settings: config, Grid: grid,
 }
 
-// settings are one size of config.json.
+// settings of one size in config.json.
 type settings struct {
 	Replicates int      `json:"replicates"`
 	Rows       int      `json:"rows"`
@@ -47,15 +44,14 @@ type settings struct {
 	Ours       []string `json:"ours"`
 }
 
-// method is a fit without a penalty, or a network with the λ of the program's criterion;
-// "likelihood" is EM, without a penalty.
+// method is an unpenalised fit or a network by the default criterion. Fit.Method may be peer.
 type method struct {
 	Name    string        `json:"name"`
 	Network bool          `json:"network"`
 	Fit     engine.Config `json:"fit"`
 }
 
-// peer is the method of EM, which is not this program's.
+// peer is maximum likelihood by EM, without a penalty.
 const peer = "likelihood"
 
 func decode(text json.RawMessage) (s settings, err error) {
@@ -70,29 +66,18 @@ func decode(text json.RawMessage) (s settings, err error) {
 	return s, cmp.Or(harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(1, "methods", len(s.Methods)))
 }
 
-// Columns of the results. Errors are of partial correlations ρ over pairs, and of means in true
-// standard deviations.
-const (
-	designColumn  = "design"
-	missingColumn = "missing"
-	errorColumn   = "partial_correlation_error" // root mean square of ρ̂ − ρ
-	biasColumn    = "edge_bias"                 // mean over edges of sign(ρ)(ρ̂ − ρ)
-	meansColumn   = "mean_error"                // root mean square
-	signColumn    = "sign_errors"               // edges whose estimate has the other sign
-	falseColumn   = "false_edges"               // pairs without an edge whose estimate is beyond ±0.1
-	secondsColumn = "seconds"
-)
-
 const falseEdge = 0.1
 
+// grid's value columns: partial_correlation_error is the root mean square of ρ̂ − ρ over pairs,
+// mean_error of the means in true standard deviations; see bias and mistakes for the others.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := decode(text)
 	if err != nil {
 		return cells.Grid{}, err
 	}
 	g := cells.Grid{
-		Key:   []string{designColumn, "replicate", "method"},
-		Value: []string{missingColumn, errorColumn, biasColumn, meansColumn, signColumn, falseColumn, secondsColumn},
+		Key:   []string{"design", "replicate", "method"},
+		Value: []string{"missing", "partial_correlation_error", "edge_bias", "mean_error", "sign_errors", "false_edges", "seconds"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, name := range s.Designs {
@@ -107,7 +92,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// run is one cell.
+// run computes one cell.
 func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]string, error) {
 	t, err := c.table(s.Rows, seed)
 	if err != nil {
@@ -118,7 +103,7 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 	mean, precision, err := m.estimate(ctx, t, seed)
 	seconds := fmt.Sprintf("%.2f", time.Since(start).Seconds())
 	var fault *engine.DivergedError
-	if errors.As(err, &fault) { // a result, not a failure
+	if errors.As(err, &fault) {
 		return []string{missing, "-", "-", "-", "-", "-", seconds}, nil
 	}
 	if err != nil {
@@ -138,8 +123,7 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 		strconv.Itoa(signs), strconv.Itoa(alarms), seconds}, nil
 }
 
-// mistakes counts the edges with the wrong sign, and the pairs without an edge whose
-// estimate is not small.
+// mistakes counts edges with the wrong sign, and pairs without an edge whose estimate is beyond ±falseEdge.
 func mistakes(truth, found []float64) (signs, alarms int) {
 	for i, rho := range truth {
 		switch {
@@ -152,12 +136,11 @@ func mistakes(truth, found []float64) (signs, alarms int) {
 	return signs, alarms
 }
 
-// rootMeanSquare returns the root mean square difference between estimates and the truth.
 func rootMeanSquare(found, truth []float64) float64 {
 	return floats.Distance(found, truth, 2) / math.Sqrt(float64(len(truth)))
 }
 
-// bias is the mean over edges of sign(ρ)(ρ̂ − ρ).
+// bias returns the mean over edges of sign(ρ)(ρ̂ − ρ).
 func bias(found, truth []float64) float64 {
 	sum, edges := 0.0, 0.0
 	for i, rho := range truth {
@@ -199,7 +182,7 @@ func (m method) estimate(ctx context.Context, t *data.Table, seed uint64) (mean 
 	return normal.Mean(), normal.Precision(), nil
 }
 
-// withoutEdges is a network's precision, 0 where it has no edge.
+// withoutEdges returns the precision of a network with 0 for pairs without an edge.
 func withoutEdges(r *trainers.NetworkResult) *mat.SymDense {
 	d := len(r.Names)
 	p := mat.NewSymDense(d, nil)

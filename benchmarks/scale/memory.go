@@ -8,12 +8,11 @@ import (
 	"missingscore/internal/memory"
 )
 
-// watch knows how much of this process was resident when it began.
+// watch holds the resident megabytes at its start; −1: unknown.
 type watch struct{ before float64 }
 
-// watchMemory gives back what is not used and, on Linux, begins the system's count of the
-// most that is resident anew (proc_pid_clear_refs(5), "5"). One cell at a time: others that
-// run beside it count as well.
+// watchMemory frees unused memory and, on Linux, resets the peak of the resident set
+// (proc_pid_clear_refs(5)). Concurrent cells count too, so run one cell at a time.
 func watchMemory() watch {
 	debug.FreeOSMemory()
 	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil {
@@ -22,8 +21,7 @@ func watchMemory() watch {
 	return watch{before: resident("VmRSS")}
 }
 
-// megabytes are what has been resident at most since, above what was before; "-" where the
-// system does not tell.
+// megabytes returns the growth of the peak resident set since watchMemory; "-" if the system does not report it.
 func (w watch) megabytes() string {
 	most := resident("VmHWM")
 	if w.before < 0 || most < 0 {
@@ -34,7 +32,7 @@ func (w watch) megabytes() string {
 
 const unknown = "-"
 
-// resident is a line of this process's memory in megabytes; −1 where there is none.
+// resident returns a line of /proc/self/status in megabytes; −1 if there is none.
 func resident(line string) float64 {
 	bytes, ok := memory.Resident("self", line)
 	if !ok {

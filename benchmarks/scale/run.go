@@ -19,18 +19,17 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// threshold of an edge, columns standardised: the program's default, taken for all.
+// threshold of an edge for all methods, columns standardised: the program's default.
 const threshold = 0.002
 
-// outcome of a path.
 type outcome struct {
 	networks  []network.Adjacency
 	seconds   float64
-	megabytes string // unknown where the system does not tell
-	away      string // unknown where it was not asked for
+	megabytes string // or unknown
+	away      string // distance from the limit, or unknown
 }
 
-// run is one cell, but for the number of processors.
+// run computes one cell without the column processors.
 func (s settings) run(ctx context.Context, z size, m method, seed uint64) ([]string, error) {
 	truth, t, err := z.simulate(seed)
 	if err != nil {
@@ -58,7 +57,7 @@ func (s settings) run(ctx context.Context, z size, m method, seed uint64) ([]str
 	return o.judge(network.Threshold(truth.Precision, 1e-12))
 }
 
-// simulate draws a random network and a table of it.
+// simulate draws a random network and a table with cells missing completely at random.
 func (z size) simulate(seed uint64) (truth simulate.Gaussian, t *data.Table, err error) {
 	rng := stream.New(seed, stream.Simulate)
 	if truth, err = graphs.Random(z.Columns, rng); err != nil {
@@ -73,7 +72,7 @@ func (z size) simulate(seed uint64) (truth simulate.Gaussian, t *data.Table, err
 	return truth, t, err
 }
 
-// own is the path of a method of this program.
+// own runs the path of this program.
 func (s settings) own(ctx context.Context, m method, t *data.Table, seed uint64) (o outcome, err error) {
 	o.away = unknown
 	watch := watchMemory()
@@ -97,10 +96,10 @@ func (s settings) own(ctx context.Context, m method, t *data.Table, seed uint64)
 	return o, nil
 }
 
-// points of the path with the stopping rules m.Stop.
+// points runs a path with tolerance m.Stop.
 func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint64) ([]regpath.Point, error) {
 	along := m.Path
-	along.Whole = along.PathOnly // the AUC is of a whole path, and not of one that ends with a choice
+	along.Whole = along.PathOnly // the AUC needs the whole path
 	along.Lambdas = s.Lambdas
 	along.LambdaMax = regpath.LambdaMax(t, nil, domain.Weight{})
 	along.LambdaMin = along.LambdaMax / s.Ratio
@@ -116,7 +115,7 @@ func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint
 	return r.Network.Points, nil
 }
 
-// distance is the largest difference of a partial correlation between two paths of d columns.
+// distance returns the largest difference of a partial correlation between two paths of d columns.
 func distance(d int, one, other []regpath.Point) string {
 	most := 0.0
 	for i := range min(len(one), len(other)) {

@@ -1,6 +1,5 @@
-// Package scale measures what a path of networks costs as tables grow: seconds and memory of
-// this program's methods and of other programs', on the same tables with known networks, and
-// how well each path finds these.
+// Package scale measures seconds, memory and accuracy of paths of networks for growing tables, for this
+// program and rivals.
 package scale
 
 import (
@@ -23,52 +22,47 @@ import (
 //go:embed config.json
 var config []byte
 
-// Experiment has a cell for each size of table, replicate and method.
 var Experiment = harness.Experiment{
 	Name: "scale", Title: "Seconds and memory as tables grow", Source: "benchmarks/README.md",
 	Settings: config, Grid: grid,
 }
 
-// settings are one size of config.json.
+// settings of one size in config.json.
 type settings struct {
 	Replicates int      `json:"replicates"`
-	Lambdas    int      `json:"lambdas"` // of each path
-	Ratio      float64  `json:"ratio"`   // largest to smallest λ
+	Lambdas    int      `json:"lambdas"` // for each path
+	Ratio      float64  `json:"ratio"`   // largest over smallest λ
 	Sizes      []size   `json:"sizes"`
 	Methods    []method `json:"methods"`
 	Ours       []string `json:"ours"`
 }
 
-// size of a table: cells are missing completely at random.
+// size of a table.
 type size struct {
 	Columns    int      `json:"columns"`
 	Rows       int      `json:"rows"`
-	Missing    float64  `json:"missing"` // share of the cells
-	Ratio      float64  `json:"ratio"`   // largest to smallest λ, where not that of all; 0: that
+	Missing    float64  `json:"missing"` // share of the cells, MCAR
+	Ratio      float64  `json:"ratio"`   // largest over smallest λ; 0: settings.Ratio
 	Methods    []string `json:"methods"`
-	Replicates int      `json:"replicates"` // where less than those of all; 0: all
-	Accuracy   bool     `json:"accuracy"`   // how far paths are from their limits is measured, too, where a method has one
+	Replicates int      `json:"replicates"` // maximum; 0: all
+	Accuracy   bool     `json:"accuracy"`   // also measure the distance of paths from their limits
 }
 
-// method is an estimator of this program, or a peer: the name of one in another language.
+// method is an estimator of this program, or the rival Peer.
 type method struct {
 	Name string         `json:"name"`
 	Peer string         `json:"peer"`
 	Fit  engine.Config  `json:"fit"`
 	Path regpath.Config `json:"path"`
 
-	// Stop are the stopping rules, as the program takes them: one of ours has stop_tol (none given:
-	// the default), cglasso has thr.em and thr.bcd, the others none.
-	Stop []float64 `json:"stop"`
+	Stop  []float64 `json:"stop"`  // tolerances: stop_tol of ours (empty: the default), thr.em and thr.bcd of cglasso
+	Limit []float64 `json:"limit"` // tolerances of the converged path, for accuracy
 
-	Lambdas int     `json:"lambdas"` // where not those of all
-	Ratio   float64 `json:"ratio"`
-
-	// Limit are such with which the path has come to its end, for accuracy.
-	Limit []float64 `json:"limit"`
+	Lambdas int     `json:"lambdas"` // 0: settings.Lambdas
+	Ratio   float64 `json:"ratio"`   // 0: settings.Ratio
 }
 
-// stops is how many stopping rules a method has.
+// stops returns the number of tolerances of a method.
 func (m method) stops() int {
 	if m.Peer == "" {
 		return 1
@@ -108,10 +102,10 @@ func (m method) check() error {
 		return fmt.Errorf("settings: there is no peer %q", m.Peer)
 	}
 	if len(m.Stop) != m.stops() && (m.Peer != "" || len(m.Stop) > 0) {
-		return fmt.Errorf("settings: %s: stop: %d numbers, it takes %d", m.Name, len(m.Stop), m.stops())
+		return fmt.Errorf("settings: %s: stop: %d numbers, %d needed", m.Name, len(m.Stop), m.stops())
 	}
 	if len(m.Limit) != 0 && len(m.Limit) != m.stops() {
-		return fmt.Errorf("settings: %s: limit: %d numbers, it takes %d", m.Name, len(m.Limit), m.stops())
+		return fmt.Errorf("settings: %s: limit: %d numbers, %d needed", m.Name, len(m.Limit), m.stops())
 	}
 	return nil
 }
@@ -129,29 +123,17 @@ func (s settings) check(z size) error {
 		harness.CheckAtLeast(0, "replicates", z.Replicates), harness.CheckShares("missing", z.Missing))
 }
 
-// Columns of the results.
-const (
-	columnsColumn    = "columns"
-	rowsColumn       = "rows"
-	missingColumn    = "missing"
-	aucColumn        = "auc"        // of the path's networks
-	bestColumn       = "best_f1"    // of these
-	pointsColumn     = "points"     // λ that the program reached
-	edgesColumn      = "edges"      // of the last network
-	awayColumn       = "away"       // largest difference of a partial correlation from the path's limit; - where it was not asked for
-	secondsColumn    = "seconds"    // of the path alone: no reading, no start of an interpreter
-	memoryColumn     = "megabytes"  // resident at most, above what there was before; - where the system does not tell
-	processorsColumn = "processors" // that the program may use
-)
-
+// grid's value columns: best_f1 is the highest F1 of a network of the path, points the λ that the program
+// reached, edges the size of the last network, away the largest difference of a partial correlation
+// from the limit, seconds those of the path alone, megabytes the growth of the resident set.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := decode(text)
 	if err != nil {
 		return cells.Grid{}, err
 	}
 	g := cells.Grid{
-		Key:   []string{columnsColumn, rowsColumn, missingColumn, "replicate", "method"},
-		Value: []string{aucColumn, bestColumn, pointsColumn, edgesColumn, awayColumn, secondsColumn, memoryColumn, processorsColumn},
+		Key:   []string{"columns", "rows", "missing", "replicate", "method"},
+		Value: []string{"auc", "best_f1", "points", "edges", "away", "seconds", "megabytes", "processors"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, z := range s.Sizes {
@@ -163,7 +145,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 					continue
 				}
 				g.Cells = append(g.Cells, cells.Cell{
-					Key: append(z.key(), strconv.Itoa(replicate), m.Name),
+					Key: []string{strconv.Itoa(z.Columns), strconv.Itoa(z.Rows), strconv.FormatFloat(z.Missing, 'g', -1, 64), strconv.Itoa(replicate), m.Name},
 					Run: func(ctx context.Context) ([]string, error) {
 						values, err := s.run(ctx, z, m, uint64(replicate))
 						return append(values, strconv.Itoa(runtime.GOMAXPROCS(0))), err
@@ -173,9 +155,4 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		}
 	}
 	return g, nil
-}
-
-// key is the part of a cell's key that says the size.
-func (z size) key() []string {
-	return []string{strconv.Itoa(z.Columns), strconv.Itoa(z.Rows), strconv.FormatFloat(z.Missing, 'g', -1, 64)}
 }
