@@ -45,9 +45,8 @@ func TestGlassoAgreesWithR(t *testing.T) {
 	require.True(t, mat.EqualApprox(emglasso.Glasso(s, 0.15), want, 1e-5))
 }
 
-// At the solution W = P⁻¹ is S + λ sign P where P has an entry, within λ of S where it
-// has none, and S on the diagonal.
-func TestGlassoMeetsItsConditions(t *testing.T) {
+// Optimality: W = P⁻¹ is S + λ sign P where P ≠ 0, within λ of S where P = 0, and S on the diagonal.
+func TestGlassoOptimality(t *testing.T) {
 	s := second(sample(t, 300, 0))
 	for _, lambda := range []float64{0.3, 0.1, 0.02, 1e-4} {
 		p := emglasso.Glasso(s, lambda)
@@ -66,7 +65,7 @@ func TestGlassoMeetsItsConditions(t *testing.T) {
 	}
 }
 
-// objective is the mean log likelihood of the observed cells less the penalty.
+// objective returns the penalised mean log-likelihood of the observed cells.
 func objective(t *testing.T, table *data.Table, g simulate.Gaussian, lambda float64) (value float64) {
 	normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, nil)
 	require.True(t, ok)
@@ -93,8 +92,7 @@ func objective(t *testing.T, table *data.Table, g simulate.Gaussian, lambda floa
 	return value
 }
 
-// With gaps no small change of P or μ makes the penalised likelihood of what is seen
-// larger.
+// No small change of P or μ increases the penalised observed-data log-likelihood.
 func TestPathMaximisesTheObservedLikelihood(t *testing.T) {
 	table := sample(t, 200, 0.4)
 	path, err := emglasso.Path(t.Context(), table, emglasso.Options{Lambdas: 6, Ratio: 10, Iterations: 300, Tolerance: 1e-8})
@@ -119,10 +117,10 @@ func TestPathMaximisesTheObservedLikelihood(t *testing.T) {
 		require.Less(t, objective(t, table, simulate.Gaussian{Mean: mean, Precision: p}, lambda), best+1e-9)
 	}
 	_, err = emglasso.Path(t.Context(), table, emglasso.Options{})
-	require.ErrorContains(t, err, "0 λs")
+	require.ErrorContains(t, err, "lambdas 0")
 }
 
-// largest |covariance| that pairs show.
+// largest returns the largest |covariance| over pairs.
 func largest(t *data.Table) (top float64) {
 	for j := range t.D {
 		for k := range j {
@@ -178,8 +176,8 @@ func TestSaturatedAgreesWithR(t *testing.T) {
 	require.ErrorContains(t, err, "2 rows of 3 columns are too few")
 }
 
-// With every edge a refit is the saturated model; with none P is diagonal, of the observed
-// variances; and of a table without gaps it is covariance selection: P⁻¹ is S on the network.
+// A refit with all edges is the saturated model, and without edges P holds the inverse variances. For a
+// complete table it is covariance selection: P⁻¹ equals S on the network.
 func TestRefit(t *testing.T) {
 	table := sample(t, 300, 0.3)
 	o := emglasso.Options{Iterations: 5000, Tolerance: 1e-9}

@@ -1,28 +1,27 @@
 package tables
 
 import (
-	"missingscore/benchmarks/harness"
-
 	"context"
 	"fmt"
 	"sync"
 
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/network"
 )
 
-// source is where a complete table comes from.
+// source describes the file of a real table and the part that is read.
 type source struct {
 	Name    string   `json:"name"`
 	File    string   `json:"file"`
-	Kind    string   `json:"kind"`    // "closing", "returns" (of long price tables, Kaggle's columns) or "expression"
-	Names   []string `json:"names"`   // columns to read, in this order; empty: all
-	Present float64  `json:"present"` // share of the rows in which a column must be observed
-	Rows    int      `json:"rows"`    // the first so many complete rows; 0: all
-	Note    string   `json:"note"`    // how it differs from the paper's table
+	Kind    string   `json:"kind"`    // "closing" or "returns" (long price tables with Kaggle's columns), or "expression"
+	Names   []string `json:"names"`   // columns in this order; empty: all
+	Present float64  `json:"present"` // least observed share of a column
+	Rows    int      `json:"rows"`    // number of complete rows from the first; 0: all
+	Note    string   `json:"note"`    // difference from the paper's table
 }
 
-// read gives the complete rows.
+// read returns the complete rows of the columns with enough observed cells.
 func (f source) read(path string) (t *data.Table, err error) {
 	columns, chosen := data.PriceColumns{Date: "date", Name: "Name", Price: "close"}, data.ReadOptions{Columns: f.Names}
 	switch f.Kind {
@@ -33,7 +32,7 @@ func (f source) read(path string) (t *data.Table, err error) {
 	case "expression":
 		t, err = data.ReadCSV(path, chosen)
 	default:
-		return nil, fmt.Errorf("table %q is of kind %q; kinds are closing, returns, expression", f.Name, f.Kind)
+		return nil, fmt.Errorf("table %q has kind %q; choose closing, returns or expression", f.Name, f.Kind)
 	}
 	if err != nil {
 		return nil, err
@@ -50,24 +49,24 @@ func (f source) read(path string) (t *data.Table, err error) {
 	return t, nil
 }
 
-// open names the file of a table, which is read when it is needed.
+// open returns a table without reading its file.
 func (s settings) open(from source) *table {
 	return &table{source: from, path: harness.DataPath(s.Folder, from.File)}
 }
 
-// table is read, and its true networks found, by the first cell that needs them.
+// table is a real table. The first cell that needs it reads it and estimates its true networks.
 type table struct {
 	source
 	path string
 
 	mu       sync.Mutex
 	complete *data.Table
-	found    estimate // on it, by ordinary score matching
+	found    estimate // on the complete table, by ordinary score matching
 	networks []network.Adjacency
 }
 
-// truths are the complete table and, for each of the densities, the network on its
-// path by ordinary score matching that comes nearest.
+// truths returns the complete table and, for each density, the nearest network of its path by ordinary
+// score matching.
 func (t *table) truths(ctx context.Context, s settings) (*data.Table, []network.Adjacency, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
