@@ -105,7 +105,7 @@ func TestRefused(t *testing.T) {
 		"there are no results in":             {"report", t.TempDir()},
 		"at least 3, 1 and 1 are needed":      {"bench", "--d", "2"},
 		`there is no method "guess"`:          {"bench", "--method", "guess"},
-		"method pairwise makes no steps":      {"bench", "--method", "pairwise"},
+		"method pairwise has no steps":        {"bench", "--method", "pairwise"},
 		`there is no experiment "crescent"`:   {"bench", "--experiment", "crescent", "--method", "iw"},
 	} {
 		_, err := command(t, args...)

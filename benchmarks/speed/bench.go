@@ -14,7 +14,7 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// benchmark are the flags of bench.
+// benchmark holds the flags of bench.
 type benchmark struct {
 	setting Setting
 	methods []string
@@ -24,15 +24,14 @@ type benchmark struct {
 
 const warmUp, leastTimed = 3, 5 // iterations
 
-// BenchCommand is bench: the seconds of this program's iterations.
+// BenchCommand returns bench, which times iterations of this program.
 func BenchCommand() *cobra.Command {
 	var f benchmark
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Time parameter iterations of this program",
-		Long: `Time one parameter iteration of each method in steady state, with one worker: ten
-imputer steps where the method trains an imputer, and one parameter step, each on one
-batch of rows.
+		Long: `Time one parameter iteration of each method in steady state with one worker: one
+parameter step on a batch of rows, after ten imputer steps if the method has an imputer.
 
   normal  Gaussian by its Cholesky factor, Adam, a fifth of the cells missing
   quartic the quartic model, Adam, half of the cells missing
@@ -56,10 +55,10 @@ batch of rows.
 	fl.IntVar(&f.setting.D, "d", 10, "columns")
 	fl.IntVar(&f.setting.Batch, "batch", 100, "rows in a batch")
 	fl.IntVar(&f.setting.Draws, "draws", 10, "imputations per row")
-	fl.TextVar(&f.setting.DType, "dtype", graph.Float64, "number type of the expression graphs, float64 or float32")
-	fl.StringSliceVar(&f.methods, "method", known, "methods, as "+strings.Join(known[:2], ","))
-	fl.Float64Var(&f.seconds, "seconds", 2, "seconds to measure each method for")
-	fl.BoolVar(&f.json, "json", false, "print one JSON object on stdout")
+	fl.TextVar(&f.setting.DType, "dtype", graph.Float64, "number type of the graphs: float64 or float32")
+	fl.StringSliceVar(&f.methods, "method", known, "methods, for example "+strings.Join(known[:2], ","))
+	fl.Float64Var(&f.seconds, "seconds", 2, "seconds for each method")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
 }
 
@@ -71,7 +70,7 @@ func (f benchmark) run(ctx context.Context, w io.Writer) error {
 	for _, m := range f.methods {
 		e, err := estimator.ByName(m)
 		if err == nil && e.OfMatrix() {
-			err = fmt.Errorf("method %s makes no steps over rows", m)
+			err = fmt.Errorf("method %s has no steps over rows", m)
 		}
 		if err != nil {
 			return fmt.Errorf("--method: %w", err)

@@ -17,11 +17,11 @@ import (
 //go:embed peer_torch.py
 var peerScript string
 
-// errNoPeer says that the peer cannot run here.
+// errNoPeer is the error if no Python has PyTorch.
 var errNoPeer = errors.New("no PyTorch found")
 
-// side is one of the two programs compared: a process that names itself and then
-// answers each line of JSON with another. peer_torch.py describes the questions.
+// side is one of the two processes. It prints its name, then answers each line of JSON with another;
+// peer_torch.py describes the protocol.
 type side struct {
 	name string
 	cmd  *exec.Cmd
@@ -30,11 +30,10 @@ type side struct {
 	hear *json.Decoder
 }
 
-// oneThread keeps either side to one core.
+// oneThread limits a side to one core.
 var oneThread = []string{"GOMAXPROCS=1", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1"}
 
-// keepMemory stops glibc from giving a large array's pages back after each use and
-// fetching them again, which made PyTorch up to 1.5 times slower.
+// keepMemory makes glibc keep freed pages; without it PyTorch is up to 1.5 times slower.
 var keepMemory = []string{"MALLOC_MMAP_THRESHOLD_=1073741824", "MALLOC_TRIM_THRESHOLD_=4294967296", "MALLOC_TOP_PAD_=268435456"}
 
 func launch(env []string, program string, args ...string) (*side, error) {
@@ -62,7 +61,7 @@ func launch(env []string, program string, args ...string) (*side, error) {
 	return s, nil
 }
 
-// launchOurs starts this program again as a server.
+// launchOurs starts this program as a server.
 func launchOurs() (*side, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -71,18 +70,17 @@ func launchOurs() (*side, error) {
 	return launch(nil, self, "speed", "--serve")
 }
 
-// launchPeer starts the peer with the first of the Pythons that has PyTorch, or
-// fails with errNoPeer.
+// launchPeer starts the peer with the first Python that has PyTorch. It fails with errNoPeer.
 func launchPeer(pythons []string) (*side, error) {
 	for _, python := range pythons {
 		if exec.Command(python, "-c", "import torch").Run() == nil {
 			return launch(keepMemory, python, "-c", peerScript)
 		}
 	}
-	return nil, fmt.Errorf("%w by %s (Debian: package python3-torch; choose a Python with --python)", errNoPeer, strings.Join(pythons, " or "))
+	return nil, fmt.Errorf("%w by %s: install python3-torch or choose a Python with --python", errNoPeer, strings.Join(pythons, " or "))
 }
 
-// question asks what with its value and waits for the answer.
+// question sends {what: value} and decodes the answer.
 func (s *side) question(what string, value, answer any) error {
 	if err := s.ask.Encode(map[string]any{what: value}); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
@@ -101,13 +99,12 @@ func (s *side) question(what string, value, answer any) error {
 	return json.Unmarshal(text, answer)
 }
 
-// start gives the side a setting.
 func (s *side) start(setting any) error {
 	var nothing struct{}
 	return s.question("start", setting, &nothing)
 }
 
-// warm starts a setting and lets it run in.
+// warm starts a setting and runs it for some seconds.
 func (s *side) warm(setting any, seconds float64) error {
 	if err := s.start(setting); err != nil {
 		return err
@@ -116,7 +113,7 @@ func (s *side) warm(setting any, seconds float64) error {
 	return err
 }
 
-// timed is the answer to "time".
+// timed is the answer to {"time": seconds}.
 type timed struct {
 	Seconds    float64 `json:"seconds_per_iteration"`
 	Iterations int     `json:"iterations"`
@@ -128,14 +125,14 @@ func (s *side) time(seconds float64) (t timed, err error) {
 	return t, err
 }
 
-// close ends the process, whatever it is doing.
+// close kills the process.
 func (s *side) close() {
 	s.in.Close()
 	s.cmd.Process.Kill()
 	s.cmd.Wait()
 }
 
-// serve is our side of the protocol.
+// serve answers questions until in ends.
 func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	blas, err := graph.BLAS()
 	if err != nil {

@@ -18,54 +18,46 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// Experiments whose iterations can be timed: a Gaussian by its Cholesky factor with
-// Adam, a fifth of the cells missing; the quartic model with Adam, half of them
-// missing; a free symmetric precision with the proximal step, half of them missing.
+// Experiments lists the models that can be timed; the help of bench describes them.
 var Experiments = []string{"normal", "quartic", "star"}
 
-// Setting is what the speed of a parameter iteration depends on.
+// Setting holds the sizes of a parameter iteration.
 type Setting struct {
 	Experiment string      `json:"experiment"`
 	Method     string      `json:"method"`
 	D          int         `json:"d"`
 	N          int         `json:"n"`     // rows of a parameter step
-	Batch      int         `json:"batch"` // rows of an imputer step, and of a part of a parameter step
+	Batch      int         `json:"batch"` // rows of an imputer step, and of a chunk of a parameter step
 	Draws      int         `json:"r"`
 	DType      graph.DType `json:"dtype"`
 	Seed       uint64      `json:"seed"`
 }
 
-// Table is N simulated rows. Those of the quartic model are normal too: its speed does
-// not depend on the numbers.
+// Table simulates N normal rows, for the quartic model too. Cells are missing unless the method needs
+// complete rows.
 func (s Setting) Table() (*data.Table, error) {
-	_, t, err := s.Simulate()
-	return t, err
-}
-
-// Simulate gives Table with the distribution it comes from.
-func (s Setting) Simulate() (truth simulate.Gaussian, t *data.Table, err error) {
 	rng := stream.New(s.Seed, stream.Simulate)
 	draw, missing := simulate.Star, 0.5
 	if s.Experiment == "normal" {
 		draw, missing = simulate.Normal, 0.2
 	}
-	if truth, err = draw(s.D, rng); err != nil {
-		return truth, nil, err
+	truth, err := draw(s.D, rng)
+	if err != nil {
+		return nil, err
 	}
 	e, err := estimator.ByName(s.Method)
 	if err != nil {
-		return truth, nil, err
+		return nil, err
 	}
-	t, err = truth.Sample(s.N, rng)
+	t, err := truth.Sample(s.N, rng)
 	if err != nil || e.NeedsCompleteRows() {
-		return truth, t, err
+		return t, err
 	}
-	t, err = data.HideMCAR(t, missing, rng)
-	return truth, t, err
+	return data.HideMCAR(t, missing, rng)
 }
 
-// Stepper makes parameter iterations on Table with one worker. In steady state they do not
-// allocate, if matrix products do not.
+// Stepper returns a function that runs one parameter iteration on Table with one worker. In steady state
+// it does not allocate if matrix products do not.
 func (s Setting) Stepper() (step func() error, err error) {
 	t, err := s.Table()
 	if err != nil {
@@ -81,12 +73,12 @@ func (s Setting) Stepper() (step func() error, err error) {
 	case "star":
 		return proximal(p, c)
 	default:
-		return nil, fmt.Errorf("there is no experiment %q; they are %s", s.Experiment, strings.Join(Experiments, ", "))
+		return nil, fmt.Errorf("there is no experiment %q; choose from %s", s.Experiment, strings.Join(Experiments, ", "))
 	}
 	return byAdam(p, c)
 }
 
-// byAdam makes steps of a fit, each on all rows.
+// byAdam returns Adam steps on all rows.
 func byAdam(p engine.Problem, c engine.Config) (step func() error, err error) {
 	e, err := engine.New(p, c)
 	if err != nil {
@@ -104,7 +96,7 @@ func byAdam(p engine.Problem, c engine.Config) (step func() error, err error) {
 	}, nil
 }
 
-// proximal makes steps at the λ in the middle of a path.
+// proximal returns steps at the λ in the middle of a path.
 func proximal(p engine.Problem, c engine.Config) (step func() error, err error) {
 	r, err := regpath.New(p, c, regpath.Config{Schedule: regpath.Fixed}, &regpath.State{})
 	if err != nil {
@@ -114,8 +106,8 @@ func proximal(p engine.Problem, c engine.Config) (step func() error, err error) 
 	return func() error { return at(context.Background()) }, nil
 }
 
-// Time repeats step for so many seconds, but at least least times, and gives the
-// seconds of one.
+// Time repeats step for some seconds, at least least times, and returns the seconds of a step and the number
+// of steps.
 func Time(ctx context.Context, step func() error, least int, seconds float64) (each float64, n int, err error) {
 	start := time.Now()
 	for ; n < least || time.Since(start).Seconds() < seconds; n++ {

@@ -33,25 +33,24 @@ func TestSettingsStep(t *testing.T) {
 		require.NoError(t, step())
 	}
 	_, err := Setting{Experiment: "moon", Method: "iw", D: 3, N: 5}.Stepper()
-	require.EqualError(t, err, `there is no experiment "moon"; they are normal, quartic, star`)
+	require.EqualError(t, err, `there is no experiment "moon"; choose from normal, quartic, star`)
 	_, err = Setting{Experiment: "normal", Method: "vae", D: 3, N: 5}.Table()
 	require.ErrorContains(t, err, "vae")
 }
 
-// What is timed is the iteration alone, not the work of a garbage collector.
 func TestStepsDoNotAllocate(t *testing.T) {
 	if testing.Short() {
-		t.Skip("tests of races are the short ones, and the detector of races allocates")
+		t.Skip("the race detector allocates")
 	}
 	blas, err := graph.BLAS()
 	require.NoError(t, err)
 	if strings.HasPrefix(blas, "gonum") {
-		t.Skip("gonum's matrix products allocate, and there is no OpenBLAS on this machine")
+		t.Skip("without OpenBLAS, matrix products of gonum allocate")
 	}
 	for _, experiment := range Experiments {
 		step, err := Setting{Experiment: experiment, Method: "var", D: 4, N: 40, Batch: 20, Draws: 3, Seed: 1}.Stepper()
 		require.NoError(t, err)
-		for range 3 { // work space is made, shuffles are for the next epochs
+		for range 3 { // allocates buffers
 			require.NoError(t, step())
 		}
 		require.Zero(t, testing.AllocsPerRun(20, func() {
