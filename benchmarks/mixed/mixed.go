@@ -1,6 +1,5 @@
-// Package mixed compares networks and imputations of tables with columns of several kinds
-// (numbers, two levels, ordered and nominal levels) with programs of R, and runs every command
-// by its defaults on tables as people have them.
+// Package mixed compares networks and imputations of mixed tables (numbers, binary, ordered and nominal
+// columns) with R packages, and runs each command with its defaults on real tables.
 package mixed
 
 import (
@@ -14,20 +13,13 @@ import (
 	"missingscore/data"
 )
 
-// columns of the results that several experiments have.
-const (
-	lawColumn     = "law"
-	secondsColumn = "seconds" // of processor time
-	versionColumn = "version" // of the program
-)
-
-// unknown stands for a number that there is not.
+// unknown stands for a missing number in the results.
 const unknown = "-"
 
-// ProgramVariable is the environment variable that names the program missingscore.
+// ProgramVariable is the environment variable with the path of missingscore.
 const ProgramVariable = "MISSINGSCORE_PROGRAM"
 
-// write writes a table as people have it: levels by their names, missing cells empty.
+// write writes a CSV file with the names of levels and empty missing cells.
 func write(path string, t *data.Table) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -58,14 +50,14 @@ func write(path string, t *data.Table) error {
 	return w.Error()
 }
 
-// codes is the table with the places of levels as numbers.
+// codes returns the table with levels as the numbers 0, 1, …
 func codes(t *data.Table) *data.Table {
 	c := *t
 	c.Kinds, c.Levels = nil, nil
 	return &c
 }
 
-// kinds are the kinds of the columns, as the scripts of R take them: a word each.
+// kinds returns the kind of each column, as the R scripts take them.
 func kinds(t *data.Table) (words []string) {
 	for j := range t.D {
 		words = append(words, string(data.KindOf(t, j)))
@@ -73,7 +65,7 @@ func kinds(t *data.Table) (words []string) {
 	return words
 }
 
-// hide hides cells. Where a law depends on a column of levels, it depends on their places.
+// hide hides cells. Levels count as the numbers 0, 1, … in the law.
 func hide(law gaps.Law, t *data.Table, seed uint64) (*data.Table, error) {
 	hidden, err := law.Hide(codes(t), seed)
 	if err != nil {

@@ -15,27 +15,27 @@ import (
 	"missingscore/internal/memory"
 )
 
-// outcome is what a run of missingscore came to.
+// outcome of a run of missingscore.
 type outcome struct {
 	exit      int
-	seconds   float64 // of processor time
-	wall      float64 // seconds by the clock
-	megabytes float64 // the most that was resident; 0 where the system does not tell
-	screen    string  // what it printed
+	seconds   float64 // processor time
+	wall      float64 // elapsed seconds
+	megabytes float64 // peak resident set; 0: unknown
+	screen    string  // stdout and stderr
 }
 
-// program is the version of the program that ProgramVariable names. It fails with cells.ErrAbsent if
-// there is none.
+// program returns the version of missingscore. It fails with cells.ErrAbsent if ProgramVariable names no
+// program.
 var program = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command(os.Getenv(ProgramVariable), "--version").Output()
 	if err != nil {
-		return "", fmt.Errorf("%w: name the program missingscore by the environment variable %s: %w", cells.ErrAbsent, ProgramVariable, err)
+		return "", fmt.Errorf("%w: set %s to the path of missingscore: %w", cells.ErrAbsent, ProgramVariable, err)
 	}
 	line, _, _ := strings.Cut(string(out), "\n")
 	return line, nil
 })
 
-// run runs the program with these arguments.
+// run runs missingscore. An exit code other than 0 is not an error.
 func run(ctx context.Context, arguments ...string) (o outcome, err error) {
 	command := exec.CommandContext(ctx, os.Getenv(ProgramVariable), arguments...)
 	var screen strings.Builder
@@ -69,16 +69,17 @@ func run(ctx context.Context, arguments ...string) (o outcome, err error) {
 	return o, nil
 }
 
-// end is the last lines of the screen as one line.
+// end returns the last lines of the screen, joined by slashes.
 func (o outcome) end(lines int) string {
 	all := strings.Split(strings.TrimSpace(o.screen), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], " / ")
 }
 
-// finished fails unless the program ended with results.
-func (o outcome) finished(arguments ...string) error {
-	if o.exit == 0 || o.exit == 3 {
-		return nil
+// runToEnd runs missingscore. An exit code other than 0 or 3 is an error.
+func runToEnd(ctx context.Context, arguments ...string) (outcome, error) {
+	o, err := run(ctx, arguments...)
+	if err == nil && o.exit != 0 && o.exit != 3 {
+		err = fmt.Errorf("missingscore %s: exit %d: %s", strings.Join(arguments, " "), o.exit, o.end(3))
 	}
-	return fmt.Errorf("missingscore %s: exit %d: %s", strings.Join(arguments, " "), o.exit, o.end(3))
+	return o, err
 }
