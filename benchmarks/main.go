@@ -67,7 +67,7 @@ func main() {
 
 func root() *cobra.Command {
 	cmd := &cobra.Command{Use: "benchmarks", Short: "Experiments with a known truth", SilenceUsage: true, SilenceErrors: true}
-	cmd.AddCommand(listCommand(), runCommand(), mergeCommand(), reportCommand(), speed.BenchCommand(), speed.Command())
+	cmd.AddCommand(listCommand(), runCommand(), reportCommand(), speed.BenchCommand(), speed.Command())
 	return cmd
 }
 
@@ -93,7 +93,7 @@ func runCommand() *cobra.Command {
 		Short: "Run or continue experiments",
 		Long: `Run experiments. Each writes a line for each finished cell to OUT/NAME/cells.csv.
 After an interruption the same command continues and gives the same files.
---shard I/N runs every N-th cell; merge joins the shards.`,
+--shard I/N runs every N-th cell; report joins the shards in one folder.`,
 		Example: `  benchmarks run normal ica-dim --replicates 10 --out results
   benchmarks run all --smoke --out tried`,
 		Args: cobra.MinimumNArgs(1),
@@ -147,28 +147,6 @@ func progress(w io.Writer) func(experiment string, done, total int) {
 	}
 }
 
-func mergeCommand() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use: "merge DIR...", Short: "Join the results of shards", Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			missing, err := harness.Merge(experiments, args, out)
-			if err != nil {
-				return err
-			}
-			if err := report(cmd.OutOrStdout(), out); err != nil {
-				return err
-			}
-			if missing > 0 {
-				return fmt.Errorf("%d cells are missing: run their shards again", missing)
-			}
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&out, "out", "out", "folder of the joined results")
-	return cmd
-}
-
 func reportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "report DIR", Short: "Summarise results and test the claims", Args: cobra.ExactArgs(1),
@@ -193,6 +171,9 @@ func report(w io.Writer, dir string) error {
 		}
 		if err := cells.WriteLines(filepath.Join(dir, e.Name+".csv"), harness.SummaryColumns, harness.Summary(l.Results, l.Key)); err != nil {
 			return err
+		}
+		if l.Missing > 0 {
+			fmt.Fprintf(os.Stderr, "%s: %d cells are missing; run their shards again\n", e.Name, l.Missing)
 		}
 		results[e.Name] = l
 	}

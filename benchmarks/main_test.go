@@ -84,12 +84,15 @@ func TestStoppedAndInShards(t *testing.T) {
 		_, err = command(t, "run", "ica-n", "--smoke", "--shard", shard, "--out", shards)
 		require.NoError(t, err)
 	}
-	_, err = command(t, "merge", shards, "--out", shards)
+	_, err = command(t, "report", shards)
 	require.NoError(t, err)
 	for _, name := range []string{filepath.Join("ica-n", "cells.csv"), "ica-n.csv", "claims.csv"} {
 		want, err := os.ReadFile(filepath.Join(whole, name))
 		require.NoError(t, err)
 		for _, dir := range []string{cut, shards} {
+			if dir == shards && name != "ica-n.csv" && name != "claims.csv" {
+				continue // one file for each shard
+			}
 			got, err := os.ReadFile(filepath.Join(dir, name))
 			require.NoError(t, err)
 			require.Equal(t, string(want), string(got), name)

@@ -73,6 +73,4 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		_, err = grid([]byte(strings.Replace(string(text), old, c[0], 1)), 1)
 		require.ErrorContains(t, err, c[1])
 	}
-	_, err = grid([]byte(strings.Replace(string(text), `["model","robust"]`, `["none"]`, 1)), 1)
-	require.ErrorContains(t, err, `kind "none" infers nothing`)
 }

@@ -121,6 +121,39 @@ func readManifest(dir string) (m manifest, err error) {
 	return m, nil
 }
 
+// Loaded holds the finished cells of an experiment.
+type Loaded struct {
+	Results cells.Results
+	Key     []string // the key columns, the first of Results.Columns
+	Missing int      // cells of the grid that are not finished
+}
+
+// Load reads the finished cells in out/NAME, those of shards too. It fails with fs.ErrNotExist if there
+// are none.
+func Load(e Experiment, out string) (l Loaded, err error) {
+	dir := filepath.Join(out, e.Name)
+	m, err := readManifest(dir)
+	if err != nil {
+		return l, err
+	}
+	grid, err := m.grid(e)
+	if err != nil {
+		return l, err
+	}
+	lines, last, err := finished(dir, grid)
+	if err != nil {
+		return l, err
+	}
+	m.Replicates = max(m.Replicates, last) // --cell may have run later replicates
+	if grid, err = m.grid(e); err != nil {
+		return l, err
+	}
+	l.Results.Columns, l.Key = grid.Columns(), grid.Key
+	l.Results.Lines = cells.Select(grid.Cells, lines)
+	l.Missing = len(grid.Cells) - len(l.Results.Lines)
+	return l, nil
+}
+
 // finished reads all files of cells in a folder. last is the highest replicate among their lines.
 func finished(dir string, grid cells.Grid) (lines [][]string, last int, err error) {
 	files, err := fs.Glob(os.DirFS(dir), "cells*.csv")

@@ -73,40 +73,23 @@ func readFile(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-func TestMergeKeepsFinishedCells(t *testing.T) {
+func TestLoadJoinsShards(t *testing.T) {
 	var runs atomic.Int32
-	one := []Experiment{counted(&runs, "")}
-	base := t.TempDir()
-	out := filepath.Join(base, "o[1]")
+	e := counted(&runs, "")
+	out := t.TempDir()
 	for i, want := range []int{4, 2, 0} {
-		part := filepath.Join(base, strconv.Itoa(i))
-		_, err := Run(t.Context(), one, Options{Out: part, Shard: i + 1, Shards: 3})
+		_, err := Run(t.Context(), []Experiment{e}, Options{Out: out, Shard: i + 1, Shards: 3})
 		require.NoError(t, err)
-		missing, err := Merge(one, []string{part}, out)
+		l, err := Load(e, out)
 		require.NoError(t, err)
-		require.Equal(t, want, missing)
+		require.Equal(t, want, l.Missing)
+		require.Len(t, l.Results.Lines, 6-want)
 	}
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
-	_, err := Merge(one, []string{out}, out)
+	require.EqualValues(t, 6, runs.Load())
+	l, err := Load(e, out)
 	require.NoError(t, err)
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
-
-	fewer, other := filepath.Join(base, "fewer"), filepath.Join(base, "other")
-	_, err = Run(t.Context(), one, Options{Out: fewer, Replicates: 1})
-	require.NoError(t, err)
-	missing, err := Merge(one, []string{fewer}, out)
-	require.NoError(t, err)
-	require.Zero(t, missing)
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile), "the larger number of replicates stays")
-	require.NoError(t, os.Remove(filepath.Join(out, "counted", runFile)))
-	_, err = Merge(one, []string{fewer}, out)
-	require.NoError(t, err)
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile), "cells without a run.json stay too")
-	_, err = Run(t.Context(), one, Options{Out: other, Smoke: true})
-	require.NoError(t, err)
-	_, err = Merge(one, []string{other}, out)
-	require.ErrorContains(t, err, "with other settings")
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+	require.Equal(t, []string{"1", "1", "iw", "1"}, l.Results.Lines[0])
+	require.Equal(t, []string{"3", "2", "iw", "9"}, l.Results.Lines[5])
 }
 
 func TestGridsAreCheckedFirst(t *testing.T) {
@@ -152,10 +135,10 @@ func TestReplicatesOfAFolder(t *testing.T) {
 	require.NoError(t, run(t.Context(), Options{Replicates: 3, Cell: "1,3,iw"}))
 	require.Equal(t, 2, replicates())
 	require.ErrorContains(t, run(t.Context(), Options{}), "holds 3 replicates, not 2")
-	missing, err := Merge(one, []string{out}, out)
+	l, err := Load(one[0], out)
 	require.NoError(t, err)
-	require.Equal(t, 2, missing)
-	require.Equal(t, whole+"1,3,iw,1\n", readFile(t, out, "counted", cellsFile))
+	require.Equal(t, 2, l.Missing)
+	require.Equal(t, []string{"1", "3", "iw", "1"}, l.Results.Lines[6])
 }
 
 func TestFailedCellRunsAgain(t *testing.T) {
@@ -212,7 +195,7 @@ func TestSameSettings(t *testing.T) {
 	}
 }
 
-// Reports and merges do not need the data of an experiment.
+// Reports do not need the data of an experiment.
 func TestResultsWithoutData(t *testing.T) {
 	var runs atomic.Int32
 	e, out, here := counted(&runs, ""), t.TempDir(), true
@@ -239,11 +222,7 @@ func TestResultsWithoutData(t *testing.T) {
 	_, err = Run(t.Context(), []Experiment{e, other}, Options{Out: out, Log: &log})
 	require.NoError(t, err)
 	require.Equal(t, "counted is skipped: not found\n", log.String())
-	joined := t.TempDir()
-	missing, err := Merge(one, []string{out}, joined)
-	require.NoError(t, err)
-	require.Zero(t, missing)
-	held, err := Load(e, joined)
+	held, err := Load(e, out)
 	require.NoError(t, err)
 	require.Len(t, held.Results.Lines, 6)
 }
@@ -263,12 +242,4 @@ func TestFilesAreLocked(t *testing.T) {
 	_, err = Run(t.Context(), one, Options{Out: out, Shard: 2, Shards: 2})
 	require.NoError(t, err, "another shard runs beside it")
 	require.NoError(t, lock.Close())
-	lock, err = cells.Lock(filepath.Join(out, "counted", cellsFile))
-	require.NoError(t, err)
-	_, err = Merge(one, []string{out}, out)
-	require.ErrorContains(t, err, "cells.csv is being written by another run")
-	require.NoError(t, lock.Close())
-	_, err = Merge(one, []string{out}, out)
-	require.NoError(t, err)
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
 }

@@ -29,24 +29,6 @@ func CheckAtLeast(least int, key string, values ...int) error {
 	return nil
 }
 
-// CheckShares fails if a value of the setting key is outside [0, 1).
-func CheckShares(key string, values ...float64) error {
-	for _, v := range values {
-		if !(v >= 0 && v < 1) {
-			return fmt.Errorf("settings: %s: %v: a share in [0, 1) is needed", key, v)
-		}
-	}
-	return nil
-}
-
-// CheckTraining fails unless there is an epoch and the learning rate is positive.
-func CheckTraining(epochs int, rate float64) error {
-	if !(rate > 0) {
-		return fmt.Errorf("settings: rate: %v: it must be positive", rate)
-	}
-	return CheckAtLeast(1, "epochs", epochs)
-}
-
 // Variant is a method with its settings and its name in the results.
 type Variant struct {
 	Name string `json:"name"`

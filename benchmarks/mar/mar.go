@@ -2,7 +2,6 @@
 package mar
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -54,26 +53,19 @@ type method struct {
 // peer is maximum likelihood by EM, without a penalty.
 const peer = "likelihood"
 
-func decode(text json.RawMessage) (s settings, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, err
-	}
-	for _, name := range s.Designs {
-		if _, ok := designs[name]; !ok {
-			return s, fmt.Errorf("settings: there is no design %q", name)
-		}
-	}
-	return s, cmp.Or(harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(1, "methods", len(s.Methods)))
-}
-
 const falseEdge = 0.1
 
 // grid's value columns: partial_correlation_error is the root mean square of ρ̂ − ρ over pairs,
 // mean_error of the means in true standard deviations; see bias and mistakes for the others.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, err := decode(text)
-	if err != nil {
+	var s settings
+	if err := harness.Decode(text, &s); err != nil {
 		return cells.Grid{}, err
+	}
+	for _, name := range s.Designs {
+		if _, ok := designs[name]; !ok {
+			return cells.Grid{}, fmt.Errorf("settings: there is no design %q", name)
+		}
 	}
 	g := cells.Grid{
 		Key:   []string{"design", "replicate", "method"},

@@ -3,7 +3,6 @@
 package neural
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -17,7 +16,6 @@ import (
 	"missingscore/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/estimator"
 )
 
 //go:embed config.json
@@ -79,37 +77,11 @@ type method struct {
 	Average float64            `json:"average"`  // descent.Config.Average
 }
 
-func decode(text json.RawMessage) (s settings, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, err
-	}
-	for _, d := range s.Densities {
-		if _, err = d.truth(1); err == nil {
-			err = cmp.Or(harness.CheckTraining(d.Epochs, s.Rate), gaps.Law{Name: d.Name, Missing: s.Missing, Slope: d.Slope}.Check())
-		}
-		if err != nil {
-			return s, err
-		}
-	}
-	var shares []float64
-	for _, m := range s.Methods {
-		if _, err = estimator.ByName(m.Method); err != nil {
-			return s, fmt.Errorf("settings: %w", err)
-		}
-		for _, share := range []float64{m.HeldOut, m.Average} {
-			if share != 0 {
-				shares = append(shares, share)
-			}
-		}
-	}
-	return s, cmp.Or(harness.CheckShares("held_out, average", shares...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh), harness.CheckShares("missing", s.Missing))
-}
-
 // grid's value columns: score_size is E‖s‖² of the truth, least the minimum of the Fisher divergence
 // over epochs, kept the Fisher divergence of the returned model.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, err := decode(text)
-	if err != nil {
+	var s settings
+	if err := harness.Decode(text, &s); err != nil {
 		return cells.Grid{}, err
 	}
 	g := cells.Grid{
@@ -140,7 +112,7 @@ func (d density) truth(seed uint64) (simulate.Mixture, error) {
 	case "modes":
 		return simulate.Modes(10, 5, stream.New(seed, stream.Simulate, 2)), nil
 	}
-	return simulate.Mixture{}, fmt.Errorf("settings: there is no density %q; choose moons, ring, curve or modes", d.Name)
+	return simulate.Mixture{}, fmt.Errorf("there is no density %q; choose moons, ring, curve or modes", d.Name)
 }
 
 // table returns the table of a replicate, common to all methods.

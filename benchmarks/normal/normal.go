@@ -5,7 +5,6 @@
 package normal
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -68,20 +67,12 @@ type weighted struct {
 	Weight domain.Weight `json:"weight"`
 }
 
-func decode(text json.RawMessage) (s settings, variants []harness.Variant, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, nil, err
-	}
-	if variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
-		err = cmp.Or(harness.CheckAtLeast(3, "columns", s.Columns), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh),
-			harness.CheckAtLeast(0, "truncate_columns", s.Truncate), harness.CheckShares("truncate_below", s.Quantile),
-			harness.CheckShares("missing", s.Missing), harness.CheckTraining(s.Epochs, s.Rate))
-	}
-	return s, variants, err
-}
-
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, variants, err := decode(text)
+	var s settings
+	if err := harness.Decode(text, &s); err != nil {
+		return cells.Grid{}, err
+	}
+	variants, err := harness.Variants(s.Fit, s.Methods)
 	if err != nil {
 		return cells.Grid{}, err
 	}

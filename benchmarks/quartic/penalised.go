@@ -1,7 +1,6 @@
 package quartic
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -54,22 +53,12 @@ func (s penalisedSetting) descent(treatment string) (descent.Config, error) {
 	return c, nil
 }
 
-func decodePenalised(text json.RawMessage) (s penalisedSetting, variants []harness.Variant, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, nil, err
-	}
-	for _, t := range s.Treatments {
-		if _, err := s.descent(t); err != nil {
-			return s, nil, err
-		}
-	}
-	variants, err = harness.Variants(s.Fit, s.Methods)
-	return s, variants, cmp.Or(err, harness.CheckAtLeast(2, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows...), harness.CheckAtLeast(2, "fresh_draws", s.Fresh),
-		harness.CheckShares("missing", s.Missing...), harness.CheckShares("validation", s.Validation), harness.CheckTraining(s.Epochs, s.Rate))
-}
-
 func penalisedGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, variants, err := decodePenalised(text)
+	var s penalisedSetting
+	if err := harness.Decode(text, &s); err != nil {
+		return cells.Grid{}, err
+	}
+	variants, err := harness.Variants(s.Fit, s.Methods)
 	if err != nil {
 		return cells.Grid{}, err
 	}

@@ -4,7 +4,6 @@
 package quartic
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -80,20 +79,12 @@ type settings struct {
 	Ours       []string          `json:"ours"`
 }
 
-func decode(text json.RawMessage) (s settings, variants []harness.Variant, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, nil, err
-	}
-	if variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
-		err = cmp.Or(harness.CheckAtLeast(2, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows...), harness.CheckAtLeast(2, "fresh_draws", s.Fresh),
-			harness.CheckAtLeast(1, "mcmc_warm_up", s.WarmUp), harness.CheckAtLeast(mcmc.LeastDraws, "mcmc_draws", s.Draws),
-			harness.CheckShares("missing", s.Missing...), harness.CheckTraining(s.Epochs, s.Rate))
-	}
-	return s, variants, err
-}
-
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, variants, err := decode(text)
+	var s settings
+	if err := harness.Decode(text, &s); err != nil {
+		return cells.Grid{}, err
+	}
+	variants, err := harness.Variants(s.Fit, s.Methods)
 	if err != nil {
 		return cells.Grid{}, err
 	}

@@ -22,19 +22,14 @@ var huge []byte
 //go:embed scikit.py
 var scikit []byte
 
-// peer is a rival in another language. The arguments of its script are the number of λ, smallest over
+// peers are rivals in other languages. The arguments of a script are the number of λ, smallest over
 // largest λ, the edge threshold, its tolerances, and the tolerances of the limit. It writes a line
 // (seconds, megabytes, number of networks) and a line (network, column, column) for each edge, all from
 // 0. With a limit it prints the largest difference of a partial correlation from the limit.
-type peer struct {
-	*outside.Program
-	stops int // number of its tolerances
-}
-
-var peers = map[string]peer{
-	"cglasso":      {outside.R("cglasso.R", cglasso, "cglasso"), 2},
-	"huge":         {Program: outside.R("huge.R", huge, "huge")},
-	"scikit-learn": {Program: outside.Python("scikit.py", scikit, "sklearn")},
+var peers = map[string]*outside.Program{
+	"cglasso":      outside.R("cglasso.R", cglasso, "cglasso"),
+	"huge":         outside.R("huge.R", huge, "huge"),
+	"scikit-learn": outside.Python("scikit.py", scikit, "sklearn"),
 }
 
 // peer runs the path of another program.

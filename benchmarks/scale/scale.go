@@ -3,7 +3,6 @@
 package scale
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -15,7 +14,6 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/harness"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/estimator"
 	"missingscore/trainers/regpath"
 )
 
@@ -62,65 +60,23 @@ type method struct {
 	Ratio   float64 `json:"ratio"`   // 0: settings.Ratio
 }
 
-// stops returns the number of tolerances of a method.
-func (m method) stops() int {
-	if m.Peer == "" {
-		return 1
-	}
-	return peers[m.Peer].stops
-}
-
 func decode(text json.RawMessage) (s settings, err error) {
 	if err = harness.Decode(text, &s); err != nil {
 		return s, err
 	}
-	if !(s.Ratio > 1) {
-		return s, fmt.Errorf("settings: ratio: %v: it must be above 1", s.Ratio)
-	}
-	if err = harness.CheckAtLeast(2, "lambdas", s.Lambdas); err != nil {
-		return s, err
-	}
 	for _, m := range s.Methods {
-		if err = m.check(); err != nil {
-			return s, err
+		if m.Peer != "" && peers[m.Peer] == nil {
+			return s, fmt.Errorf("settings: there is no peer %q", m.Peer)
 		}
 	}
 	for _, z := range s.Sizes {
-		if err = s.check(z); err != nil {
-			return s, err
+		for _, name := range z.Methods {
+			if !slices.ContainsFunc(s.Methods, func(m method) bool { return m.Name == name }) {
+				return s, fmt.Errorf("settings: there is no method %q", name)
+			}
 		}
 	}
 	return s, nil
-}
-
-func (m method) check() error {
-	if m.Peer == "" {
-		if _, err := estimator.ByName(m.Fit.Method); err != nil {
-			return fmt.Errorf("settings: %w", err)
-		}
-	} else if _, ok := peers[m.Peer]; !ok {
-		return fmt.Errorf("settings: there is no peer %q", m.Peer)
-	}
-	if len(m.Stop) != m.stops() && (m.Peer != "" || len(m.Stop) > 0) {
-		return fmt.Errorf("settings: %s: stop: %d numbers, %d needed", m.Name, len(m.Stop), m.stops())
-	}
-	if len(m.Limit) != 0 && len(m.Limit) != m.stops() {
-		return fmt.Errorf("settings: %s: limit: %d numbers, %d needed", m.Name, len(m.Limit), m.stops())
-	}
-	return nil
-}
-
-func (s settings) check(z size) error {
-	for _, name := range z.Methods {
-		if !slices.ContainsFunc(s.Methods, func(m method) bool { return m.Name == name }) {
-			return fmt.Errorf("settings: there is no method %q", name)
-		}
-	}
-	if z.Ratio != 0 && !(z.Ratio > 1) {
-		return fmt.Errorf("settings: ratio: %v: it must be above 1", z.Ratio)
-	}
-	return cmp.Or(harness.CheckAtLeast(3, "columns", z.Columns), harness.CheckAtLeast(2, "rows", z.Rows),
-		harness.CheckAtLeast(0, "replicates", z.Replicates), harness.CheckShares("missing", z.Missing))
 }
 
 // grid's value columns: best_f1 is the highest F1 of a network of the path, points the λ that the program

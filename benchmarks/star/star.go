@@ -13,7 +13,6 @@
 package star
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -117,15 +116,7 @@ func decode(text json.RawMessage) (s settings, err error) {
 	if !slices.Contains([]string{"star", "dense", "collider"}, s.Graph) {
 		return s, fmt.Errorf("settings: graph %q: choose star, dense or collider", s.Graph)
 	}
-	if s.variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
-		err = cmp.Or(harness.CheckAtLeast(3, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(1, "centres", s.Centres...),
-			harness.CheckShares("missing", s.Missing...), harness.CheckShares("outside", s.Outside))
-	}
-	if err == nil && s.Likelihood != nil {
-		if err = s.Likelihood.Check(); err != nil {
-			err = fmt.Errorf("settings: %w", err)
-		}
-	}
+	s.variants, err = harness.Variants(s.Fit, s.Methods)
 	return s, err
 }
 

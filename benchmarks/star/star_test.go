@@ -30,8 +30,3 @@ func TestDivergedPathHasNoNumbers(t *testing.T) {
 		require.Equal(t, []string{"-", "-", "-", "-"}, values[3:])
 	}
 }
-
-func TestSettingsOfThePeerAreChecked(t *testing.T) {
-	_, err := grid(smoke(t, map[string]any{"likelihood": map[string]any{"lambdas": 5, "ratio": 1, "iterations": 3, "tolerance": 0.001}}), 1)
-	require.ErrorContains(t, err, "settings: likelihood: lambdas 5, ratio 1")
-}

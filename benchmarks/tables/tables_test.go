@@ -273,17 +273,8 @@ func TestPeer(t *testing.T) {
 	values, err := s.run(t.Context(), at, 0.3, 1, peer)
 	require.NoError(t, err)
 	require.Equal(t, []string{"-", "0", fmt.Sprintf("%.6f", network.AUC(rates))}, values[4:7])
-
-	for _, c := range []struct {
-		likelihood any
-		want       string
-	}{
-		{nil, `the method "glasso" needs "likelihood"`},
-		{map[string]any{"lambdas": 1, "ratio": 200, "iterations": 2, "tolerance": 0.1}, "likelihood: lambdas 1"},
-	} {
-		_, err = Yeast.Grid(here(t, Yeast, map[string]any{"likelihood": c.likelihood}), 1)
-		require.ErrorContains(t, err, c.want)
-	}
+	_, err = Yeast.Grid(here(t, Yeast, map[string]any{"likelihood": nil}), 1)
+	require.ErrorContains(t, err, `the method "glasso" needs "likelihood"`)
 }
 
 // An imputer rate of 1e200 diverges.
