@@ -27,6 +27,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -334,4 +335,124 @@ func nearest(networks []network.Adjacency, density float64) (network.Adjacency, 
 	return slices.MinFunc(some, func(a, b network.Adjacency) int {
 		return cmp.Or(cmp.Compare(math.Abs(a.Density()-density), math.Abs(b.Density()-density)), cmp.Compare(a.Count(), b.Count()))
 	}), nil
+}
+
+// source describes the file of a real table and the part that is read.
+type source struct {
+	Name    string   `json:"name"`
+	File    string   `json:"file"`
+	Kind    string   `json:"kind"`    // "closing" or "returns" (long price tables with Kaggle's columns), or "expression"
+	Names   []string `json:"names"`   // columns in this order; empty: all
+	Present float64  `json:"present"` // least observed share of a column
+	Rows    int      `json:"rows"`    // number of complete rows from the first; 0: all
+	Note    string   `json:"note"`    // difference from the paper's table
+}
+
+// read returns the complete rows of the columns with enough observed cells.
+func (f source) read(path string) (t *data.Table, err error) {
+	columns, chosen := data.PriceColumns{Date: "date", Name: "Name", Price: "close"}, data.ReadOptions{Columns: f.Names}
+	switch f.Kind {
+	case "closing":
+		t, err = data.ReadClosingPrices(path, columns, chosen)
+	case "returns":
+		t, err = data.ReadPrices(path, columns, chosen)
+	case "expression":
+		t, err = data.ReadCSV(path, chosen)
+	default:
+		return nil, fmt.Errorf("table %q has kind %q; choose closing, returns or expression", f.Name, f.Kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t, err = data.Present(t, f.Present); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if t, err = t.CompleteRows(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if 0 < f.Rows && f.Rows < t.N {
+		return data.NewTable(t.Names, t.Values[:f.Rows*t.D], nil)
+	}
+	return t, nil
+}
+
+// open returns a table without reading its file.
+func (s settings) open(from source) *table {
+	return &table{source: from, path: harness.DataPath(s.Folder, from.File)}
+}
+
+// table is a real table. The first cell that needs it reads it and estimates its true networks.
+type table struct {
+	source
+	path string
+
+	mu       sync.Mutex
+	complete *data.Table
+	found    estimate // on the complete table, by ordinary score matching
+	networks []network.Adjacency
+}
+
+// truths returns the complete table and, for each density, the nearest network of its path by ordinary
+// score matching.
+func (t *table) truths(ctx context.Context, s settings) (*data.Table, []network.Adjacency, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.networks != nil {
+		return t.complete, t.networks, nil
+	}
+	complete, err := t.read(t.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := s.estimate(ctx, complete, full, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("table %q, complete: %w", t.Name, err)
+	}
+	var networks []network.Adjacency
+	for _, density := range s.Densities {
+		truth, err := nearest(found.networks, density)
+		if err != nil {
+			return nil, nil, fmt.Errorf("table %q, complete: %w", t.Name, err)
+		}
+		networks = append(networks, truth)
+	}
+	t.complete, t.found, t.networks = complete, found, networks
+	return complete, networks, nil
+}
+
+// Threshold chooses the |P_jk| above which an entry is an edge (paper, appendix "Real World Data"): the
+// smallest t at which the path is smooth,
+//
+//	Jumpiness(densities(t)) ≤ level
+//
+// with the paper's level of 0.01 for many columns and 0.05 for few. An iterative grid search finds the
+// first smooth one of points evenly spaced values in (0, largest], then searches between it and the
+// value before, for several rounds. largest is the largest |P_jk| of the path; there it is smooth.
+// Jumpiness may increase with t, so the search may miss a smaller threshold between two values.
+func Threshold(densities func(threshold float64) []float64, largest, level float64, points, rounds int) float64 {
+	low, high := 0.0, largest
+	for range rounds {
+		step := (high - low) / float64(points)
+		for k := 1; k < points; k++ {
+			if t := low + float64(k)*step; Jumpiness(densities(t)) <= level {
+				high = t
+				break
+			}
+		}
+		low = high - step
+	}
+	return high
+}
+
+// Jumpiness sums the decreases of the edge density ρ that follow an increase, from the largest λ to the
+// smallest:
+//
+//	Σ_k (ρ_(k−1) − ρ_k)  over k with ρ_k < ρ_(k−1) and ρ_(k−1) > ρ_(k−2)
+func Jumpiness(densities []float64) (sum float64) {
+	for k := 2; k < len(densities); k++ {
+		if fall := densities[k-1] - densities[k]; fall > 0 && densities[k-1] > densities[k-2] {
+			sum += fall
+		}
+	}
+	return sum
 }

@@ -14,7 +14,43 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/benchmarks/cells"
+	"missingscore/trainers/engine"
 )
+
+// A setting of one variant leaves the others and the common settings unchanged.
+func TestVariantsAreApart(t *testing.T) {
+	common := engine.Config{WarmUp: new(3), Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":8}`)}}
+	variants, err := Variants(common, []json.RawMessage{
+		[]byte(`{"method": "var"}`), []byte(`{"name": "small", "method": "var", "warm_up": 5, "imputer": {"options": {"hidden":4}}}`), []byte(`{"name": "third", "method": "var"}`),
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"var", "small", "third"}, Names(variants))
+	for i, want := range []struct {
+		warmUp  int
+		options string
+	}{{3, `{"hidden":8}`}, {5, `{"hidden":4}`}, {3, `{"hidden":8}`}} {
+		require.Equal(t, want.warmUp, *variants[i].WarmUp)
+		require.JSONEq(t, want.options, string(variants[i].Imputer.Options))
+	}
+	require.Equal(t, 3, *common.WarmUp)
+	require.JSONEq(t, `{"hidden":8}`, string(common.Imputer.Options))
+}
+
+// By hand: last errors 3 and 5, and a fit that diverged; the standard error of (3, 5) is 1.
+func TestSummary(t *testing.T) {
+	r := cells.Results{Columns: []string{"law", "d", "replicate", "method", "error", "version", "converged"}, Lines: [][]string{
+		{"MCAR", "5", "1", "iw", "9 2 3", "R 4", "true"},
+		{"MCAR", "5", "2", "iw", "9 4 5", "R 4", "false"},
+		{"MCAR", "5", "3", "iw", "9 1 -", "R 4", "false"},
+		{"MCAR", "5", "1", "em", "-", "R 4", "true"},
+	}}
+	require.Equal(t, [][]string{
+		{"law=MCAR; d=5", "iw", "error", "4", "1", "2"},
+		{"law=MCAR; d=5", "iw", "error, least", "2.3333", "0.88192", "3"},
+		{"law=MCAR; d=5", "iw", "converged", "0.33333", "0.33333", "3"},
+		{"law=MCAR; d=5", "em", "converged", "1", "", "1"},
+	}, Summary(r, r.Columns[:4]))
+}
 
 // counted is an experiment that squares numbers, counts its runs and fails at one cell.
 func counted(runs *atomic.Int32, fail string) Experiment {
