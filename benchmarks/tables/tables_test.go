@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/harness"
@@ -177,24 +176,6 @@ func TestThreshold(t *testing.T) {
 	require.LessOrEqual(t, asked, 80)
 	require.Less(t, Threshold(path, 1, 0.06, 20, 4), 1e-5, "a fall of 0.05 is smooth at level 0.06")
 	require.Equal(t, 1.0, Threshold(func(float64) []float64 { return []float64{0, 1, 0} }, 1, 0.01, 20, 4))
-}
-
-// An entry that appears at a single λ is no edge.
-func TestSmooth(t *testing.T) {
-	s := settings{Jumpiness: 0.01, Points: 20, Rounds: 4}
-	for _, pair := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
-		var path []*mat.SymDense
-		for _, entry := range []float64{0, -5, 0} {
-			p := mat.NewSymDense(3, []float64{1, 0.1, 0.1, 0.1, 1, 0.1, 0.1, 0.1, 1})
-			p.SetSym(pair[0], pair[1], entry)
-			path = append(path, p)
-		}
-		networks, threshold := s.smooth(path)
-		require.Equal(t, 5.0, threshold)
-		for _, a := range networks {
-			require.Zero(t, a.Count())
-		}
-	}
 }
 
 func TestRealTables(t *testing.T) {
