@@ -223,70 +223,47 @@ func Run(ctx context.Context, path string, header []string, cells []Cell, worker
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	r := &running{file: f, columns: len(header), total: len(missing), have: have, hooks: hooks, stop: stop}
-	queue := make(chan Cell)
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for c := range queue {
-				values, err := c.attempt(ctx)
-				r.finish(ctx, c, values, err)
+	var mu sync.Mutex // guards the file, have, done and the hooks
+	done := 0
+	finish := func(c Cell, values []string, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		line := slices.Concat(c.Key, values)
+		if err == nil && len(line) != len(header) {
+			err = fmt.Errorf("%d values for %d columns", len(values), len(header)-len(c.Key))
+		}
+		if err != nil {
+			hook := hooks.Failed
+			if errors.Is(err, ErrAbsent) {
+				hook = hooks.Absent
 			}
+			if ctx.Err() == nil && hook != nil {
+				hook(c.Key, err)
+			}
+		} else if err := appendLine(f, line); err != nil {
+			stop(err)
+		} else {
+			have[c.Name()] = line
+		}
+		if done++; ctx.Err() == nil && hooks.Progress != nil {
+			hooks.Progress(done, len(missing))
+		}
+	}
+	free := make(chan struct{}, workers)
+	var wg sync.WaitGroup
+	for _, c := range missing {
+		free <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		wg.Go(func() {
+			values, err := c.attempt(ctx)
+			finish(c, values, err)
+			<-free
 		})
 	}
-	feed(ctx, queue, missing)
 	wg.Wait()
 	return inOrder(cells, have), context.Cause(ctx)
-}
-
-// feed sends the cells until the context ends.
-func feed(ctx context.Context, queue chan<- Cell, cells []Cell) {
-	defer close(queue)
-	for _, c := range cells {
-		select {
-		case queue <- c:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// running is shared by the workers of a run.
-type running struct {
-	file           *os.File
-	columns, total int
-	hooks          Hooks
-	stop           context.CancelCauseFunc
-
-	mu   sync.Mutex
-	have map[string][]string
-	done int
-}
-
-// finish writes a cell's line, or reports its error.
-func (r *running) finish(ctx context.Context, c Cell, values []string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	line := slices.Concat(c.Key, values)
-	if err == nil && len(line) != r.columns {
-		err = fmt.Errorf("%d values for %d columns", len(values), r.columns-len(c.Key))
-	}
-	if err != nil {
-		hook := r.hooks.Failed
-		if errors.Is(err, ErrAbsent) {
-			hook = r.hooks.Absent
-		}
-		if ctx.Err() == nil && hook != nil {
-			hook(c.Key, err)
-		}
-	} else if err := appendLine(r.file, line); err != nil {
-		r.stop(err)
-	} else {
-		r.have[c.Name()] = line
-	}
-	if r.done++; ctx.Err() == nil && r.hooks.Progress != nil {
-		r.hooks.Progress(r.done, r.total)
-	}
 }
 
 // appendLine writes a line by one system call.

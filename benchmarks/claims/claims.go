@@ -60,7 +60,6 @@ type Pair struct{ A, B Side }
 
 // Outcome of a claim.
 type Outcome struct {
-	Claim
 	Of              string  // the pair and setting of the estimate
 	Mean, Low, High float64 // estimate with its 95 % t-interval, not in logarithms
 	Replicates      int
@@ -87,7 +86,7 @@ func (c Claim) Judge(r cells.Results, key []string) (Outcome, error) {
 			return Outcome{}, err
 		}
 	}
-	worst, least := Outcome{Claim: c, Verdict: NotMeasured}, math.Inf(1)
+	worst, least := Outcome{Verdict: NotMeasured}, math.Inf(1)
 	verdicts := map[string]bool{}
 	for _, p := range c.Pairs {
 		for _, place := range places {
@@ -99,7 +98,7 @@ func (c Claim) Judge(r cells.Results, key []string) (Outcome, error) {
 				continue
 			}
 			mean, half := MeanInterval(values)
-			o := Outcome{Claim: c, Of: p.name(c.Ratio), Mean: mean, Low: mean - half, High: mean + half, Replicates: len(values)}
+			o := Outcome{Of: p.name(c.Ratio), Mean: mean, Low: mean - half, High: mean + half, Replicates: len(values)}
 			if place != "" {
 				o.Of += ", " + c.Each + " " + place
 			}

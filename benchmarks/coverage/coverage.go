@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -121,18 +122,15 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		Value: []string{"edges", "edges_covered", "others_covered", "edge_error", "other_error", "edge_se", "other_se", "edge_bias",
 			"null_p", "found", "false", "warned", "seconds", "path_seconds"},
 	}
-	type place struct {
-		design, law              string
-		columns, rows, replicate int
-	}
-	recent := harness.NewRecentCache[place, map[string][]string](8)
+	recent := harness.NewRecentCache[string, map[string][]string](8)
 	for replicate := 1; replicate <= replicates; replicate++ {
 		s.each(func(c setting) {
+			table := []string{c.Name, c.law.Name, strconv.Itoa(c.columns), strconv.Itoa(c.rows), strconv.Itoa(replicate)}
 			for _, kind := range c.Kinds {
 				g.Cells = append(g.Cells, cells.Cell{
-					Key: []string{c.Name, c.law.Name, strconv.Itoa(c.columns), strconv.Itoa(c.rows), strconv.Itoa(replicate), kind},
+					Key: append(slices.Clip(table), kind),
 					Run: func(ctx context.Context) ([]string, error) {
-						all, err := recent.Get(place{c.Name, c.law.Name, c.columns, c.rows, replicate}, func() (map[string][]string, error) {
+						all, err := recent.Get(strings.Join(table, ","), func() (map[string][]string, error) {
 							return c.run(ctx, s.Discovery, uint64(replicate))
 						})
 						return all[kind], err

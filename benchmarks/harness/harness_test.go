@@ -24,11 +24,12 @@ func TestVariantsAreApart(t *testing.T) {
 		[]byte(`{"method": "var"}`), []byte(`{"name": "small", "method": "var", "warm_up": 5, "imputer": {"options": {"hidden":4}}}`), []byte(`{"name": "third", "method": "var"}`),
 	})
 	require.NoError(t, err)
-	require.Equal(t, []string{"var", "small", "third"}, Names(variants))
 	for i, want := range []struct {
+		name    string
 		warmUp  int
 		options string
-	}{{3, `{"hidden":8}`}, {5, `{"hidden":4}`}, {3, `{"hidden":8}`}} {
+	}{{"var", 3, `{"hidden":8}`}, {"small", 5, `{"hidden":4}`}, {"third", 3, `{"hidden":8}`}} {
+		require.Equal(t, want.name, variants[i].Name)
 		require.Equal(t, want.warmUp, *variants[i].WarmUp)
 		require.JSONEq(t, want.options, string(variants[i].Imputer.Options))
 	}

@@ -61,11 +61,3 @@ func Variants(common engine.Config, methods []json.RawMessage) ([]Variant, error
 	}
 	return out, nil
 }
-
-// Names returns the names of the variants.
-func Names(variants []Variant) (names []string) {
-	for _, v := range variants {
-		names = append(names, v.Name)
-	}
-	return names
-}

@@ -150,39 +150,9 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.fit(ctx, d, how, seed, of, &evaluate.Truth{Model: truth, Sample: fresh})
-	if err != nil {
-		return nil, err
-	}
-	least := slices.MinFunc(f.history, func(a, b descent.Record) int {
-		if a.Errors[0].Value < b.Errors[0].Value {
-			return -1
-		}
-		return 0
-	})
-	kept, end := "-", "-"
-	if f.model != nil {
-		kept, end = fmt.Sprintf("%.5g", f.final.Errors[0].Value), fmt.Sprint(f.final.Epoch)
-	}
-	return []string{
-		training.EffectiveSize(f.history), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch), kept, end,
-		training.Trace(f.history, training.Epochs(d.Epochs), "fisher_divergence"),
-	}, nil
-}
-
-// fitted holds the model in the table's units (nil if the fit diverged), the history, and the history
-// entry of the model.
-type fitted struct {
-	model   model.Model
-	history []descent.Record
-	final   descent.Record
-}
-
-// fit fits a model to the table of a replicate. A fit that diverges keeps its history.
-func (s settings) fit(ctx context.Context, d density, how method, seed uint64, of simulate.Mixture, known *evaluate.Truth) (f fitted, err error) {
 	table, err := s.table(d, of, seed, how.Method == "full")
 	if err != nil {
-		return f, err
+		return nil, err
 	}
 	by := descent.Passes(d.Epochs, s.Rate)
 	by.Average = &how.Average
@@ -194,20 +164,29 @@ func (s settings) fit(ctx context.Context, d density, how method, seed uint64, o
 	state := &trainers.State{}
 	r, failure := trainers.Estimate(ctx, table, trainers.Spec{
 		Model: trainers.ModelSpec{Kind: how.Model, Options: s.Network}, Objective: trainers.ObjectiveSpec{Kind: "classical"},
-		Steps: config, Descent: by, Truth: known,
+		Steps: config, Descent: by, Truth: &evaluate.Truth{Model: truth, Sample: fresh},
 	}, trainers.Run{State: state})
-	diverged := false
-	f.history, diverged, err = training.History(state, failure)
-	switch {
-	case err != nil:
-		return f, err
-	case diverged && len(f.history) == 0:
-		return f, failure
-	case diverged:
-		return f, nil
+	history, diverged, err := training.History(state, failure)
+	if err == nil && len(history) == 0 {
+		err = failure
 	}
-	f.model, f.final = r.Model.InUnits(), r.Final
-	return f, nil
+	if err != nil {
+		return nil, err
+	}
+	least := slices.MinFunc(history, func(a, b descent.Record) int {
+		if a.Errors[0].Value < b.Errors[0].Value {
+			return -1
+		}
+		return 0
+	})
+	kept, end := "-", "-"
+	if !diverged {
+		kept, end = fmt.Sprintf("%.5g", r.Final.Errors[0].Value), fmt.Sprint(r.Final.Epoch)
+	}
+	return []string{
+		training.EffectiveSize(history), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch), kept, end,
+		training.Trace(history, training.Epochs(d.Epochs), "fisher_divergence"),
+	}, nil
 }
 
 // scoreSize returns E‖s‖² over the sample, the Fisher divergence of a score of 0.

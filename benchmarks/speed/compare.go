@@ -169,32 +169,12 @@ func (c contest) compare(ctx context.Context, w io.Writer, path string, all []Se
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "| experiment | method | d | type | ours, ms | PyTorch, ms | ours / PyTorch | range | PyTorch's variant |")
+	fmt.Fprintln(w, "| experiment | method | d | type | ours, s | PyTorch, s | ours / PyTorch | range | PyTorch's variant |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, r := range records {
-		v, err := numbers(r[11:])
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %.3g |", r[0], r[1], r[2], r[6], 1e3*v[0])
-		if r[7] == "none" {
-			fmt.Fprintln(w, " – | – | – | – |")
-			continue
-		}
-		fmt.Fprintf(w, " %.3g | %.2f | %.2f to %.2f | %s |\n", 1e3*v[3], v[6], v[7], v[8], r[8])
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s to %s | %s |\n", r[0], r[1], r[2], r[6], r[11], r[14], r[17], r[18], r[19], r[8])
 	}
 	return nil
-}
-
-func numbers(fields []string) (v []float64, err error) {
-	for _, f := range fields {
-		x, err := strconv.ParseFloat(f, 64)
-		if err != nil {
-			return nil, err
-		}
-		v = append(v, x)
-	}
-	return v, nil
 }
 
 // dtypes parses number types. It fails on an unknown one.

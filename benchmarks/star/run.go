@@ -41,10 +41,10 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 				for _, k := range s.Centres {
 					for _, p := range s.Missing {
 						at := setting{t, d, p, k}
-						for _, name := range s.names() {
+						for _, v := range s.variants {
 							g.Cells = append(g.Cells, cells.Cell{
-								Key: []string{t.Name, strconv.Itoa(d), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(k), strconv.Itoa(replicate), name},
-								Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, at, s.config(name), uint64(replicate)) },
+								Key: []string{t.Name, strconv.Itoa(d), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(k), strconv.Itoa(replicate), v.Name},
+								Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, at, v.Config, uint64(replicate)) },
 							})
 						}
 					}

@@ -116,34 +116,24 @@ func decode(text json.RawMessage) (s settings, err error) {
 	if !slices.Contains([]string{"star", "dense", "collider"}, s.Graph) {
 		return s, fmt.Errorf("settings: graph %q: choose star, dense or collider", s.Graph)
 	}
-	s.variants, err = harness.Variants(s.Fit, s.Methods)
-	return s, err
+	if s.variants, err = harness.Variants(s.Fit, s.Methods); err != nil {
+		return s, err
+	}
+	var others []string
+	if s.Likelihood != nil {
+		others = append(others, peer)
+	}
+	if s.References {
+		others = append(others, references...)
+	}
+	for _, name := range others {
+		s.variants = append(s.variants, harness.Variant{Name: name, Config: engine.Config{Method: name}})
+	}
+	return s, nil
 }
 
 // peer is EM with the graphical lasso.
 const peer = "glasso"
-
-// names returns the names of all methods.
-func (s settings) names() []string {
-	names := harness.Names(s.variants)
-	if s.Likelihood != nil {
-		names = append(names, peer)
-	}
-	if s.References {
-		names = append(names, references...)
-	}
-	return names
-}
-
-// config returns the settings of a method.
-func (s settings) config(name string) engine.Config {
-	for _, v := range s.variants {
-		if v.Name == name {
-			return v.Config
-		}
-	}
-	return engine.Config{Method: name}
-}
 
 type setting struct {
 	treatment treatment
