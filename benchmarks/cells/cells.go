@@ -102,21 +102,6 @@ func WriteLines(path string, header []string, lines [][]string) error {
 	})
 }
 
-// mend truncates an incomplete last line, which a killed run leaves.
-func mend(path string) error {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if n := whole(text); n < len(text) {
-		return os.Truncate(path, int64(n))
-	}
-	return nil
-}
-
 // whole returns the length of the complete lines.
 func whole(text []byte) int { return bytes.LastIndexByte(text, '\n') + 1 }
 
@@ -197,25 +182,11 @@ func Run(ctx context.Context, path string, header []string, cells []Cell, worker
 	if len(cells) == 0 {
 		return nil, nil
 	}
-	if err := mend(path); err != nil {
-		return nil, err
-	}
-	lines, err := ReadLines(path, header)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	f, lines, err := open(path, header)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil {
-		return nil, err
-	} else if info.Size() == 0 {
-		if err := appendLine(f, header); err != nil {
-			return nil, err
-		}
-	}
 	have := byKey(cells, lines)
 	missing := slices.DeleteFunc(slices.Clone(cells), func(c Cell) bool { return have[c.Name()] != nil })
 	if hooks.Progress != nil && len(missing) > 0 {
@@ -264,6 +235,28 @@ func Run(ctx context.Context, path string, header []string, cells []Cell, worker
 	}
 	wg.Wait()
 	return inOrder(cells, have), context.Cause(ctx)
+}
+
+// open opens a results file for appending and returns its lines. It truncates an incomplete last line,
+// which a killed run leaves, and writes the header of a new file.
+func open(path string, header []string) (f *os.File, lines [][]string, err error) {
+	if lines, err = ReadLines(path, header); err != nil {
+		return nil, nil, err
+	}
+	if f, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o644); err != nil {
+		return nil, nil, err
+	}
+	text, err := io.ReadAll(f)
+	if err == nil {
+		err = f.Truncate(int64(whole(text)))
+	}
+	if err == nil && whole(text) == 0 {
+		err = appendLine(f, header)
+	}
+	if err != nil {
+		f.Close()
+	}
+	return f, lines, err
 }
 
 // appendLine writes a line by one system call.

@@ -78,7 +78,7 @@ func Saturated(ctx context.Context, t *data.Table, iterations int, tolerance flo
 
 var errNoMaximum = errors.New("likelihood: no maximum")
 
-// Refit maximises the observed-data log-likelihood without a penalty over μ and P, with P_jk = 0 where
+// Refit maximises the observed-data log-likelihood without a penalty over μ and P, with P_jk = 0 if
 // |g.Precision_jk| ≤ threshold, by EM from g. ok is false if the likelihood has no maximum.
 func Refit(ctx context.Context, t *data.Table, g simulate.Gaussian, threshold float64, o Options) (refit simulate.Gaussian, ok bool, err error) {
 	mean := slices.Clone(g.Mean)

@@ -131,7 +131,7 @@ type Loaded struct {
 	Missing int      // cells of the grid that are not finished
 }
 
-// Load reads the finished cells in out/NAME, those of shards too. It fails with fs.ErrNotExist if there
+// Load reads the finished cells in out/NAME, including shards. It fails with fs.ErrNotExist if there
 // are none.
 func Load(e Experiment, out string) (l Loaded, err error) {
 	dir := filepath.Join(out, e.Name)

@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -97,8 +96,7 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 	start := time.Now()
 	mean, precision, err := m.estimate(ctx, t, seed)
 	seconds := fmt.Sprintf("%.2f", time.Since(start).Seconds())
-	var fault *engine.DivergedError
-	if errors.As(err, &fault) {
+	if trainers.Diverged(err) {
 		return []string{missing, "-", "-", "-", "-", "-", seconds}, nil
 	}
 	if err != nil {

@@ -95,7 +95,7 @@ func decode(text json.RawMessage) (s settings, err error) {
 
 // grid's value columns: best_f1 is the highest F1 of a network of the path, points the λ that the program
 // reached, edges the size of the last network, away the largest difference of a partial correlation
-// from the limit, seconds those of the path alone, megabytes the growth of the resident set.
+// from the limit, seconds the time of the path alone, megabytes the growth of the resident set.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := decode(text)
 	if err != nil {

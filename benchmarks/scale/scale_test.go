@@ -57,24 +57,6 @@ func TestMethodsFindTheTruth(t *testing.T) {
 	}
 }
 
-// A smaller tolerance gives a smaller distance from the limit; the limit itself has 0.
-func TestDistanceFromTheEnd(t *testing.T) {
-	s, _ := smoke(t)
-	of := func(stop float64) float64 {
-		m := s.Methods[0]
-		m.Stop = []float64{stop}
-		values, err := s.run(t.Context(), size{Columns: 10, Rows: 60, Missing: 0.2, Accuracy: true}, m, 1)
-		require.NoError(t, err)
-		away, err := strconv.ParseFloat(values[4], 64)
-		require.NoError(t, err)
-		return away
-	}
-	require.Zero(t, of(s.Methods[0].Limit[0]))
-	require.Positive(t, of(0.015))
-	require.Greater(t, of(3), 3*of(0.015))
-	require.Less(t, of(0.015), 0.01)
-}
-
 // By hand: partial correlations ¼ and −½.
 func TestDistanceByHand(t *testing.T) {
 	of := func(p float64) regpath.Point { return regpath.Point{Packed: []float64{4, p, 1}} }

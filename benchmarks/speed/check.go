@@ -25,7 +25,7 @@ const checkTolerance = 1e-10
 // peerSetting is a setting with its table, as the peer reads it.
 type peerSetting struct {
 	Setting
-	X       []float64 `json:"x"` // zero where missing
+	X       []float64 `json:"x"` // 0 for missing cells
 	Mask    []float64 `json:"mask"`
 	Penalty float64   `json:"penalty"`
 	Score   string    `json:"score"`

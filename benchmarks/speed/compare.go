@@ -24,7 +24,7 @@ func spreadOf(x []float64) spread {
 
 // contest times both sides in turns, so that changes of the machine's speed affect both.
 type contest struct {
-	ours, peer *side // peer may be nil
+	ours, peer *side
 	rounds     int
 	block      float64 // seconds
 }
@@ -40,31 +40,26 @@ func (c contest) iterations(ctx context.Context, s Setting) (o outcome, err erro
 	if err := c.ours.warm(s, c.block); err != nil {
 		return o, err
 	}
-	var variant string
-	var theirs func() (float64, error)
-	if c.peer != nil {
-		t, err := s.Table()
-		if err != nil {
-			return o, err
-		}
-		q, err := c.fastest(forPeer(s, t))
-		if err != nil {
-			return o, err
-		}
-		if err := c.peer.warm(q, c.block); err != nil {
-			return o, err
-		}
-		variant = q.String()
-		theirs = func() (float64, error) { t, err := c.peer.time(c.block); return t.Seconds, err }
+	t, err := s.Table()
+	if err != nil {
+		return o, err
 	}
-	return c.alternate(ctx, variant, func() (float64, error) { t, err := c.ours.time(c.block); return t.Seconds, err }, theirs)
+	q, err := c.fastest(forPeer(s, t))
+	if err != nil {
+		return o, err
+	}
+	if err := c.peer.warm(q, c.block); err != nil {
+		return o, err
+	}
+	o, err = alternate(ctx, c.rounds, func() (timed, error) { return c.ours.time(c.block) }, func() (timed, error) { return c.peer.time(c.block) })
+	o.variant = q.String()
+	return o, err
 }
 
-// alternate measures both in turns. theirs may be nil.
-func (c contest) alternate(ctx context.Context, variant string, ours, theirs func() (float64, error)) (o outcome, err error) {
-	o.variant = variant
+// alternate measures both in turns.
+func alternate(ctx context.Context, rounds int, ours, theirs func() (timed, error)) (o outcome, err error) {
 	var x, y, ratio []float64
-	for range c.rounds {
+	for range rounds {
 		if err := ctx.Err(); err != nil {
 			return o, err
 		}
@@ -72,21 +67,13 @@ func (c contest) alternate(ctx context.Context, variant string, ours, theirs fun
 		if err != nil {
 			return o, err
 		}
-		x = append(x, a)
-		if theirs == nil {
-			continue
-		}
 		b, err := theirs()
 		if err != nil {
 			return o, err
 		}
-		y, ratio = append(y, b), append(ratio, a/b)
+		x, y, ratio = append(x, a.Seconds), append(y, b.Seconds), append(ratio, a.Seconds/b.Seconds)
 	}
-	o.ours = spreadOf(x)
-	if theirs != nil {
-		o.peer, o.ratio = spreadOf(y), spreadOf(ratio)
-	}
-	return o, nil
+	return outcome{ours: spreadOf(x), peer: spreadOf(y), ratio: spreadOf(ratio)}, nil
 }
 
 // trials is the number of blocks for each variant of the peer; the fastest counts.
@@ -150,13 +137,9 @@ func (c contest) compare(ctx context.Context, w io.Writer, path string, all []Se
 	if len(all) == 0 {
 		return errors.New("nothing to measure: exact needs --experiments normal or star")
 	}
-	peer := "none"
-	if c.peer != nil {
-		peer = c.peer.name
-	}
 	var runs []cells.Cell
 	for _, s := range all {
-		runs = append(runs, cells.Cell{Key: append(key(s), peer), Run: func(ctx context.Context) ([]string, error) {
+		runs = append(runs, cells.Cell{Key: append(key(s), c.peer.name), Run: func(ctx context.Context) ([]string, error) {
 			o, err := c.iterations(ctx, s)
 			return slices.Concat([]string{o.variant, c.ours.name, strconv.Itoa(c.rounds)}, o.ours.fields(), o.peer.fields(), o.ratio.fields()), err
 		}})

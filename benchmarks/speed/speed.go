@@ -42,8 +42,7 @@ func Command() *cobra.Command {
 		Use:   "speed",
 		Short: "Time parameter iterations against PyTorch",
 		Long: `Time parameter iterations against the same algorithm in PyTorch. The two processes
-take turns, each on one core. Settings with a line in --out are not measured again.
-Without PyTorch only this program is timed.`,
+take turns, each on one core. Settings with a line in --out are not measured again.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
@@ -83,13 +82,10 @@ func (o options) run(ctx context.Context, w io.Writer) error {
 	failed := func(key []string, err error) { fmt.Fprintf(os.Stderr, "%v: %v\n", key, err) }
 	runtime.GOMAXPROCS(1)
 	peer, err := launchPeer(o.pythons)
-	if errors.Is(err, errNoPeer) && !o.check {
-		fmt.Fprintf(os.Stderr, "%v; timing this program only\n", err)
-	} else if err != nil {
+	if err != nil {
 		return err
-	} else {
-		defer peer.close()
 	}
+	defer peer.close()
 	if o.check {
 		return check(w, peer, checked())
 	}

@@ -27,22 +27,18 @@ func TestSpread(t *testing.T) {
 // The ratio is the median of the ratios 1/2, 4/1, 3/3 of the rounds.
 func TestAlternateTakesTurns(t *testing.T) {
 	var order string
-	play := func(name string, values ...float64) func() (float64, error) {
-		return func() (float64, error) {
+	play := func(name string, values ...float64) func() (timed, error) {
+		return func() (timed, error) {
 			order += name
 			v := values[0]
 			values = values[1:]
-			return v, nil
+			return timed{Seconds: v}, nil
 		}
 	}
-	c := contest{rounds: 3}
-	o, err := c.alternate(context.Background(), "v", play("o", 1, 4, 3), play("p", 2, 1, 3))
+	o, err := alternate(t.Context(), 3, play("o", 1, 4, 3), play("p", 2, 1, 3))
 	require.NoError(t, err)
 	require.Equal(t, "opopop", order)
-	require.Equal(t, outcome{spread{3, 1, 4}, spread{2, 1, 3}, spread{1, 0.5, 4}, "v"}, o)
-	o, err = c.alternate(context.Background(), "", play("o", 1, 4, 3), nil)
-	require.NoError(t, err)
-	require.Equal(t, outcome{ours: spread{3, 1, 4}}, o)
+	require.Equal(t, outcome{spread{3, 1, 4}, spread{2, 1, 3}, spread{1, 0.5, 4}, ""}, o)
 }
 
 func TestWrongFlags(t *testing.T) {

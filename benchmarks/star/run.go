@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -106,8 +105,7 @@ func (s settings) likelihood(ctx context.Context, table *data.Table, truth simul
 // scoreMatching runs a path of score matching. A path that diverges has no AUC.
 func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Config, table *data.Table, truth simulate.Gaussian, support *domain.Domain, seed uint64) (values []string, diverged bool, err error) {
 	found, err := s.path(ctx, t, c, table, support, seed)
-	var fault *engine.DivergedError
-	if diverged = errors.As(err, &fault); err != nil && !diverged {
+	if diverged = trainers.Diverged(err); err != nil && !diverged {
 		return nil, false, err
 	}
 	if diverged || len(found.Network.Points) < found.Spec.Network.Lambdas {

@@ -7,10 +7,10 @@
 //
 //   - Columns observed in less than the share "present" of the rows are dropped, then rows with a gap.
 //   - Columns are standardised; λ is the paper's 10¹ … 10⁻⁴, for a loss that sums over columns.
-//   - Missing probabilities are those of the paper's stars; the step size is regpath.Config's default.
+//   - Missing probabilities are taken from the paper's stars; the step size is regpath.Config's default.
 //   - iw and em draw from N(0, 16 I), the paper's proposal for normals; methods "-unit" from N(0, I).
-//   - The edge threshold is chosen for each path (Threshold), common to all, or that of the complete
-//     table.
+//   - The edge threshold is chosen for each path (Threshold), common to all, or taken from the
+//     complete table.
 //   - "glasso", EM with the graphical lasso, has its own λ (emglasso.Path).
 //
 // Replicates are masks of one table: intervals do not extend to other stocks or years.
@@ -112,8 +112,8 @@ func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // grid has a cell for each table, missing probability, replicate and method. All methods see the same
 // masks, and masks are nested over missing probabilities unless one was redrawn. Value columns auc,
-// auc_common and auc_full are mean AUCs over the truths with the path's own threshold, the common one,
-// and that of the complete table; auc_DENSITY is the AUC against one truth.
+// auc_common and auc_full are mean AUCs over the truths with the path's own threshold, the common
+// threshold, and the threshold of the complete table; auc_DENSITY is the AUC against one truth.
 func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := read(raw)
 	if err != nil {
@@ -171,8 +171,7 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 			return nil, err
 		}
 		found, err = s.estimate(ctx, hidden, method, uint64(replicate))
-		var fault *engine.DivergedError
-		if errors.As(err, &fault) {
+		if trainers.Diverged(err) {
 			return append(values, slices.Repeat([]string{"-"}, 6+len(truths))...), nil
 		}
 		if err != nil {

@@ -2,21 +2,18 @@
 package training
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 )
 
 // History returns the history of a fit from its state and error. A fit that diverged keeps the
 // history before; other errors are returned.
 func History(s *trainers.State, err error) (h []descent.Record, diverged bool, other error) {
-	var fault *engine.DivergedError
-	if diverged = errors.As(err, &fault); err != nil && !diverged {
+	if diverged = trainers.Diverged(err); err != nil && !diverged {
 		return nil, false, err
 	}
 	if s.Descent != nil {
