@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -14,7 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/benchmarks/cells"
+	"missingscore/trainers"
+	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
+	"missingscore/trainers/evaluate"
 )
 
 // A setting of one variant leaves the others and the common settings unchanged.
@@ -279,4 +283,50 @@ func TestFilesAreLocked(t *testing.T) {
 	_, err = Run(t.Context(), one, Options{Out: out, Shard: 2, Shards: 2})
 	require.NoError(t, err, "another shard runs beside it")
 	require.NoError(t, lock.Close())
+}
+
+func TestTrace(t *testing.T) {
+	require.Equal(t, []int{1, 2, 3, 4}, Epochs(4))
+	history := func(values ...float64) (h []descent.Record) {
+		for _, v := range values {
+			h = append(h, descent.Record{Errors: []evaluate.Error{{Name: "x", Value: v}}})
+		}
+		return h
+	}
+	at := []int{1, 2, 4}
+	require.Equal(t, "3 1 2", Trace(history(3, 1, 5, 2), at, "x"))
+	require.Equal(t, "5 3 -", Trace(history(5, 3), at, "x"))
+}
+
+func TestHistory(t *testing.T) {
+	state := &trainers.State{Descent: &descent.State{History: []descent.Record{{Epoch: 1}}}}
+	for _, c := range []struct {
+		state    *trainers.State
+		err      error
+		length   int
+		diverged bool
+	}{{state, nil, 1, false}, {state, fmt.Errorf("a fit: %w", &engine.DivergedError{Iteration: 5, What: "loss"}), 1, true}, {&trainers.State{}, &engine.DivergedError{}, 0, true}} {
+		h, diverged, err := History(c.state, c.err)
+		require.NoError(t, err)
+		require.Len(t, h, c.length)
+		require.Equal(t, c.diverged, diverged)
+	}
+	_, _, err := History(state, context.Canceled)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestRecentCache(t *testing.T) {
+	made := 0
+	l := NewRecentCache[int, int](2)
+	get := func(key int) {
+		v, err := l.Get(key, func() (int, error) { made++; return key * key, nil })
+		require.NoError(t, err)
+		require.Equal(t, key*key, v)
+	}
+	for _, key := range []int{1, 1, 2, 1, 3} {
+		get(key)
+	}
+	require.Equal(t, 3, made)
+	get(1)
+	require.Equal(t, 4, made, "the third key evicted the first")
 }

@@ -25,7 +25,7 @@ const FolderVariable = "MISSINGSCORE_TABLES"
 // Defaults runs commands with their defaults on tables of R packages, simulated tables and the files in
 // FolderVariable.
 var Defaults = harness.Experiment{
-	Name: "mixed-defaults", Title: "Commands by their defaults", Source: "benchmarks/README.md",
+	Name: "mixed-defaults", Title: "Commands with their defaults", Source: "benchmarks/README.md",
 	Settings: defaultSettings, Grid: defaultGrid,
 }
 

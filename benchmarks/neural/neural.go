@@ -13,7 +13,6 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/harness"
-	"missingscore/benchmarks/training"
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/graph"
@@ -166,7 +165,7 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 		Model: trainers.ModelSpec{Kind: how.Model, Options: s.Network}, Objective: trainers.ObjectiveSpec{Kind: "classical"},
 		Steps: config, Descent: by, Truth: &evaluate.Truth{Model: truth, Sample: fresh},
 	}, trainers.Run{State: state})
-	history, diverged, err := training.History(state, failure)
+	history, diverged, err := harness.History(state, failure)
 	if err == nil && len(history) == 0 {
 		err = failure
 	}
@@ -184,8 +183,8 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 		kept, end = fmt.Sprintf("%.5g", r.Final.Errors[0].Value), fmt.Sprint(r.Final.Epoch)
 	}
 	return []string{
-		training.EffectiveSize(history), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch), kept, end,
-		training.Trace(history, training.Epochs(d.Epochs), "fisher_divergence"),
+		harness.EffectiveSize(history), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch), kept, end,
+		harness.Trace(history, harness.Epochs(d.Epochs), "fisher_divergence"),
 	}, nil
 }
 

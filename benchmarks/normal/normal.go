@@ -14,7 +14,6 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
-	"missingscore/benchmarks/training"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/simulate"
@@ -131,17 +130,17 @@ func (s settings) run(ctx context.Context, w domain.Weight, c engine.Config, see
 		Domain: support, Weight: w, KeepUnits: true, Steps: c, Descent: descent.Passes(s.Epochs, s.Rate),
 		Truth: &evaluate.Truth{Model: star, Sample: fresh.Values},
 	}, trainers.Run{State: state})
-	history, diverged, err := training.History(state, err)
+	history, diverged, err := harness.History(state, err)
 	if err != nil {
 		return nil, err
 	}
 	naive, marginal := graphs.WithoutFirst(truth.Precision)
 	d := naive.SymmetricDim()
 	last, rest := graphs.Missed(naive, marginal, d-1, d), graphs.Missed(naive, marginal, 1, d-1) // last column, other pairs
-	at := training.Epochs(s.Epochs)
-	trace := func(name string) string { return training.Trace(history, at, name) }
+	at := harness.Epochs(s.Epochs)
+	trace := func(name string) string { return harness.Trace(history, at, name) }
 	return []string{
-		training.EffectiveSize(history), strconv.FormatBool(diverged), fmt.Sprintf("%.5f", last), fmt.Sprintf("%.5f", rest),
+		harness.EffectiveSize(history), strconv.FormatBool(diverged), fmt.Sprintf("%.5f", last), fmt.Sprintf("%.5f", rest),
 		trace("fisher_divergence"), trace("mean_error"), trace("precision_error"),
 	}, nil
 }

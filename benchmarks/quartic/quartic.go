@@ -12,7 +12,6 @@ import (
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/harness"
-	"missingscore/benchmarks/training"
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/graph/model"
@@ -165,13 +164,13 @@ func (s settings) run(ctx context.Context, c engine.Config, drawn *sample, missi
 		Model: trainers.ModelSpec{Kind: "quartic"}, KeepUnits: true, Steps: c, Descent: descent.Passes(s.Epochs, s.Rate),
 		Truth: &evaluate.Truth{Model: drawn.truth, Sample: drawn.fresh},
 	}, trainers.Run{State: state})
-	history, diverged, err := training.History(state, err)
+	history, diverged, err := harness.History(state, err)
 	if err != nil {
 		return nil, err
 	}
-	at := training.Epochs(s.Epochs)
+	at := harness.Epochs(s.Epochs)
 	return []string{
-		fmt.Sprintf("%.4f", drawn.rhat), training.EffectiveSize(history), strconv.FormatBool(diverged),
-		training.Trace(history, at, "fisher_divergence"), training.Trace(history, at, "quartic_error"),
+		fmt.Sprintf("%.4f", drawn.rhat), harness.EffectiveSize(history), strconv.FormatBool(diverged),
+		harness.Trace(history, at, "fisher_divergence"), harness.Trace(history, at, "quartic_error"),
 	}, nil
 }

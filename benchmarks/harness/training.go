@@ -1,5 +1,4 @@
-// Package training formats the history of a fit for the results.
-package training
+package harness
 
 import (
 	"fmt"
