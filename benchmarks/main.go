@@ -160,7 +160,6 @@ interval. The claims are printed as a Markdown table.`,
 // report writes the summaries and claims of the experiments in dir and prints the claims.
 func report(w io.Writer, dir string) error {
 	results := map[string]harness.Loaded{}
-	fmt.Fprintln(w, "| claim | estimate, 95 % interval | verdict |\n| --- | --- | --- |")
 	for _, e := range experiments {
 		l, err := harness.Load(e, dir)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -180,6 +179,7 @@ func report(w io.Writer, dir string) error {
 	if len(results) == 0 {
 		return fmt.Errorf("there are no results in %s", dir)
 	}
+	fmt.Fprintln(w, "| claim | estimate, 95 % interval | verdict |\n| --- | --- | --- |")
 	var lines [][]string
 	for _, c := range slices.Concat(claims.Paper, claims.Ours) {
 		l, ok := results[c.Experiment]
