@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// tooSkewedForBound warns of columns with a bound that no normal distribution cut there can
-// have. A normal density on a convex set is log-concave, so are the densities of its columns
-// (Prékopa 1973), and one on [0, ∞) has a deviation of at most its mean, the exponential's
-// (Barlow and Proschan 1975, chapter 4): docs/theory/transforms.md#too-skewed.
+// tooSkewedForBound warns of bounded columns that no truncated normal distribution fits. A normal
+// density on a convex set is log-concave, and so are its marginals (Prékopa 1973). A log-concave
+// density on [0, ∞) has a standard deviation of at most its mean (Barlow and Proschan 1975, chapter
+// 4): docs/theory/transforms.md#too-skewed.
 func tooSkewedForBound(e *examined) []Finding {
 	if e.support == nil {
 		return nil
@@ -24,7 +24,7 @@ func tooSkewedForBound(e *examined) []Finding {
 			continue
 		}
 		mean, sd := stat.MeanStdDev(x, nil)
-		// The sample's sd/mean of an exponential has a standard error of 1/√n.
+		// For an exponential sample, sd/mean has standard error 1/√n.
 		limit := 1 + 2/math.Sqrt(float64(len(x)))
 		low, high := e.support.Lower[j], e.support.Upper[j]
 		bound := low
@@ -47,7 +47,7 @@ func tooSkewedForBound(e *examined) []Finding {
 		columnsText(names)+plural(len(names), " is", " are"), plural(len(names), "its bound", "their bounds"), list(shown), plural(len(names), "it", "them"), set("Spec.Transform", functions))}}
 }
 
-// advised is the function that is advised for a column with these bounds.
+// advised returns the function advised for a column with these bounds.
 func (e *examined) advised(j int, low, high float64) string {
 	c := e.columns[j]
 	least, most := c.low, c.high
@@ -84,8 +84,8 @@ func skewed(e *examined) []Finding {
 		columnsText(names), plural(len(names), "is", "are"), plural(len(names), "its", "their"), set("Spec.Transform", functions))}}
 }
 
-// normaliser is log or log1p where that leaves a column with a skewness below 1 and an excess
-// kurtosis below 5, else npn. low is the least of its cells.
+// normaliser returns log or log1p if it gives a column a skewness below 1 and an excess kurtosis
+// below 5, else npn. low is the minimum of its cells.
 func normaliser(cells []float64, low float64) string {
 	for _, f := range []struct {
 		name  string

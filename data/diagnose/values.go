@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	fewLevels      = 10 // whole numbers: an ordinal scale, perhaps
+	fewLevels      = 10 // whole numbers: possibly an ordinal scale
 	veryFewLevels  = 4  // of other numbers
-	leastForLevels = 30 // cells that can tell
+	leastForLevels = 30 // minimum number of cells
 )
 
-// fewValues notes columns that may be ordinal or categories.
+// fewValues notes columns that may be ordinal or nominal.
 func fewValues(e *examined) []Finding {
 	var found []int
 	least, most := e.N, 0
@@ -41,7 +41,7 @@ func fewValues(e *examined) []Finding {
 		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is treated as a number", "they are treated as numbers"), set("Spec.Transform=ordinal", names), set("ReadOptions.Nominal", names))}}
 }
 
-// limits notes columns whose largest or smallest value stands so often that it may be a limit of detection.
+// limits notes columns whose minimum or maximum is so frequent that it may be a limit of detection.
 func limits(e *examined) []Finding {
 	var found []int
 	var shown []string
@@ -60,8 +60,8 @@ func limits(e *examined) []Finding {
 		columnsText(names), list(shown))}}
 }
 
-// limit is the place of an end of the distinct values that stands at least 5 times, in 5 % of
-// the cells and three times as often as any other.
+// limit returns the end of the distinct values that has at least 5 cells, 5 % of the cells and
+// three times as many as any other value.
 func (c column) limit() (k int, ok bool) {
 	last := len(c.distinct) - 1
 	if last < 2*fewLevels || c.whole {
@@ -78,11 +78,11 @@ func (c column) limit() (k int, ok bool) {
 }
 
 const (
-	manyCategories = 12 // of an ordinal column: as a number it says as much
+	manyCategories = 12 // of an ordinal column; beyond this a number serves as well
 	leastCategory  = 5  // cells of a category
 )
 
-// categories notes ordinal columns that have many categories or some of a few cells.
+// categories notes ordinal columns with many categories or with rare ones.
 func categories(e *examined) (found []Finding) {
 	var many, thin []int
 	for _, j := range e.Transform.Ordinal() {
@@ -139,7 +139,7 @@ func rounded(e *examined) []Finding {
 		list(shown), plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
 }
 
-const leastIncreasing = 20 // rows, where only their order tells
+const leastIncreasing = 20 // rows, if only their order is evidence
 
 func identifiers(e *examined) []Finding {
 	var found []int
@@ -158,9 +158,9 @@ func identifiers(e *examined) []Finding {
 		columnsText(names), plural(len(names), "counts or names the rows", "count or name the rows"), first[0], first[1], plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
 }
 
-// identifies says whether no two cells are equal and they rise by equal steps; or they are
-// whole numbers which rise from row to row, stand closer together than so many different ones
-// would by chance, or have a name that says so.
+// identifies reports whether no two cells are equal and they are equally spaced and increasing; or
+// they are whole numbers that increase from row to row, are denser than chance, or have an
+// identifier's name.
 func (c column) identifies(name string) bool {
 	n := len(c.cells)
 	if n < data.LeastIdentifiers || len(c.distinct) < n {
@@ -171,7 +171,7 @@ func (c column) identifies(name string) bool {
 	if increasing && c.even(span/float64(n-1)) {
 		return true
 	}
-	// Of n whole numbers among w, no two are equal with probability of about exp(−n²/2w).
+	// n whole numbers among w are all distinct with probability about exp(−n²/2w).
 	crowded := float64(n)*float64(n) > 14*(span+1)
 	return c.whole && (increasing && n >= leastIncreasing || crowded || data.IdentifierName(name))
 }
