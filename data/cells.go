@@ -108,7 +108,7 @@ var longColumns = []string{".imp", ".id"}
 func (c *Cells) CheckLong() error {
 	for _, name := range longColumns {
 		if slices.Contains(c.Header, name) {
-			return fmt.Errorf("there is a column %q already, which several draws need: rename it or leave it out, or make one draw", name)
+			return fmt.Errorf("the table has a column %q, a name that several draws need: rename it, leave it out, or make one draw", name)
 		}
 	}
 	return nil

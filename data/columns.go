@@ -106,7 +106,7 @@ func (c *ColumnSums) Fault(name string) error {
 		return nil
 	}
 	if _, deviation := c.MeanDeviation(); deviation < SmallestDeviation {
-		return &ColumnError{name, fmt.Sprintf("its values differ too little (standard deviation %.2g, less than %g): give it another unit", deviation, SmallestDeviation)}
+		return &ColumnError{name, fmt.Sprintf("its values vary too little (standard deviation %.2g, less than %g): rescale it", deviation, SmallestDeviation)}
 	}
 	return nil
 }

@@ -239,7 +239,7 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 	n, cells := c.Distinct, s.cells()
 	switch {
 	case declared != "" && !declared.Usable():
-		c.LeftOut = "as ReadOptions.Kinds says"
+		c.LeftOut = "set by ReadOptions.Kinds"
 	case cells == 0:
 		c.Kind, c.LeftOut = Empty, "no value"
 	case n == 1:
@@ -249,7 +249,7 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 			c.Kind = Binary
 		}
 	case s.dates == n && !s.typed:
-		c.Kind, c.LeftOut = Date, "dates or times; ReadOptions.Kinds can make a number of them"
+		c.Kind, c.LeftOut = Date, "dates or times; ReadOptions.Kinds can read them as numbers"
 	case n == cells && n > 2 && !s.typed:
 		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("%d different texts, no two equal", n)
 	case s.more:
@@ -311,18 +311,18 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 	c := Column{Name: t.Names[j], Kind: o.declared(t.Names[j]), Missing: t.N - sums.Number}
 	switch problem := fault(c.Name, sums, t.Rounded); {
 	case c.Kind != "" && !c.Kind.Usable():
-		c.LeftOut = "as ReadOptions.Kinds says"
+		c.LeftOut = "set by ReadOptions.Kinds"
 	case sums.Number == 0:
 		c.Kind, c.LeftOut = Empty, "no value"
 	case problem != nil && sums.Low == sums.High && t.Rounded[c.Name] == "":
 		value := format.Number(sums.Low)
 		c.Kind, c.LeftOut, c.Levels, c.Counts, c.Distinct = Constant, "every value is "+value, []string{value}, []int{sums.Number}, 1
 	case t.Rounded[c.Name] != "" && problem != nil:
-		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("whole numbers of more than 15 digits, such as %s, are rounded", printable.Cell(t.Rounded[c.Name]))
+		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("whole numbers with more than 15 digits, such as %s, are rounded", printable.Cell(t.Rounded[c.Name]))
 	case problem != nil:
 		c.Kind, c.LeftOut = Constant, problem.(*ColumnError).Problem
 	case c.Kind == "" && !slices.Contains(o.Columns, c.Name) && numbersRows(t, j):
-		c.Kind, c.LeftOut, c.Distinct = Identifier, fmt.Sprintf("%d different whole numbers, no two equal; ReadOptions.Kinds can make it a number", sums.Number), sums.Number
+		c.Kind, c.LeftOut, c.Distinct = Identifier, fmt.Sprintf("%d different whole numbers, no two equal; ReadOptions.Kinds can read it as a number", sums.Number), sums.Number
 	}
 	return c
 }
@@ -443,13 +443,13 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 	}
 	switch {
 	case declared.hasLevels() && c.Distinct > MostLevels:
-		return c, fmt.Errorf("%s: column %q has %d different values, and a column of levels has at most %d; leave it out (ReadOptions.Exclude), or join values", s.file, printable.Cell(name), c.Distinct, MostLevels)
+		return c, fmt.Errorf("%s: column %q has %d different values; the maximum for a column of levels is %d; leave it out (ReadOptions.Exclude), or merge values", s.file, printable.Cell(name), c.Distinct, MostLevels)
 	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
 		return c, s.refuseAll((&ColumnError{name, c.LeftOut}).Error(), []string{name})
 	case c.LeftOut != "":
 		return c, nil
 	case c.Kind == Binary && len(c.Levels) != 2:
-		return c, fmt.Errorf("%s: column %q has %d levels and is to be binary, which has two; call it nominal", s.file, printable.Cell(name), len(c.Levels))
+		return c, fmt.Errorf("%s: column %q has %d levels, but a binary column has two; declare it nominal", s.file, printable.Cell(name), len(c.Levels))
 	case !found.fixed && !found.typed:
 		inOrder(&c, s.dialect)
 	}
@@ -583,7 +583,7 @@ func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, er
 			}
 			switch {
 			case found != nil && found.seconds:
-				c.LeftOut = "dates or times, which are read with the whole table only"
+				c.LeftOut = "dates or times, which need the whole table"
 			case c.LeftOut == "" && c.Kind == Nominal:
 				c.LeftOut = nominalReason
 			}
@@ -652,7 +652,7 @@ func KindsOf(t *Table) map[string]Column {
 	return kinds
 }
 
-const nominalReason = "nominal, not a number; network without Spec.Steps.Method, fit Spec.Model.Kind mixture and impute take such columns"
+const nominalReason = "nominal, not a number; network without Spec.Steps.Method, fit Spec.Model.Kind mixture and impute accept such columns"
 
 // NumbersOnly removes the nominal columns and returns them. Binary and ordered columns keep their
 // codes as numbers. It fails if no column is left.
@@ -669,7 +669,7 @@ func NumbersOnly(t *Table) (numbers *Table, nominal []Column, err error) {
 		return t, nil, nil
 	}
 	if names == nil {
-		return nil, nominal, errors.New("every column is nominal, and this takes numbers")
+		return nil, nominal, errors.New("every column is nominal, but numbers are needed")
 	}
 	if numbers, err = t.Select(names); err != nil {
 		return nil, nominal, err

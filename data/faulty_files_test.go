@@ -25,7 +25,7 @@ var faultyFiles = []struct {
 	{"no rows", []string{"a", "b"}, nil, `: a header but no rows`},
 	{"one row", []string{"a", "b"}, [][]string{{"1", "2"}}, `: only 1 row has a value; at least 2 are needed`},
 	{"a word", []string{"a", "b"}, [][]string{{"1", "2"}, {"3", "heavy"}, {"5", "1"}}, `%[1]s: column "b": "heavy" is not a number; `},
-	{"words", []string{"a", "b"}, [][]string{{"1", "m"}, {"3", "f"}, {"5", "m"}}, `: column "b": "m" is not a number; no cell of this column is: leave it out with ReadOptions.Columns a`},
+	{"words", []string{"a", "b"}, [][]string{{"1", "m"}, {"3", "f"}, {"5", "m"}}, `: column "b": "m" is not a number; the column has no numbers: leave it out with ReadOptions.Columns a`},
 	{"no value", []string{"a", "b"}, [][]string{{"1", ""}, {"3", "NA"}, {"5", ""}}, `: column "b": no observed value; leave it out with ReadOptions.Columns a`},
 	{"constant", []string{"a", "b"}, [][]string{{"1", "7"}, {"3", "7"}, {"5", ""}}, `: column "b": constant, every observed value is 7; leave it out with ReadOptions.Columns a`},
 	{"equal names", []string{"a", "a"}, [][]string{{"1", "2"}, {"3", "4"}}, `%[2]s: two columns are named "a"; correct the header`},

@@ -55,5 +55,5 @@ func foreignFile(path, name string, first []byte) error {
 		r += fmt.Sprintf("; write.csv(data.frame(name = names(x), label = sapply(x, function(v) paste(attr(v, \"label\"), collapse = \" \"))), %q, row.names = FALSE)", base+"-labels.csv")
 		python += fmt.Sprintf("; pandas.DataFrame({\"name\": m.column_names, \"label\": m.column_labels}).to_csv(%q, index=False)", base+"-labels.csv")
 	}
-	return fmt.Errorf("%s: %s; convert it by\n  R       %s\n  Python  %s", name, f.name, r, python)
+	return fmt.Errorf("%s: %s; convert it with\n  R       %s\n  Python  %s", name, f.name, r, python)
 }

@@ -160,10 +160,10 @@ func TestParquetTypes(t *testing.T) {
 	require.Equal(t, []bool{true, true, true, true, true, false, true}, table.Observed[4*7:5*7]) // NaN
 	require.Equal(t, []bool{false, true, false, true, true, false, true}, table.Observed[0:7])
 
-	const others = `no cell of this column is: leave it out with ReadOptions.Columns flag,small,big,count,single,number,price`
+	const others = `the column has no numbers: leave it out with ReadOptions.Columns flag,small,big,count,single,number,price`
 	for column, cell := range map[string]string{"name": "m", "day": "1970-01-01", "at": "2020-01-02T03:04:05.6Z", "list": "(nested)"} {
 		_, err = ReadFile(path, ReadOptions{Columns: []string{"small", column}})
-		require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; no cell of this column is: leave it out with ReadOptions.Columns small`, path, column, cell))
+		require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; the column has no numbers: leave it out with ReadOptions.Columns small`, path, column, cell))
 	}
 	_, err = ReadFile(path, ReadOptions{})
 	require.ErrorContains(t, err, others)
@@ -227,7 +227,7 @@ func TestArrowTypes(t *testing.T) {
 		require.Equal(t, []int{1, 3, 4, 6}, table.Lines)
 		for column, cell := range map[string]string{"sex": "m", "day": "2013-02-08", "list": "(nested)"} {
 			_, err = ReadFile(path, ReadOptions{Columns: []string{"x", column}})
-			require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; no cell of this column is: leave it out with ReadOptions.Columns x`, path, column, cell))
+			require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; the column has no numbers: leave it out with ReadOptions.Columns x`, path, column, cell))
 		}
 	}
 }
@@ -266,12 +266,12 @@ func TestExcel(t *testing.T) {
 	require.Equal(t, []int{3, 4, 7}, table.Lines)
 	require.Equal(t, 1, table.Dropped)
 	_, err = ReadFile(path, ReadOptions{Exclude: []string{"id"}})
-	require.EqualError(t, err, path+`:3: column "born": "1970-02-08" is not a number; no cell of this column is: leave it out with ReadOptions.Columns score,share,yes`)
+	require.EqualError(t, err, path+`:3: column "born": "1970-02-08" is not a number; the column has no numbers: leave it out with ReadOptions.Columns score,share,yes`)
 	_, err = ReadFile(path, ReadOptions{Sheet: "narrow"})
 	require.EqualError(t, err, path+`: no sheet "narrow"; there are: Sheet1, wide`)
 	for _, sheet := range []string{"wide", "2"} {
 		_, err = ReadFile(path, ReadOptions{Sheet: sheet})
-		require.EqualError(t, err, path+`:2: the cell "3" stands right of the last column name; name its column, or take the cell away`)
+		require.EqualError(t, err, path+`:2: the cell "3" is right of the last column name; name its column, or delete the cell`)
 	}
 }
 

@@ -146,15 +146,15 @@ func twoGroups(parts map[string]*sheet, by string, wanted, order []string) ([]st
 	case len(wanted) == 2 && wanted[0] != wanted[1]:
 		return wanted, nil
 	case wanted != nil:
-		return nil, &GroupError{fmt.Sprintf("two different groups are compared, and %d are named: %s", len(wanted), strings.Join(wanted, ", "))}
+		return nil, &GroupError{fmt.Sprintf("two different groups are needed, but %d are named: %s", len(wanted), strings.Join(wanted, ", "))}
 	case len(names) == 2:
 		return names, nil
 	case len(names) == 0:
 		return nil, &GroupError{fmt.Sprintf("column %q has no value in any row", by)}
 	case len(names) == 1:
-		return nil, &GroupError{fmt.Sprintf("column %q has one group only, %s; two are compared", by, there)}
+		return nil, &GroupError{fmt.Sprintf("column %q has only one group, %s; two are needed", by, there)}
 	}
-	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two by ReadGroups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))}
+	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two with ReadGroups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))}
 }
 
 // SameColumns restricts two tables, named by their files, to their common columns in a's order,
@@ -245,7 +245,7 @@ func sameLevels(a, b *Table, fileA, fileB string) error {
 		default:
 			all := slices.Concat(ofA, slices.DeleteFunc(slices.Clone(ofB), func(level string) bool { return slices.Contains(ofA, level) }))
 			if len(all) > MostLevels {
-				return fmt.Errorf("column %q has %d levels in %s and %s together, and %d are the most; leave it out with ReadOptions.Exclude %s", printable.Cell(name), len(all), fileA, fileB, MostLevels, shell.List([]string{name}))
+				return fmt.Errorf("column %q has %d levels in %s and %s together; the maximum is %d; leave it out with ReadOptions.Exclude %s", printable.Cell(name), len(all), fileA, fileB, MostLevels, shell.List([]string{name}))
 			}
 			recode(b, j, ofB, all)
 			if a.Levels[j] = all; a.Kinds[j] == Binary && len(all) > 2 {

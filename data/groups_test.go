@@ -31,9 +31,9 @@ func TestReadGroups(t *testing.T) {
 		o      ReadOptions
 		want   string
 	}{
-		{"sex", nil, ReadOptions{}, `column "sex" has 3 groups: f (3 rows), m (3 rows), x (1 rows); pick two by ReadGroups f,m`},
+		{"sex", nil, ReadOptions{}, `column "sex" has 3 groups: f (3 rows), m (3 rows), x (1 rows); pick two with ReadGroups f,m`},
 		{"sex", []string{"m", "q"}, ReadOptions{}, `column "sex" has no group "q"; there are: f (3 rows)`},
-		{"sex", []string{"m"}, ReadOptions{}, "two different groups are compared, and 1 are named: m"},
+		{"sex", []string{"m"}, ReadOptions{}, "two different groups are needed, but 1 are named: m"},
 		{"sex", []string{"m", "m"}, ReadOptions{}, "two different groups"},
 		{"age", nil, ReadOptions{}, `no column "age"`},
 		{"sex", []string{"m", "f"}, ReadOptions{Columns: []string{"sex", "a"}}, "cannot be among the columns of the network"},
@@ -47,7 +47,7 @@ func TestReadGroups(t *testing.T) {
 	_, _, err = ReadGroups(one, "sex", nil, ReadOptions{})
 	var wrong *GroupError
 	require.ErrorAs(t, err, &wrong)
-	require.ErrorContains(t, err, `one group only, m (2 rows)`)
+	require.ErrorContains(t, err, `only one group, m (2 rows)`)
 }
 
 // Groups come in the order of the column's levels; booleans of a typed file are false and true, and a

@@ -192,7 +192,7 @@ func (in *input) format() (*format.Format, error) {
 	case len(first) == 0:
 		return nil, fmt.Errorf("%s: the file is empty", in.name)
 	}
-	return nil, fmt.Errorf("%s: it is named like %s, and does not begin like one: it is damaged, or of another kind and needs another name", in.name, f.Name)
+	return nil, fmt.Errorf("%s: the name says %s, but the content does not: the file is damaged or has a wrong ending", in.name, f.Name)
 }
 
 func (in *input) Close() error {
@@ -233,7 +233,7 @@ func (d decompressed) Read(p []byte) (int, error) {
 // damaged returns the message for a compressed file that cannot be decompressed.
 func damaged(name, by string, err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return &format.Error{Text: fmt.Sprintf("%s: it is compressed with a larger window than there is memory for: compress it again without --long and --ultra, or set %s where there is more", name, memory.Variable), Cause: err}
+		return &format.Error{Text: fmt.Sprintf("%s: its compression window is larger than the memory: compress it again without --long and --ultra, or set %s where more is available", name, memory.Variable), Cause: err}
 	}
 	return &format.Error{Text: fmt.Sprintf("%s: cannot be decompressed: it is damaged, or not compressed by %s", name, by), Cause: err}
 }

@@ -64,7 +64,7 @@ func ReadKinds(path string) (map[string]Column, error) {
 		return nil, err
 	}
 	if len(s.header) < 2 || s.header[0] != "column" || s.header[1] != "kind" || len(s.header) == 3 && s.header[2] != "levels" || len(s.header) > 3 {
-		return nil, fmt.Errorf("%s: the columns column, kind and levels are expected, and there are: %s", path, listing(s.header))
+		return nil, fmt.Errorf("%s: expected the columns column, kind and levels; found: %s", path, listing(s.header))
 	}
 	kinds := map[string]Column{}
 	for i, row := range s.rows {
@@ -77,10 +77,10 @@ func ReadKinds(path string) (map[string]Column, error) {
 		}
 		if len(row) == 3 && row[2] != "" && c.Kind.hasLevels() {
 			if c.Levels, err = csv.NewReader(strings.NewReader(row[2])).Read(); err != nil {
-				return nil, fmt.Errorf("%s: column %q: its levels cannot be read; they are listed as a,b,c, a level with a comma in quotation marks", c.where, printable.Cell(c.Name))
+				return nil, fmt.Errorf("%s: column %q: its levels cannot be read; write a,b,c, with a level that has a comma in quotation marks", c.where, printable.Cell(c.Name))
 			}
 			if len(newTexts(c.Levels, s.dialect).names) < len(c.Levels) || len(c.Levels) < 2 || len(c.Levels) > MostLevels || c.Kind == Binary && len(c.Levels) != 2 {
-				return nil, fmt.Errorf("%s: column %q: %d levels are listed; 2 to %d different ones are expected, and 2 of a binary column", c.where, printable.Cell(c.Name), len(c.Levels), MostLevels)
+				return nil, fmt.Errorf("%s: column %q: %d levels are listed; a column needs 2 to %d different levels, a binary one 2", c.where, printable.Cell(c.Name), len(c.Levels), MostLevels)
 			}
 		}
 		kinds[c.Name] = c

@@ -101,7 +101,7 @@ func TestKindsAreSaid(t *testing.T) {
 		"cty,nominal,\n":                `kinds.csv:2: ` + path + ` has no column "cty"`,
 		"city,nominl,\n":                `kinds.csv:2: column "city": there is no kind "nominl"`,
 		"city,nominal,\"Rome,Oslo\"\n":  `t.csv:3: column "city": "Bern" is not one of its levels`,
-		"city,binary,\n":                `is to be binary, which has two`,
+		"city,binary,\n":                `but a binary column has two`,
 		"city,number,\n":                `"Bern" is not a number`,
 		"sex,nominal,\"m,m\"\n":         `2 levels are listed`,
 		"sex,binary,\nsex,nominal,\n":   `kinds.csv:3: column "sex" has a kind already`,

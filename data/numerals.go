@@ -191,7 +191,7 @@ func (s *numberStyle) number(cell string) (x float64, digits string, err error) 
 		return x, cell, err
 	}
 	if n.unit() != s.usual.unit() {
-		return 0, "", &styleError{fmt.Sprintf("has not the unit of %q", s.usual.cell), "write all cells in one unit"}
+		return 0, "", &styleError{fmt.Sprintf("lacks the unit of %q", s.usual.cell), "write all cells in one unit"}
 	}
 	x, err = n.value(s.decimal)
 	y, otherwise := n.value('.' + ',' - s.decimal)

@@ -77,8 +77,8 @@ func TestNumbersInTextsProblems(t *testing.T) {
 		cells          []string
 		problem, error string
 	}{
-		{pointFile, []string{"12 kg", "13 kg", "14 kg", "15 kg", "300 g"}, `numbers in different units ("12 kg", "300 g"); write all in one unit`, `has not the unit of "12 kg"`},
-		{pointFile, []string{"45 %", "40 %", "41 %", "1 %", "0.45"}, `numbers in different units ("45 %", "0.45"); write all in one unit`, `has not the unit of "45 %"`},
+		{pointFile, []string{"12 kg", "13 kg", "14 kg", "15 kg", "300 g"}, `numbers in different units ("12 kg", "300 g"); write all in one unit`, `lacks the unit of "12 kg"`},
+		{pointFile, []string{"45 %", "40 %", "41 %", "1 %", "0.45"}, `numbers in different units ("45 %", "0.45"); write all in one unit`, `lacks the unit of "45 %"`},
 		{pointFile, []string{"12", "1,234"}, `numbers that can be read in two ways ("1,234"); ReadOptions.Numbers c ReadOptions.Decimal . reads 1234, ReadOptions.Numbers c ReadOptions.Decimal , reads 1.234`, `can be read in two ways`},
 		{commaFile, []string{"12 €", "1.234 €"}, `numbers that can be read in two ways ("1.234 €"); ReadOptions.Numbers c ReadOptions.Decimal . reads 1.234, ReadOptions.Numbers c ReadOptions.Decimal , reads 1234`, `can be read in two ways`},
 		{pointFile, []string{"1,234.5", "1.5", "1.234,5"}, `numbers with different decimal marks ("1,234.5", "1.234,5"); write all with one`, `does not have the decimal mark of the column, '.'`},
@@ -176,7 +176,7 @@ func TestReadNumbersInTexts(t *testing.T) {
 	require.ErrorContains(t, err, `no column "wait"`)
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text.String(), "64.5 kg", "64500 g", 1)), 0o600))
 	_, err = ReadFile(path, o)
-	require.EqualError(t, err, path+`:6: column "weight": "64500 g" has not the unit of "60.5 kg"; write all cells in one unit`)
+	require.EqualError(t, err, path+`:6: column "weight": "64500 g" lacks the unit of "60.5 kg"; write all cells in one unit`)
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text.String(), "64.5 kg", "unknown", 1)), 0o600))
 	_, err = ReadFile(path, o)
 	require.ErrorContains(t, err, `"unknown" is not a number; if it marks a missing cell: ReadOptions.NA`)

@@ -72,7 +72,7 @@ func (q *quotes) margins() (days, names []string, err error) {
 			return nil, nil, q.cellError(i, q.date, fmt.Errorf("is not a date"), "write year, month and day as 2013-02-08")
 		}
 		if row[q.name] == "" {
-			return nil, nil, q.cellError(i, q.name, fmt.Errorf("is no name"), "each price needs one")
+			return nil, nil, q.cellError(i, q.name, fmt.Errorf("is not a name"), "each price needs a name")
 		}
 		days, names = append(days, row[q.date]), append(names, row[q.name])
 	}
@@ -102,7 +102,7 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 		}
 		day, _ := slices.BinarySearch(days, row[q.date])
 		if first := firstLine[day*prices.D+j]; first > 0 {
-			return nil, fmt.Errorf("%s: %q on %s stands on line %d already; keep one of the two", q.at(q.lines[i]), printable.Cell(row[q.name]), printable.Cell(row[q.date]), first)
+			return nil, fmt.Errorf("%s: %q on %s is on line %d already; keep one of the two", q.at(q.lines[i]), printable.Cell(row[q.name]), printable.Cell(row[q.date]), first)
 		}
 		firstLine[day*prices.D+j] = q.lines[i]
 		if o.missing(row[q.price]) {
@@ -113,7 +113,7 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 			return nil, q.cellError(i, q.price, err, q.advice(o, i, q.price, err))
 		}
 		if price <= 0 {
-			return nil, q.cellError(i, q.price, fmt.Errorf("is not positive"), "every price is; leave the cell empty if there is none")
+			return nil, q.cellError(i, q.price, fmt.Errorf("is not positive"), "prices are positive; leave the cell empty if there is none")
 		}
 		prices.set(day, j, price)
 	}

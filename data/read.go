@@ -255,7 +255,7 @@ func (s *source) guarded(do func() error) error {
 	if errors.As(err, &damage) {
 		what = " (" + damage.What + ")"
 	}
-	return &format.Error{Text: fmt.Sprintf("%s: cannot be read as %s: it is damaged or cut%s; write it again, or save the table as CSV", s.file, s.format.Name, what), Cause: err}
+	return &format.Error{Text: fmt.Sprintf("%s: cannot be read as %s: it is damaged or truncated%s; write it again, or save the table as CSV", s.file, s.format.Name, what), Cause: err}
 }
 
 // next reads a block, perhaps unparsed; io.EOF after the last.
@@ -373,7 +373,7 @@ func (s *source) choose() (err error) {
 			s.names = append(s.names, s.header[j])
 		}
 		if s.options.rowNames(s.header) {
-			s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, as row names of R"})
+			s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, like row names from R"})
 		}
 		return s.findStyles()
 	}

@@ -76,7 +76,7 @@ func TestWidePricesNeedMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.csv")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	_, err := data.ReadPrices(path, data.PriceColumns{Date: "date", Name: "name", Price: "close"}, data.ReadOptions{})
-	require.EqualError(t, err, path+", a table of 1000 days and 1000 names, needs about 17 MB of memory, and 10 MB can be used: take fewer names, or fewer days, or set MISSINGSCORE_MEMORY where there is more")
+	require.EqualError(t, err, path+", a table of 1000 days and 1000 names, needs about 17 MB of memory, but only 10 MB is available: take fewer names, or fewer days, or set MISSINGSCORE_MEMORY where more is available")
 }
 
 func TestReadPrices(t *testing.T) {
@@ -105,7 +105,7 @@ func TestReadPrices(t *testing.T) {
 	require.Equal(t, []float64{5, 1.5, 4, 2}, table.Values)
 	require.Equal(t, 2, table.Dropped)
 	for text, want := range map[string]string{
-		"2020-01-01,1,A\n2020-01-01,2,A\n": `p.csv:3: "A" on 2020-01-01 stands on line 2 already`,
+		"2020-01-01,1,A\n2020-01-01,2,A\n": `p.csv:3: "A" on 2020-01-01 is on line 2 already`,
 		"2020-01-01,1,A\n2020-01-02,0,A\n": `p.csv:3: column "close": "0" is not positive`,
 		"1/2/20,1,A\n":                     `p.csv:2: column "date": "1/2/20" is not a date`,
 	} {

@@ -62,7 +62,7 @@ func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 	case err != nil:
 		return nil, err
 	case !about.Mode().IsRegular() && !about.IsDir():
-		return nil, &SequentialError{path, "it is no file but a pipe or a device: write what comes from it to a file first"}
+		return nil, &SequentialError{path, "it is a pipe or a device, not a file: write its content to a file first"}
 	}
 	o, leftOut, err := fixedKinds(path, o)
 	if err != nil {
@@ -92,7 +92,7 @@ func (r *RowFile) open(s *source) (err error) {
 	}
 	seeker, ok := s.reader.(format.Seeker)
 	if !ok {
-		return &SequentialError{r.Path, "it is " + s.format.Name + ", which is held as a whole: write it as CSV or Parquet"}
+		return &SequentialError{r.Path, "it is " + s.format.Name + ", which must be loaded whole: save it as CSV or Parquet"}
 	}
 	r.Names = s.names
 	if r.BlockRows == 0 {
@@ -109,7 +109,7 @@ func (r *RowFile) open(s *source) (err error) {
 type SequentialError struct{ Path, Why string }
 
 func (e *SequentialError) Error() string {
-	return fmt.Sprintf("%s: mini-batches straight from a file need rows from any place of it, again and again: %s", e.Path, e.Why)
+	return fmt.Sprintf("%s: mini-batches from a file need random access: %s", e.Path, e.Why)
 }
 
 // take returns a reader for one call.
@@ -140,7 +140,7 @@ func (r *RowFile) Block(k int) (*Table, error) {
 	}
 	now, err := os.Stat(r.Path)
 	if err != nil || !os.SameFile(now, r.begun) || now.Size() != r.begun.Size() || !now.ModTime().Equal(r.begun.ModTime()) {
-		return nil, fmt.Errorf("%s: the file has been changed or replaced since it was opened: leave it as it is, and begin again", r.Path)
+		return nil, fmt.Errorf("%s: the file changed since it was opened: leave it unchanged, and begin again", r.Path)
 	}
 	s, err := r.take()
 	if err != nil {

@@ -145,7 +145,7 @@ func TestRowFileRefuses(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(100)
 	for name, words := range map[string]string{
-		"t.csv.gz": "it is compressed: decompress it", "t.parquet.zst": "it is compressed", "t.xlsx": "it is an Excel workbook, which is held as a whole: write it as CSV or Parquet",
+		"t.csv.gz": "it is compressed: decompress it", "t.parquet.zst": "it is compressed", "t.xlsx": "it is an Excel workbook, which must be loaded whole: save it as CSV or Parquet",
 	} {
 		path := filepath.Join(dir, name)
 		writeTo(t, path, columns, rows)
@@ -155,7 +155,7 @@ func TestRowFileRefuses(t *testing.T) {
 		require.ErrorAs(t, err, &sequential)
 	}
 	_, err := OpenRows(Stdin, ReadOptions{}, 0)
-	require.ErrorContains(t, err, "standard input: mini-batches straight from a file need rows from any place of it, again and again: write it to a file first")
+	require.ErrorContains(t, err, "standard input: mini-batches from a file need random access: write it to a file first")
 	_, err = OpenRows(filepath.Join(dir, "none"), ReadOptions{}, 0)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	for name, text := range map[string]string{"empty.csv": "", "header.csv": "a,b\n", "bad.csv": "a,b\n1,2\n3,x\n"} {
@@ -173,7 +173,7 @@ func TestRowFileRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "there is no block 3 among 2")
 	require.NoError(t, os.Chtimes(filepath.Join(dir, "bad.csv"), time.Time{}, time.Now().Add(time.Hour)))
 	_, err = f.Block(0)
-	require.ErrorContains(t, err, "the file has been changed or replaced since it was opened")
+	require.ErrorContains(t, err, "the file changed since it was opened")
 	require.NoError(t, f.Close())
 }
 

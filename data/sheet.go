@@ -176,7 +176,7 @@ func (o ReadOptions) without(chosen, all []string) ([]string, error) {
 	}
 	left := slices.DeleteFunc(slices.Clone(chosen), func(name string) bool { return slices.Contains(o.Exclude, name) })
 	if len(left) == 0 {
-		return nil, errors.New("every column is left out; keep one at least")
+		return nil, errors.New("every column is left out; keep at least one")
 	}
 	return left, nil
 }
@@ -306,9 +306,9 @@ func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 	isNumber := func(cell string) bool { _, err := s.number(cell); return !errors.Is(err, errNotNumber) }
 	if _, numbers := s.numberLike(cells, nil, o); !numbers && !slices.ContainsFunc(cells, isNumber) && !slices.Contains(o.Numbers, s.header[j]) {
 		if o.Coded {
-			return "no cell of this column is: leave it out with ReadOptions.Exclude " + shell.List(s.header[j:j+1])
+			return "the column has no numbers: leave it out with ReadOptions.Exclude " + shell.List(s.header[j:j+1])
 		}
-		return "no cell of this column is: " + leaveOut(s.usable(allOf(len(s.header)), o))
+		return "the column has no numbers: " + leaveOut(s.usable(allOf(len(s.header)), o))
 	}
 	return s.advice(o, i, j, problem)
 }
@@ -330,12 +330,12 @@ func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 	}
 	switch {
 	case slices.Contains([]string{"true", "false"}, strings.ToLower(cell)):
-		return "yes and no are written as 1 and 0"
+		return "write yes and no as 1 and 0"
 	case slices.Contains(likelyMarks, strings.ToLower(cell)):
 		return "if it marks a missing cell: " + mark
 	}
 	if o.Coded && errors.Is(problem, errNotNumber) {
-		return fmt.Sprintf("correct the cell, read it as missing (%s), or take the column for categories: ReadOptions.Nominal %s", mark, shell.List([]string{s.header[j]}))
+		return fmt.Sprintf("correct the cell, read it as missing (%s), or treat the column as nominal: ReadOptions.Nominal %s", mark, shell.List([]string{s.header[j]}))
 	}
 	return "correct the cell, or read it as missing: " + mark
 }
@@ -375,7 +375,7 @@ func ReadLabels(path string, names []string) (map[string]string, error) {
 		return nil, err
 	}
 	if len(s.header) != 2 {
-		return nil, fmt.Errorf("%s: two columns are expected, name and label, and there are %d: %s", path, len(s.header), listing(s.header))
+		return nil, fmt.Errorf("%s: expected two columns, name and label; found %d: %s", path, len(s.header), listing(s.header))
 	}
 	labels, lines := map[string]string{}, map[string]int{}
 	for i, row := range s.rows {

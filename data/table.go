@@ -82,7 +82,7 @@ func NewTable(names []string, values []float64, observed []bool) (*Table, error)
 		observed = slices.Repeat([]bool{true}, len(values))
 	}
 	if len(observed) != len(values) {
-		return nil, fmt.Errorf("%d values, but %d marks of what is observed", len(values), len(observed))
+		return nil, fmt.Errorf("%d values, but %d observed marks", len(values), len(observed))
 	}
 	t := &Table{Names: names, N: len(values) / d, D: d, Values: values, Observed: observed}
 	if err := check(t); err != nil {
@@ -97,7 +97,7 @@ func NewTable(names []string, values []float64, observed []bool) (*Table, error)
 func CheckTable(t *Table) error {
 	switch {
 	case t == nil:
-		return errors.New("there is no table: it is nil")
+		return errors.New("the table is nil")
 	case t.Counted != nil || t.Sampled != nil:
 		return nil
 	case len(t.Names) != t.D || t.D < 1:
@@ -105,7 +105,7 @@ func CheckTable(t *Table) error {
 	case len(t.Values) != t.N*t.D:
 		return fmt.Errorf("the table has %d values: %d rows of %d columns need %d", len(t.Values), t.N, t.D, t.N*t.D)
 	case len(t.Observed) != len(t.Values):
-		return fmt.Errorf("the table has %d values, but %d marks of what is observed: data.NewTable makes them", len(t.Values), len(t.Observed))
+		return fmt.Errorf("the table has %d values, but %d observed marks: data.NewTable makes them", len(t.Values), len(t.Observed))
 	}
 	seen := make([]bool, t.D)
 	for k, x := range t.Values {
@@ -127,7 +127,7 @@ func (t *Table) checkCell(k int, x float64) error {
 	if math.Abs(x) <= LargestValue {
 		return nil
 	}
-	return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", k/t.D+1, t.Names[k%t.D], x, LargestValue)
+	return fmt.Errorf("row %d: column %q: %g must be finite, with size up to %g", k/t.D+1, t.Names[k%t.D], x, LargestValue)
 }
 
 // Missing is the number of missing cells, in all rows that the table represents.
@@ -162,7 +162,7 @@ func (t *Table) Complete() bool {
 // these columns. It fails if a name is unknown or repeated.
 func (t *Table) Select(names []string) (*Table, error) {
 	if t.Counted != nil {
-		return nil, errors.New("the rows stand for moments: select columns of these")
+		return nil, errors.New("the rows represent moments: select columns of the moments")
 	}
 	columns, err := choose(t.Names, names)
 	if err != nil {

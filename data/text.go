@@ -160,7 +160,7 @@ func openText(in *input, o ReadOptions) (*textFile, error) {
 		}
 	}
 	if t.ended && len(t.left) == 0 && !t.text.fed && t.text.returned {
-		return nil, refuse("%s: its lines end with a carriage return alone; save it with line feeds (Unix or Windows line ends)", in.name)
+		return nil, refuse("%s: its lines end with carriage returns; save it with Unix or Windows line ends", in.name)
 	}
 	return t, nil
 }
@@ -191,7 +191,7 @@ func (t *textFile) records(text []byte, first int, visit func(cells []string, li
 		var wrong *csv.ParseError
 		switch {
 		case errors.As(err, &wrong):
-			return refuse("%s:%d: %w; a cell with a quotation mark is written in quotation marks with that mark twice: \"5\"\" pipe\"", t.in.name, wrong.StartLine+first-1, wrong.Err)
+			return refuse("%s:%d: %w; quote a cell that has a quotation mark, and double the mark: \"5\"\" pipe\"", t.in.name, wrong.StartLine+first-1, wrong.Err)
 		case err != nil:
 			return refuse("%s: the separator %q cannot be used", t.in.name, t.comma)
 		}
@@ -230,7 +230,7 @@ func (t *textFile) fill() (text []byte, first int, err error) {
 			t.line += bytes.Count(text[:end], []byte{'\n'})
 			return text[:end], first, nil
 		}
-		if err := memory.Fits(lineFactor*float64(len(text)), t.limit, "look for a quotation mark without its other one", "%s, a row from line %d on,", t.in.name, first); err != nil {
+		if err := memory.Fits(lineFactor*float64(len(text)), t.limit, "look for an unclosed quotation mark", "%s, a row from line %d on,", t.in.name, first); err != nil {
 			return nil, first, err
 		}
 	}
@@ -281,13 +281,13 @@ func (t *textFile) Read(chosen []int, _ bool) (*format.Block, error) {
 		return t.records(text, first, func(cells []string, line int, _ int64) error {
 			if top && len(b.Rows) == 0 {
 				if sep, found := otherSeparator(t.header, cells); found {
-					return refuse("%s:%d: only one column found, named %q; its separator seems to be another: ReadOptions.Comma %q", t.in.name, t.top, printable.Cell(t.header[0]), sep)
+					return refuse("%s:%d: only one column found, named %q; try ReadOptions.Comma %q", t.in.name, t.top, printable.Cell(t.header[0]), sep)
 				}
 			}
 			if len(cells) != len(t.header) {
 				hint := "a missing cell still needs its separator"
 				if len(cells) > len(t.header) {
-					hint = "look for a decimal comma, a text with a separator that is not in quotation marks, or row names without a header"
+					hint = "look for a decimal comma, an unquoted separator in a text, or row names without a header"
 				}
 				return refuse("%s:%d: expected %d cells as in the header, found %d; %s", t.in.name, line, len(t.header), len(cells), hint)
 			}

@@ -50,7 +50,7 @@ func TestReadingIsBounded(t *testing.T) {
 		"t.csv:3: the line is longer than 67.1 MB: a table has a line for each row")
 	require.ErrorContains(t, read(&endless{b: '\n', left: -1}), "t.csv: it begins with more than 67.1 MB of blank lines")
 	t.Setenv(memory.Variable, "20MB")
-	require.ErrorContains(t, read(io.MultiReader(strings.NewReader("a\n\""), &endless{b: '\n', left: -1})), "of memory, and 20 MB can be used")
+	require.ErrorContains(t, read(io.MultiReader(strings.NewReader("a\n\""), &endless{b: '\n', left: -1})), "of memory, but only 20 MB is available")
 }
 
 // cycle gives a text over and over and counts what was read.
@@ -74,9 +74,9 @@ func TestCellsAreBounded(t *testing.T) {
 		head, text, problem string
 		most                int
 	}{
-		{"", ",", "t.csv, line 1, needs about 26.8 MB of memory, and 20 MB can be used: a table has a line for each row", 2_500_000},
-		{"a\n", "\"x\n\",", "of memory, and 20 MB can be used: look for a quotation mark without its other one", 2_500_000},
-		{"a\n", "x", "t.csv, line 2, needs about 26.8 MB of memory, and 20 MB can be used: a table has a line for each row", 2_500_000},
+		{"", ",", "t.csv, line 1, needs about 26.8 MB of memory, but only 20 MB is available: a table has a line for each row", 2_500_000},
+		{"a\n", "\"x\n\",", "of memory, but only 20 MB is available: look for an unclosed quotation mark", 2_500_000},
+		{"a\n", "x", "t.csv, line 2, needs about 26.8 MB of memory, but only 20 MB is available: a table has a line for each row", 2_500_000},
 	} {
 		text := &cycle{text: c.text}
 		_, err := data.ParseCSV(io.MultiReader(strings.NewReader(c.head), text), "t.csv", data.ReadOptions{Comma: ','})
@@ -93,7 +93,7 @@ func TestLineOfCommasIsRefused(t *testing.T) {
 	require.EqualError(t, err, path+":1: the row has more than 4 million cells: a table has a line for each row")
 	t.Setenv(memory.Variable, "20MB")
 	_, err = data.ReadCSV(path, data.ReadOptions{})
-	require.EqualError(t, err, path+", line 1, needs about 26.8 MB of memory, and 20 MB can be used: a table has a line for each row, or set MISSINGSCORE_MEMORY where there is more")
+	require.EqualError(t, err, path+", line 1, needs about 26.8 MB of memory, but only 20 MB is available: a table has a line for each row, or set MISSINGSCORE_MEMORY where more is available")
 }
 
 // The time to find columns grows with their number, not with its square.
@@ -132,7 +132,7 @@ func TestRowsAreBounded(t *testing.T) {
 	_, err = data.ReadCSV(path, data.ReadOptions{})
 	runtime.ReadMemStats(&after)
 	require.ErrorContains(t, err, "t.csv.gz, read up to line ")
-	require.ErrorContains(t, err, "of memory, and 20 MB can be used: take fewer rows")
+	require.ErrorContains(t, err, "of memory, but only 20 MB is available: take fewer rows")
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200e6))
 }
 

@@ -14,7 +14,7 @@ import (
 // the remaining rows.
 func (t *Table) Weighted(weights []float64) (*Table, error) {
 	if t.Counted != nil {
-		return nil, errors.New("rows that stand for moments have no weights of their own")
+		return nil, errors.New("rows that represent moments cannot have weights")
 	}
 	if len(weights) != t.N {
 		return nil, fmt.Errorf("%d weights for %d rows", len(weights), t.N)
@@ -102,7 +102,7 @@ func (e *WeightsError) Error() string { return e.Problem }
 // or not a number, and with a *WeightsError if the column cannot hold weights.
 func ReadWeighted(path, column string, o ReadOptions) (*Table, error) {
 	if slices.Contains(o.Columns, column) {
-		return nil, &WeightsError{fmt.Sprintf("%q holds the weights of rows and cannot be among the columns of the model: leave it out of them", column)}
+		return nil, &WeightsError{fmt.Sprintf("%q is the column of weights and cannot be a column of the model: leave it out", column)}
 	}
 	s, err := openSource(path, o, true)
 	if err != nil {
@@ -144,9 +144,9 @@ func ReadWeighted(path, column string, o ReadOptions) (*Table, error) {
 	for k, i := range rows {
 		switch of[k] = weights[i]; {
 		case !seen[i]:
-			return nil, fmt.Errorf("%s: column %q of weights: the cell is empty, or a mark of a missing one: give the row a weight; 0 leaves it out", s.at(t.Lines[i]), column)
+			return nil, fmt.Errorf("%s: column %q of weights: the weight is missing: give the row a weight, or 0 to leave it out", s.at(t.Lines[i]), column)
 		case of[k] < 0:
-			return nil, fmt.Errorf("%s: column %q of weights: %s is negative, and weights are 0 or more: correct it; 0 leaves the row out", s.at(t.Lines[i]), column, format.Number(of[k]))
+			return nil, fmt.Errorf("%s: column %q of weights: %s is negative; weights are 0 or more: correct it, or write 0 to leave the row out", s.at(t.Lines[i]), column, format.Number(of[k]))
 		}
 	}
 	if err := acceptable(kept, s.file); err != nil {

@@ -54,8 +54,8 @@ func TestReadWeightedFromOtherFormats(t *testing.T) {
 
 func TestWeightsThatCannotBe(t *testing.T) {
 	for text, want := range map[string]string{
-		"a,w\n1,2\n2,-3\n":      `w.csv:3: column "w" of weights: -3 is negative, and weights are 0 or more: correct it; 0 leaves the row out`,
-		"a,w\n1,2\n2,\n":        `w.csv:3: column "w" of weights: the cell is empty, or a mark of a missing one: give the row a weight; 0 leaves it out`,
+		"a,w\n1,2\n2,-3\n":      `w.csv:3: column "w" of weights: -3 is negative; weights are 0 or more: correct it, or write 0 to leave the row out`,
+		"a,w\n1,2\n2,\n":        `w.csv:3: column "w" of weights: the weight is missing: give the row a weight, or 0 to leave it out`,
 		"a,w\n1,2\n2,heavy\n":   `w.csv:3: column "w": "heavy"`,
 		"a,w\n1,2\n2,Inf\n":     `w.csv:3: column "w": "Inf"`,
 		"a,w\n1,0\n2,0\n":       `no row has a value`,

@@ -96,7 +96,7 @@ func writeRows(put Put, path string, like *sheet, columns []format.Column, fill 
 		return put(path, compressing(path, func(to io.Writer) error { return writeText(to, names, comma, fill) }))
 	}
 	if err := CheckNames(names); err != nil {
-		return fmt.Errorf("%s cannot be written as %s: %w; choose a name in .csv", path, f.Name, err)
+		return fmt.Errorf("%s cannot be written as %s: %w; choose a name that ends in .csv", path, f.Name, err)
 	}
 	return put(path, compressing(path, func(to io.Writer) error {
 		err := panics.Caught(func() error {

@@ -87,7 +87,7 @@ func (w *written) texts() (texts map[string]string) {
 func fault(column string, sums ColumnSums, rounded map[string]string) error {
 	err := sums.Fault(column)
 	if cell := rounded[column]; err != nil && cell != "" {
-		return &ColumnError{column, fmt.Sprintf("whole numbers of more digits than a computation holds (15), such as %s, are rounded, and different ones become equal", printable.Cell(cell))}
+		return &ColumnError{column, fmt.Sprintf("whole numbers with more than 15 digits, such as %s, are rounded, and different ones become equal", printable.Cell(cell))}
 	}
 	return err
 }

@@ -81,7 +81,7 @@ func TestRoundedWholeNumbers(t *testing.T) {
 			writeTo(t, path, columns, rows)
 			table, err := ReadFile(path, ReadOptions{})
 			if constant {
-				require.ErrorContains(t, err, `column "id": whole numbers of more digits than a computation holds (15), such as 158221819562593`, end)
+				require.ErrorContains(t, err, `column "id": whole numbers with more than 15 digits, such as 158221819562593`, end)
 				require.ErrorContains(t, err, "leave it out with ReadOptions.Columns x")
 				continue
 			}

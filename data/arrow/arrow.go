@@ -403,7 +403,7 @@ func write(to io.Writer, columns []format.Column) (format.Writer, error) {
 func (w *writer) Write(row []string) error {
 	for j, cell := range row {
 		if !appendCell(w.builder.Field(j), w.columns[j].Kind, cell) {
-			return fmt.Errorf("column %q: %.60q is of another kind", w.columns[j].Name, cell)
+			return fmt.Errorf("column %q: %.60q does not fit the column's type", w.columns[j].Name, cell)
 		}
 	}
 	if w.rows++; w.rows < 16*format.BlockRows {

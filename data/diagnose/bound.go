@@ -35,7 +35,7 @@ func tooSkewedForBound(e *examined) []Finding {
 			}
 		}
 		found = append(found, j)
-		shown = append(shown, fmt.Sprintf("%s (cut at %.4g, mean %.4g, standard deviation %.4g)", e.Transform.Labels(e.Names)[j], bound, mean, sd))
+		shown = append(shown, fmt.Sprintf("%s (bound %.4g, mean %.4g, standard deviation %.4g)", e.Transform.Labels(e.Names)[j], bound, mean, sd))
 		functions = append(functions, e.Names[j]+"="+e.advised(j, e.Domain.Lower[j], e.Domain.Upper[j]))
 		e.explained[j] = true
 	}
@@ -43,7 +43,7 @@ func tooSkewedForBound(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Warning, Columns: names, Functions: functions, Message: fmt.Sprintf("%s too skewed for %s: a normal distribution cut at a bound cannot have a standard deviation above its mean's distance from it: %s; transform %s (%s)",
+	return []Finding{{Severity: Warning, Columns: names, Functions: functions, Message: fmt.Sprintf("%s too skewed for %s: no truncated normal distribution fits:  %s; transform %s (%s)",
 		columnsText(names)+plural(len(names), " is", " are"), plural(len(names), "its bound", "their bounds"), list(shown), plural(len(names), "it", "them"), set("Spec.Transform", functions))}}
 }
 
@@ -80,7 +80,7 @@ func skewed(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Note, Columns: names, Functions: functions, Message: fmt.Sprintf("%s %s far from normal (skewness beyond 2 or heavy tails): a few rows decide about %s edges; think of a transform (%s)",
+	return []Finding{{Severity: Note, Columns: names, Functions: functions, Message: fmt.Sprintf("%s %s far from normal (skewness beyond 2 or heavy tails): a few rows determine %s edges; consider a transform (%s)",
 		columnsText(names), plural(len(names), "is", "are"), plural(len(names), "its", "their"), set("Spec.Transform", functions))}}
 }
 

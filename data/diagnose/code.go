@@ -63,23 +63,23 @@ func (e *examined) codeFinding(v float64, in []int, marks []string, unsure bool)
 			}
 		}
 	}
-	advice := fmt.Sprintf("read it as one (%s, written as in the file, with its other marks)", set("ReadOptions.NA", marks))
+	advice := fmt.Sprintf("read it as missing (%s, as written in the file)", set("ReadOptions.NA", marks))
 	others := e.holding(v, in)
 	if len(others) > 0 {
-		advice = fmt.Sprintf("write NA in its place in the file: %s would also take the %s of %s for missing", set("ReadOptions.NA", marks), data.FormatNumber(v), list(others))
+		advice = fmt.Sprintf("replace it by NA in the file, because %s would also remove the %s of %s", set("ReadOptions.NA", marks), data.FormatNumber(v), list(others))
 	}
 	f := Finding{Severity: Warning, Columns: e.names(in)}
 	if len(others) == 0 && !unsure {
 		f.Missing = marks
 	}
-	what := "stands far outside the other values of"
+	what := "is far outside the other values of"
 	switch {
 	case unsure && v < 0:
 		f.Severity, what = Note, "is the only negative value of"
 	case unsure:
-		f.Severity, what = Note, "stands apart from the other values of"
+		f.Severity, what = Note, "is apart from the other values of"
 	case !named(v) && !slices.Contains(conventionalBelow, v):
-		advice += "; if it is a limit of detection, say that too (Spec.Missingness, censored)"
+		advice += "; for a limit of detection, also declare it (Spec.Missingness, censored)"
 	}
 	f.Message = fmt.Sprintf("%s %s %s: if it marks a missing cell, %s", data.FormatNumber(v), what, list(where), advice)
 	return f

@@ -50,7 +50,7 @@ func TestCodesInShortScales(t *testing.T) {
 	}
 	rng := stream.New(1)
 	found := coded(t, 400, 25, []float64{-99, 999}, func(int) float64 { return float64(1 + rng.IntN(5)) })
-	require.Equal(t, "-99 stands far outside the other values of a (8 times): if it marks a missing cell, read it as one (ReadOptions.NA NA,-99,999, written as in the file, with its other marks)", found[0].Message)
+	require.Equal(t, "-99 is far outside the other values of a (8 times): if it marks a missing cell, read it as missing (ReadOptions.NA NA,-99,999, as written in the file)", found[0].Message)
 	found = coded(t, 400, 25, []float64{-1}, func(int) float64 { return float64(16 + rng.IntN(50)) })
 	require.Equal(t, diagnose.Warning, found[0].Severity, "-1 far from the rest")
 	found = coded(t, 400, 25, []float64{-1}, func(int) float64 { return math.Floor(2 * rng.ExpFloat64()) })
@@ -66,8 +66,8 @@ func TestTopCodes(t *testing.T) {
 	require.Len(t, found, 3)
 	require.Equal(t, diagnose.Warning, found[0].Severity)
 	require.Equal(t, diagnose.Note, found[1].Severity)
-	require.Equal(t, "8 stands apart from the other values of a (6 times): if it marks a missing cell, read it as one (ReadOptions.NA NA,-99,8, written as in the file, with its other marks)", found[1].Message)
-	require.Contains(t, found[2].Message, "9 stands apart")
+	require.Equal(t, "8 is apart from the other values of a (6 times): if it marks a missing cell, read it as missing (ReadOptions.NA NA,-99,8, as written in the file)", found[1].Message)
+	require.Contains(t, found[2].Message, "9 is apart")
 	require.Empty(t, coded(t, 400, 25, []float64{7, 9}, func(int) float64 { return float64(1 + rng.IntN(6)) }), "7 belongs to 1 to 6")
 }
 
@@ -82,7 +82,7 @@ func TestCodeThatAnotherColumnHolds(t *testing.T) {
 	})
 	f := find(t, table, diagnose.Setting{})[0]
 	require.Equal(t, []string{"item"}, f.Columns)
-	require.Equal(t, "99 stands far outside the other values of item (15 times): if it marks a missing cell, write NA in its place in the file: ReadOptions.NA NA,99 would also take the 99 of weight for missing", f.Message)
+	require.Equal(t, "99 is far outside the other values of item (15 times): if it marks a missing cell, replace it by NA in the file, because ReadOptions.NA NA,99 would also remove the 99 of weight", f.Message)
 }
 
 // Whole numbers as they come: counts, rounded measurements, differences, scales, years.

@@ -137,9 +137,9 @@ func (e *examined) combination(columns []int) (f Finding, parts []int, ok bool) 
 	of := fmt.Sprintf("%s ≈ %s", labels[columns[0]], formula(slopes, columns[1:], labels, constant, stat.StdDev(y, nil)))
 	f = Finding{Severity: Warning, Columns: names, LeaveOut: names[:1]}
 	if unexplained < exactBut {
-		share, f.Exact = "exact but for rounding", of
+		share, f.Exact = "exact up to rounding", of
 	}
-	f.Message = fmt.Sprintf("%s are nearly dependent: %s (%s), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (%s)",
+	f.Message = fmt.Sprintf("%s are nearly collinear: %s (%s), so their partial correlations are unreliable; leave one of them out (%s)",
 		columnsText(names), of, share, set("ReadOptions.Exclude", names[:1]))
 	return f, columns, true
 }
@@ -326,7 +326,7 @@ func Copies(t *data.Table) (findings []Finding) {
 				names := []string{t.Names[k], t.Names[j]}
 				of := fmt.Sprintf("%s is a linear function of %s", t.Names[k], t.Names[j])
 				findings = append(findings, Finding{Kind: "dependent", Severity: Warning, Columns: names, LeaveOut: names[:1], Exact: of,
-					Message: fmt.Sprintf("%s but for rounding; leave one of them out (%s)", of, set("ReadOptions.Exclude", names[:1]))})
+					Message: fmt.Sprintf("%s up to rounding; leave one of them out (%s)", of, set("ReadOptions.Exclude", names[:1]))})
 				break
 			}
 		}

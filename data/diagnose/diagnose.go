@@ -3,7 +3,7 @@
 //
 //	Table      all findings
 //	Refusal    faults that prevent any result
-//	Checks     names of all checks
+//	Checks     all checks
 //
 // Limits are chosen to raise no false alarm on simulated and real tables;
 // docs/how-to/my-table-has.md explains each fault.
@@ -52,7 +52,7 @@ type Setting struct {
 	Transform   transform.Columns // transforms of columns; nil for none
 	Natural     transform.Columns // transforms that the model chooses itself: no note advises one there
 	Unpenalised bool              // a normal distribution without penalty
-	Workers     int               // maximum number of threads; 0 counts as 1
+	Workers     int               // number of threads
 }
 
 type check struct {
@@ -182,7 +182,7 @@ func columnsText(names []string) string {
 // set writes a setting with a list as its value, shortened if long.
 func set(name string, words []string) string {
 	if len(words) > 4*listed && name == "Spec.Transform" {
-		return "Spec.Transform npn, of every column"
+		return "Spec.Transform npn for every column"
 	}
 	if len(words) > 4*listed {
 		return fmt.Sprintf("%s with the names of all %d", name, len(words))

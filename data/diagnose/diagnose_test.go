@@ -63,7 +63,7 @@ func TestSumAndParts(t *testing.T) {
 	table := columns(t, 600, textureNames, texture)
 	f := only(t, table, diagnose.Setting{})
 	require.Equal(t, diagnose.Finding{Kind: "dependent", Severity: diagnose.Warning, Columns: []string{"total", "sand", "silt", "clay"},
-		Message:  "columns total, sand, silt and clay are nearly dependent: total ≈ sand + silt + clay (exact but for rounding), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (ReadOptions.Exclude total)",
+		Message:  "columns total, sand, silt and clay are nearly collinear: total ≈ sand + silt + clay (exact up to rounding), so their partial correlations are unreliable; leave one of them out (ReadOptions.Exclude total)",
 		LeaveOut: []string{"total"}, Exact: "total ≈ sand + silt + clay"}, f)
 	gaps, err := data.HideMCAR(table, 0.45, stream.New(1))
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestCodes(t *testing.T) {
 		require.Equal(t, c.found, coded, "%g every %d: %v", c.value, c.every, f)
 		if coded {
 			require.Len(t, f, 1, "nothing else is said of the column")
-			require.Contains(t, f[0].Message, fmt.Sprintf("%g stands far outside the other values of age", c.value))
+			require.Contains(t, f[0].Message, fmt.Sprintf("%g is far outside the other values of age", c.value))
 			require.Contains(t, f[0].Message, fmt.Sprintf("ReadOptions.NA NA,%g", c.value))
 		}
 	}
@@ -140,7 +140,7 @@ func TestTooSkewedForBound(t *testing.T) {
 	require.Equal(t, "bound", f.Kind)
 	x := table.Column(0)
 	mean, sd := stat.MeanStdDev(x, nil)
-	require.Contains(t, f.Message, fmt.Sprintf("zinc (cut at 0, mean %.4g, standard deviation %.4g)", mean, sd))
+	require.Contains(t, f.Message, fmt.Sprintf("zinc (bound 0, mean %.4g, standard deviation %.4g)", mean, sd))
 	require.Contains(t, f.Message, "Spec.Transform zinc=log")
 	spec, err := transform.Parse([]string{"zinc=log"})
 	require.NoError(t, err)
@@ -161,10 +161,10 @@ func TestTooSkewedForBound(t *testing.T) {
 func TestFewness(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	plain := func(_ int, a, b, c, _ float64) []float64 { return []float64{a, b, c} }
-	require.EqualError(t, diagnose.Refusal(columns(t, 3, names, plain)), "only 3 rows have a value: at least 4 are needed, the standard error of a correlation is 1/√(n − 3) of n rows")
+	require.EqualError(t, diagnose.Refusal(columns(t, 3, names, plain)), "only 3 rows have a value: at least 4 are needed for a correlation")
 	require.NoError(t, diagnose.Refusal(columns(t, 4, names, plain)))
 	f := only(t, columns(t, 12, names, plain), diagnose.Setting{})
-	require.Contains(t, f.Message, "only 12 rows: of columns that have nothing to do with each other, correlations up to 0.57", "tanh(1.96/√9)")
+	require.Contains(t, f.Message, "only 12 rows: independent columns show correlations up to 0.57", "tanh(1.96/√9)")
 	require.Empty(t, find(t, columns(t, 19, names, plain), diagnose.Setting{}))
 
 	var wide []string
@@ -188,12 +188,12 @@ func TestFewness(t *testing.T) {
 	}
 	f = only(t, rare, diagnose.Setting{})
 	require.Equal(t, "seldom-observed", f.Kind)
-	require.Contains(t, f.Message, "column c is observed in fewer than 19 of 100 rows (the least: 8)")
+	require.Contains(t, f.Message, "column c is observed in fewer than 19 of 100 rows (minimum: 8)")
 	require.Contains(t, f.Message, "leave it out (ReadOptions.Exclude c)")
 	two, err := rare.Select([]string{"a", "c"}) // without c there is nothing left to estimate
 	require.NoError(t, err)
 	f = only(t, two, diagnose.Setting{})
-	require.Contains(t, f.Message, "is mostly chance; get more rows, or take the result as a first look")
+	require.Contains(t, f.Message, "are mostly noise; get more rows, or treat the result as exploratory")
 	require.NotContains(t, f.Message, "exclude")
 
 	rare.Sampled = &data.Sampled{Rows: 10_000, Own: []int{10_000, 10_000, 800}} // a hundred of ten thousand
@@ -235,7 +235,7 @@ func TestOrdinalColumns(t *testing.T) {
 	})
 	require.Len(t, found, 2)
 	require.Equal(t, "categories", found[0].Kind)
-	require.Contains(t, found[0].Message, "column a has more than 12 categories (at most 40 are taken): as a number (without Spec.Transform=ordinal) it gives")
+	require.Contains(t, found[0].Message, "column a has more than 12 categories (the maximum is 40): as a number (without Spec.Transform=ordinal) it gives")
 	require.Contains(t, found[1].Message, "a category with fewer than 5 cells")
 	require.Contains(t, found[1].Columns, "b")
 }
@@ -274,7 +274,7 @@ func TestCombinationWithoutZeroTerms(t *testing.T) {
 		for _, f := range find(t, table, diagnose.Setting{}) {
 			if f.Kind == "dependent" && slices.Contains(f.Columns, "dream") {
 				said++
-				require.Contains(t, f.Message, " (exact but for rounding)")
+				require.Contains(t, f.Message, " (exact up to rounding)")
 				require.NotRegexp(t, `e-\d\d`, f.Message)
 			}
 		}
@@ -301,7 +301,7 @@ func TestRounded(t *testing.T) {
 	require.Equal(t, "few-values", only(t, table, diagnose.Setting{}).Kind)
 	table.Rounded = map[string]string{"hash": "9007199254740993288"}
 	require.Equal(t, diagnose.Finding{Kind: "rounded", Severity: diagnose.Warning, Columns: []string{"hash"}, LeaveOut: []string{"hash"},
-		Message: "whole numbers of more digits than a computation holds (15) are rounded, so that different ones become equal: hash (9007199254740993288); leave it out (ReadOptions.Exclude hash)"}, only(t, table, diagnose.Setting{}))
+		Message: "whole numbers with more than 15 digits are rounded, so different ones become equal: hash (9007199254740993288); leave it out (ReadOptions.Exclude hash)"}, only(t, table, diagnose.Setting{}))
 }
 
 // "None" may be a level of R's factors as well as Python's mark of a gap.
@@ -309,7 +309,7 @@ func TestCellsNone(t *testing.T) {
 	table := columns(t, 60, []string{"a", "b"}, func(_ int, a, b, _, _ float64) []float64 { return []float64{a, b} })
 	table.Nones = map[string]int{"b": 7}
 	require.Equal(t, diagnose.Finding{Kind: "none-cells", Severity: diagnose.Note, Columns: []string{"b"},
-		Message: "cells None are read as missing (7 of b): if None is a level, name the marks of missing cells without it (ReadOptions.NA NA)"}, only(t, table, diagnose.Setting{}))
+		Message: "cells None are read as missing (7 of b): if None is a level, list the marks of missing cells without it (ReadOptions.NA NA)"}, only(t, table, diagnose.Setting{}))
 }
 
 // A table pooled of two sources: one of them never asked b.
@@ -323,7 +323,7 @@ func TestLevelsWithoutAColumn(t *testing.T) {
 			all = append(all, f.Kind)
 			if f.Kind == "apart-levels" {
 				require.Equal(t, []string{"b", "source"}, f.Columns)
-				require.Equal(t, "never observed: b where source is y: edges between these columns, and draws there, rest on the model alone", f.Message)
+				require.Equal(t, "never observed: b where source is y: their edges, and imputations there, rest on the model alone", f.Message)
 			}
 		}
 		return all

@@ -49,7 +49,7 @@ func TestMatrixInPlaceOfRows(t *testing.T) {
 	correlation := func(v float64, i, j int) float64 {
 		return math.Round(1e4*v/math.Sqrt(covariance.At(i, i)*covariance.At(j, j))) / 1e4
 	}
-	require.Equal(t, []string{"the table looks like a correlation matrix (symmetric, 1 on the diagonal): its rows would be taken for observations; give the table that it was computed from"}, kinds(t, table(correlation), "matrix"))
+	require.Equal(t, []string{"the table looks like a correlation matrix (symmetric, 1 on the diagonal): its rows are not observations; give the original table"}, kinds(t, table(correlation), "matrix"))
 	require.Contains(t, kinds(t, table(func(v float64, _, _ int) float64 { return v }), "matrix")[0], "a covariance matrix")
 	require.Empty(t, kinds(t, table(func(v float64, i, j int) float64 { return v + 0.01*float64(i) }), "matrix"), "not symmetric")
 	require.Empty(t, kinds(t, table(func(v float64, i, j int) float64 {
@@ -80,7 +80,7 @@ func TestRepeatedRows(t *testing.T) {
 		return []float64{math.Round(1e4*rng.NormFloat64()) / 1e4, math.Round(1e5*rng.NormFloat64()) / 1e5, float64(rng.IntN(2))}
 	}
 	once := func(int) int { return 1 }
-	require.Equal(t, []string{"285 of 300 rows repeat another row in every cell: copies count as evidence, so that intervals are too narrow and edges too many; keep one of each, or give their number as weights (Table.Weights)"},
+	require.Equal(t, []string{"285 of 300 rows repeat another row exactly: copies make intervals too narrow and add false edges; keep one of each, or give their counts as weights (Table.Weights)"},
 		kinds(t, rows(15, measured, func(int) int { return 20 }), "repeated-rows"))
 	require.Contains(t, kinds(t, rows(200, measured, func(i int) int { return 1 + i%2 + i%3/2 }), "repeated-rows")[0], "of 366 rows repeat", "by different numbers of copies")
 	require.Empty(t, kinds(t, rows(300, measured, once), "repeated-rows"))

@@ -25,7 +25,7 @@ func Refusal(t *data.Table) error {
 	if n >= leastRows {
 		return nil
 	}
-	return fmt.Errorf("only %d rows have a value: at least %d are needed, the standard error of a correlation is 1/√(n − 3) of n rows", n, leastRows)
+	return fmt.Errorf("only %d rows have a value: at least %d are needed for a correlation", n, leastRows)
 }
 
 func rowsWithValues(t *data.Table) (n int) {
@@ -48,11 +48,11 @@ func fewRows(e *examined) []Finding {
 	n := rowsWithValues(e.Table)
 	switch {
 	case n < fewestRows:
-		return []Finding{{Severity: Warning, Message: fmt.Sprintf("only %d rows: of columns that have nothing to do with each other, correlations up to %.2f are to be expected in so few; get more rows, or take the result as a first look", n, math.Tanh(1.96/math.Sqrt(float64(max(n-3, 1)))))}}
+		return []Finding{{Severity: Warning, Message: fmt.Sprintf("only %d rows: independent columns show correlations up to %.2f by chance; get more rows, or treat the result as exploratory", n, math.Tanh(1.96/math.Sqrt(float64(max(n-3, 1)))))}}
 	case e.Unpenalised && n <= e.D:
-		return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d rows for %d columns: they do not determine the precision of a normal distribution without a penalty; leave columns out (ReadOptions.Exclude), or estimate a network", n, e.D)}}
+		return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d rows for %d columns: too few to estimate a normal distribution without a penalty; leave columns out (ReadOptions.Exclude), or estimate a network", n, e.D)}}
 	case n <= e.D:
-		return []Finding{{Severity: Note, Message: fmt.Sprintf("%d rows for %d columns: only strong partial correlations can be found in so few", n, e.D)}}
+		return []Finding{{Severity: Note, Message: fmt.Sprintf("%d rows for %d columns: too few to detect weak partial correlations", n, e.D)}}
 	}
 	return nil
 }
@@ -78,9 +78,9 @@ func seldomObserved(e *examined) []Finding {
 	names := e.names(seldom)
 	leaveOut, advice := names, fmt.Sprintf("leave %s out (%s)", plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))
 	if e.D-len(names) < 2 { // nothing would be left to estimate
-		leaveOut, advice = nil, "get more rows, or take the result as a first look"
+		leaveOut, advice = nil, "get more rows, or treat the result as exploratory"
 	}
-	return []Finding{{Severity: Warning, Columns: names, LeaveOut: leaveOut, Message: fmt.Sprintf("%s %s observed in fewer than %d of %d rows (the least: %d): what is estimated of %s is mostly chance; %s",
+	return []Finding{{Severity: Warning, Columns: names, LeaveOut: leaveOut, Message: fmt.Sprintf("%s %s observed in fewer than %d of %d rows (minimum: %d): estimates for %s are mostly noise; %s",
 		columnsText(names), plural(len(names), "is", "are"), fewestRows, e.RowCount(), least, plural(len(names), "it", "them"), advice)}}
 }
 
@@ -108,7 +108,7 @@ func matrices(e *examined) []Finding {
 	if ones {
 		what = "a correlation matrix (symmetric, 1 on the diagonal)"
 	}
-	return []Finding{{Severity: Warning, Message: fmt.Sprintf("the table looks like %s: its rows would be taken for observations; give the table that it was computed from", what)}}
+	return []Finding{{Severity: Warning, Message: fmt.Sprintf("the table looks like %s: its rows are not observations; give the original table", what)}}
 }
 
 const (
@@ -149,7 +149,7 @@ func repeated(e *examined) []Finding {
 	if float64(extra) < repeatedShare*float64(n) {
 		return nil
 	}
-	return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d of %d rows repeat another row in every cell: copies count as evidence, so that intervals are too narrow and edges too many; keep one of each, or give their number as weights (Table.Weights)", extra, n)}}
+	return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d of %d rows repeat another row exactly: copies make intervals too narrow and add false edges; keep one of each, or give their counts as weights (Table.Weights)", extra, n)}}
 }
 
 // equalRows numbers the distinct rows: class is the number of each row, copies the count of each
@@ -220,8 +220,8 @@ const (
 
 func apart(e *examined) []Finding { return Apart(e.Table) }
 
-// Apart warns of pairs of columns that are never observed in the same row: their partial
-// correlation is not identified, and any fit leaves it at its start.
+// Apart warns of pairs of columns that are never observed in the same row: the data do not
+// identify their partial correlation.
 func Apart(t *data.Table) []Finding {
 	pairs := t.NeverTogether()
 	if len(pairs) == 0 {
@@ -276,7 +276,7 @@ func apartLevels(e *examined) []Finding {
 		words = append(words[:namedPairs], fmt.Sprintf("%d more", more))
 	}
 	slices.Sort(columns)
-	return []Finding{{Severity: Warning, Columns: slices.Compact(columns), Message: fmt.Sprintf("never observed: %s: edges between these columns, and draws there, rest on the model alone", strings.Join(words, "; "))}}
+	return []Finding{{Severity: Warning, Columns: slices.Compact(columns), Message: fmt.Sprintf("never observed: %s: their edges, and imputations there, rest on the model alone", strings.Join(words, "; "))}}
 }
 
 func perLevel(t *data.Table, j, k int) []int {

@@ -56,7 +56,7 @@ func limits(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("one value at the end of %s stands far more often than any other: %s; if it is a limit of detection, read it as missing (ReadOptions.NA) and say so (Spec.Missingness, censored)",
+	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("the smallest or largest value of %s is far more frequent than any other: %s; if it is a limit of detection, read it as missing (ReadOptions.NA) and declare it (Spec.Missingness, censored)",
 		columnsText(names), list(shown))}}
 }
 
@@ -96,12 +96,12 @@ func categories(e *examined) (found []Finding) {
 	}
 	if many != nil {
 		names := e.names(many)
-		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s more than %d categories (at most %d are taken): as %s (without Spec.Transform=ordinal) %s much the same at less cost",
+		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s more than %d categories (the maximum is %d): as %s (without Spec.Transform=ordinal) %s nearly the same result faster",
 			columnsText(names), plural(len(names), "has", "have"), manyCategories, transform.MostCategories, plural(len(names), "a number", "numbers"), plural(len(names), "it gives", "they give"))})
 	}
 	if thin != nil {
 		names := e.names(thin)
-		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s a category with fewer than %d cells: the threshold there, and correlations that rest on it, are not well known; join it with the category beside it in the table",
+		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s a category with fewer than %d cells: its threshold and correlations are imprecise; merge it with a neighbouring category in the table",
 			columnsText(names), plural(len(names), "has", "have"), leastCategory)})
 	}
 	return found
@@ -118,7 +118,7 @@ func noneCells(e *examined) []Finding {
 	if names == nil {
 		return nil
 	}
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("cells None are read as missing (%s): if None is a level, name the marks of missing cells without it (ReadOptions.NA NA)", strings.Join(counts, ", "))}}
+	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("cells None are read as missing (%s): if None is a level, list the marks of missing cells without it (ReadOptions.NA NA)", strings.Join(counts, ", "))}}
 }
 
 func rounded(e *examined) []Finding {
@@ -135,7 +135,7 @@ func rounded(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("whole numbers of more digits than a computation holds (15) are rounded, so that different ones become equal: %s; leave %s out (%s)",
+	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("whole numbers with more than 15 digits are rounded, so different ones become equal: %s; leave %s out (%s)",
 		list(shown), plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
 }
 
@@ -154,7 +154,7 @@ func identifiers(e *examined) []Finding {
 	}
 	names := e.names(found)
 	first := e.columns[found[0]].first
-	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("%s %s (%.6g, %.6g, …: no value twice), as an identifier or a time does, and would be taken for a measurement; leave %s out (%s)",
+	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("%s %s (%.6g, %.6g, …: all different): an identifier or a time, not a measurement; leave %s out (%s)",
 		columnsText(names), plural(len(names), "counts or names the rows", "count or name the rows"), first[0], first[1], plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
 }
 

@@ -56,7 +56,7 @@ func (s *Domain) Check(names []string) error {
 		}
 		for _, bound := range []float64{s.Lower[j], s.Upper[j]} {
 			if math.Abs(bound) > largest && !math.IsInf(bound, 0) {
-				return fmt.Errorf("column %q: its bound %g is beyond %g: leave it out, or give the column another unit", name, bound, largest)
+				return fmt.Errorf("column %q: its bound %g is beyond %g: leave it out, or rescale the column", name, bound, largest)
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func (h HalfSpace) check(d int) error {
 	}
 	for _, v := range append([]float64{h.B}, h.A...) {
 		if v != 0 && !(math.Abs(v) >= smallest && math.Abs(v) <= largest) {
-			return fmt.Errorf("a half-space has the number %g: sizes from %g to %g can be used, so give the columns other units", v, smallest, largest)
+			return fmt.Errorf("a half-space has the number %g: sizes must be from %g to %g; rescale the columns", v, smallest, largest)
 		}
 	}
 	return nil
@@ -157,7 +157,7 @@ func (s *Domain) Outside(names []string, x, mask []float64) (cell int, why error
 			if !cut {
 				return -1, fmt.Errorf("aᵀx = %g is above the half-space's bound %g", low, h.B)
 			}
-			return -1, fmt.Errorf("aᵀx is at least %g whatever its missing cells are, above the half-space's bound %g", low, h.B)
+			return -1, fmt.Errorf("aᵀx is at least %g for any missing cells, above the half-space's bound %g", low, h.B)
 		}
 		if cut {
 			cuts++
@@ -291,7 +291,7 @@ func (b *Bounds) check(names []string) error {
 	}
 	for j, name := range names {
 		if !(b.Lower[j] < b.Upper[j]) {
-			return fmt.Errorf("column %q: its missing cells would lie between %g and %g, where there is no room", name, b.Lower[j], b.Upper[j])
+			return fmt.Errorf("column %q: its missing cells would lie between %g and %g, an empty range", name, b.Lower[j], b.Upper[j])
 		}
 	}
 	return nil

@@ -77,7 +77,7 @@ const (
 type cell struct {
 	text       string
 	kind       cellKinds
-	uncomputed bool // a formula without its result
+	uncomputed bool // a formula without a result
 }
 
 // Elements of the parts of a workbook.
@@ -136,7 +136,7 @@ func open(in *format.File) (format.Reader, error) {
 	for _, f := range archive.File {
 		name := partName("", f.Name)
 		if r.parts[name] != nil {
-			return nil, format.Damaged("the part %s is there twice", name)
+			return nil, format.Damaged("the part %s occurs twice", name)
 		}
 		r.parts[name] = f
 	}
@@ -360,7 +360,7 @@ func (s *shallow) Token() (xml.Token, error) {
 		s.depth--
 	}
 	if s.depth > deepest {
-		return nil, format.Damaged("elements inside elements without an end")
+		return nil, format.Damaged("elements nested too deeply")
 	}
 	return t, err
 }
@@ -368,7 +368,7 @@ func (s *shallow) Token() (xml.Token, error) {
 func (b *book) open(name string) (*part, error) {
 	f := b.parts[name]
 	if f == nil {
-		return nil, format.Damaged("its part %s is not there", name)
+		return nil, format.Damaged("its part %s is missing", name)
 	}
 	content, err := f.Open()
 	if err != nil {
@@ -436,11 +436,11 @@ func (r *reader) Read(chosen []int, _ bool) (*format.Block, error) {
 			continue
 		}
 		if len(row) > len(r.all) {
-			advice := "name its column, or take the cell away"
+			advice := "name its column, or delete the cell"
 			if len(r.all) == 1 {
 				advice = fmt.Sprintf("if %q is a title, delete the rows above the column names", r.all[0].Name)
 			}
-			return nil, r.refuse(":%d: the cell %q stands right of the last column name; %s", r.row, printable.Cell(row[len(row)-1].text), advice)
+			return nil, r.refuse(":%d: the cell %q is right of the last column name; %s", r.row, printable.Cell(row[len(row)-1].text), advice)
 		}
 		b.Rows = append(b.Rows, r.row)
 		for j, c := range row {
@@ -452,7 +452,7 @@ func (r *reader) Read(chosen []int, _ bool) (*format.Block, error) {
 				c = row[j]
 			}
 			if c.uncomputed {
-				return nil, r.refuse(":%d: column %q: a formula without its result; open the workbook in Excel or LibreOffice and save it again", r.row, r.all[j].Name)
+				return nil, r.refuse(":%d: column %q: a formula without a result; open the workbook in Excel or LibreOffice and save it again", r.row, r.all[j].Name)
 			}
 			b.Cells[k].Text = append(b.Cells[k].Text, c.text)
 		}

@@ -56,9 +56,9 @@ func (c Column) Where() string {
 func (c Column) String() string {
 	switch {
 	case c.Predictor == "":
-		return fmt.Sprintf("of %s nothing can be said: no other column is observed in enough rows with and without it", c.Name)
+		return fmt.Sprintf("%s cannot be tested: no other column has enough rows with and without it", c.Name)
 	case c.Corrected >= 1:
-		return fmt.Sprintf("that %s is missing shows %s on other columns (p = 1)", c.Name, c.Where())
+		return fmt.Sprintf("whether %s is missing shows %s on other columns (p = 1)", c.Name, c.Where())
 	}
 	p := FormatP(c.Corrected)
 	if p[0] != '<' {

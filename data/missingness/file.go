@@ -52,7 +52,7 @@ func Parse(text []byte, names []string) (*Model, error) {
 		return nil, err
 	}
 	if len(f.Logistic)+len(f.Censored) == 0 {
-		return nil, errors.New(`it says nothing of any column: "logistic" or "censored" is needed`)
+		return nil, errors.New(`it has neither "logistic" nor "censored": add one`)
 	}
 	m := &Model{Estimated: f.Estimated}
 	if len(f.Logistic) > 0 {
@@ -114,7 +114,7 @@ func (m *Model) parseCensored(text []byte, name string, names []string) error {
 	case t.Below != nil && t.Above == nil:
 		m.Censored.Below[j] = *t.Below
 	default:
-		return fmt.Errorf(`censored: column %q needs either "above" or "below", a number: a missing cell would not tell on which side it lies`, name)
+		return fmt.Errorf(`censored: column %q needs exactly one of "above" and "below", a number`, name)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type Mechanism interface {
 // refuses a table with missing cells, whose rows are not known, and what data.NewTable refuses.
 func Hide(t *data.Table, m Mechanism, rng *rand.Rand) (*data.Table, error) {
 	if !t.Complete() {
-		return nil, fmt.Errorf("%d cells are missing already: which cells are hidden depends on the whole row, so a complete table is needed", t.Missing())
+		return nil, fmt.Errorf("%d cells are missing: hiding cells needs a complete table", t.Missing())
 	}
 	values, observed := make([]float64, len(t.Values)), make([]bool, len(t.Values))
 	p := make([]float64, t.D)

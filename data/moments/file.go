@@ -137,7 +137,7 @@ func Read(path string) (*Moments, error) {
 	return m, nil
 }
 
-var errDamaged = errors.New("the file is damaged, or not a file of moments: take them again with missingscore moments")
+var errDamaged = errors.New("the file is damaged, or not a file of moments: run missingscore moments again")
 
 func decode(text []byte) (*Moments, error) {
 	body, err := checkedfile.Open(fileMark, text)

@@ -82,7 +82,7 @@ func (m *Moments) Patterns() int { return len(m.patterns) }
 const mostPatterns = 100_000
 
 // ErrPatterns says that a table has more than MostPatterns.
-var ErrPatterns = errors.New("too many patterns of gaps")
+var ErrPatterns = errors.New("too many missing-data patterns")
 
 // Add takes rows: values and observed are (n, d) row by row, as in a data.Table. A row without
 // any value is counted as dropped. It fails where a value is no number of size up to
@@ -91,7 +91,7 @@ func (m *Moments) Add(values []float64, observed []bool) error {
 	d := len(m.Names)
 	for i, seen := range observed {
 		if x := values[i]; seen && !(math.Abs(x) <= data.LargestValue) {
-			return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", i/d+1, m.Names[i%d], x, data.LargestValue)
+			return fmt.Errorf("row %d: column %q: %g must be finite, with size up to %g", i/d+1, m.Names[i%d], x, data.LargestValue)
 		}
 	}
 	m.place(values, observed)
@@ -214,18 +214,18 @@ func (m *Moments) agrees(other *Moments) error {
 	for j, name := range m.Names {
 		switch {
 		case j == len(other.Names):
-			return fmt.Errorf("column %q is in one of them alone", name)
+			return fmt.Errorf("only one of the two has column %q", name)
 		case !slices.Contains(other.Names, name):
-			return fmt.Errorf("column %q is in one of them alone; the other has %q in its place", name, other.Names[j])
+			return fmt.Errorf("only one of the two has column %q; the other has %q instead", name, other.Names[j])
 		case other.Names[j] != name:
-			return fmt.Errorf("the columns are in another order: column %d is %q in one and %q in the other", j+1, name, other.Names[j])
+			return fmt.Errorf("the columns are in a different order: column %d is %q in one and %q in the other", j+1, name, other.Names[j])
 		}
 	}
 	if more := other.Names[len(m.Names):]; len(more) > 0 {
-		return fmt.Errorf("column %q is in one of them alone", more[0])
+		return fmt.Errorf("only one of the two has column %q", more[0])
 	}
 	if m.OfPairs() != other.OfPairs() {
-		return errors.New("one has moments of pairs of columns alone (moments.Options.Pairs), the other those of patterns of gaps: take both in the same way")
+		return errors.New("one has moments of pairs (moments.Options.Pairs), the other of missing-data patterns: compute both in the same way")
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func (m *Moments) Select(names []string) (*Moments, error) {
 		s.Low[k], s.High[k], s.origin[k] = m.Low[j], m.High[j], m.origin[j]
 	}
 	if m.OfPairs() {
-		return nil, errors.New("of moments of pairs (moments.Options.Pairs) columns cannot be left out: choose them when the moments are taken")
+		return nil, errors.New("moments of pairs (moments.Options.Pairs) must keep all columns: choose the columns when the moments are computed")
 	}
 	s.Dropped = m.Dropped
 	same := make([]float64, len(names))

@@ -291,11 +291,11 @@ func TestRefusals(t *testing.T) {
 		pairs bool
 		why   string
 	}{
-		{[]string{"a", "b"}, false, `column "c" is in one of them alone`},
-		{[]string{"a", "b", "x"}, false, `column "c" is in one of them alone; the other has "x" in its place`},
-		{[]string{"a", "c", "b"}, false, `the columns are in another order: column 2 is "b" in one and "c" in the other`},
-		{[]string{"a", "b", "c", "d"}, false, `column "d" is in one of them alone`},
-		{[]string{"a", "b", "c"}, true, "one has moments of pairs of columns alone (moments.Options.Pairs), the other those of patterns of gaps: take both in the same way"},
+		{[]string{"a", "b"}, false, `only one of the two has column "c"`},
+		{[]string{"a", "b", "x"}, false, `only one of the two has column "c"; the other has "x" instead`},
+		{[]string{"a", "c", "b"}, false, `the columns are in a different order: column 2 is "b" in one and "c" in the other`},
+		{[]string{"a", "b", "c", "d"}, false, `only one of the two has column "d"`},
+		{[]string{"a", "b", "c"}, true, "one has moments of pairs (moments.Options.Pairs), the other of missing-data patterns: compute both in the same way"},
 	} {
 		other, err := New(c.names, Options{Pairs: c.pairs})
 		require.NoError(t, err)
@@ -306,7 +306,7 @@ func TestRefusals(t *testing.T) {
 	for text, x := range map[string]float64{"NaN": math.NaN(), "+Inf": math.Inf(1), "2e+150": 2e150} {
 		other, err := New([]string{"a", "b"}, Options{})
 		require.NoError(t, err)
-		require.EqualError(t, other.Add([]float64{1, 2, 3, x}, []bool{true, true, true, true}), `row 2: column "b": `+text+" is not a number of size up to 1e+150")
+		require.EqualError(t, other.Add([]float64{1, 2, 3, x}, []bool{true, true, true, true}), `row 2: column "b": `+text+" must be finite, with size up to 1e+150")
 	}
 	constant := taken(t, []string{"a", "b"}, []float64{1, 2, 1, 3}, []bool{true, true, true, true}, false)
 	_, err = constant.Table()

@@ -80,5 +80,5 @@ const sumBytes = 16
 
 // checkRoom refuses, by a *memory.Error, sums that take more memory than there is.
 func checkRoom(sums int, what string, args ...any) error {
-	return memory.Check(sumBytes*float64(sums), "leave columns out (ReadOptions.Columns, ReadOptions.Exclude), or take moments.Options.Pairs where patterns of gaps are many", what, args...)
+	return memory.Check(sumBytes*float64(sums), "leave columns out (ReadOptions.Columns, ReadOptions.Exclude), or use moments.Options.Pairs if there are many missing-data patterns", what, args...)
 }

@@ -74,7 +74,7 @@ func (m *Moments) scale() (s data.Scale, centre []float64, own []int, err error)
 			return s, nil, nil, errDamaged
 		}
 		if deviation < data.SmallestDeviation {
-			return s, nil, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("its values differ too little (standard deviation %.2g): give it another unit", deviation)}
+			return s, nil, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("its values vary too little (standard deviation %.2g): rescale it", deviation)}
 		}
 		s.Mean, s.Deviation = append(s.Mean, m.origin[j]+mean), append(s.Deviation, deviation)
 		centre, own = append(centre, -mean), append(own, int(n))

@@ -275,7 +275,7 @@ func WriteCentrality(w io.Writer, names []string, of []Centrality) error {
 func Predictability(p mat.Symmetric) ([]float64, error) {
 	var factors mat.Cholesky
 	if !factors.Factorize(p) {
-		return nil, fmt.Errorf("network: the precision is not positive definite, so that no share of variance can be told")
+		return nil, fmt.Errorf("network: the precision is not positive definite, so predictability is undefined")
 	}
 	var covariance mat.SymDense
 	if err := factors.InverseTo(&covariance); err != nil {

@@ -57,7 +57,7 @@ func (s Schedule) WithDefaults() (Schedule, error) {
 	case s.Kind != Fixed && !(s.Most > s.Least) || math.IsInf(s.Most, 0):
 		return s, fmt.Errorf("most noise %v: it must be above the least, %v", s.Most, s.Least)
 	case s.Levels < 0 || s.Kind != Fixed && s.Levels == 1:
-		return s, fmt.Errorf("%d levels: at least 2 make a ladder, 0 is all times, and kind fixed is one", s.Levels)
+		return s, fmt.Errorf("%d levels: use at least 2, or 0 for continuous times; one level is kind fixed", s.Levels)
 	}
 	return s, nil
 }

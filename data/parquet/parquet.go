@@ -458,7 +458,7 @@ func (w *writer) Write(row []string) error {
 	for j, cell := range row {
 		value, ok := valueOf(w.columns[j].Kind, cell)
 		if !ok {
-			return fmt.Errorf("column %q: %.60q is of another kind", w.columns[j].Name, cell)
+			return fmt.Errorf("column %q: %.60q does not fit the column's type", w.columns[j].Name, cell)
 		}
 		level := 1
 		if value.IsNull() {

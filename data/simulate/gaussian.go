@@ -26,7 +26,7 @@ type Gaussian struct {
 func (g Gaussian) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	d := len(g.Mean)
 	if d == 0 || g.Precision.SymmetricDim() != d {
-		return nil, fmt.Errorf("a mean of length %d and a precision of size %d make no Gaussian", d, g.Precision.SymmetricDim())
+		return nil, fmt.Errorf("a mean of length %d and a precision of size %d do not match", d, g.Precision.SymmetricDim())
 	}
 	normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, rng)
 	if !ok {

@@ -21,7 +21,7 @@ type Mixture struct {
 // and deviations are positive.
 func (m Mixture) Check() error {
 	if len(m.Weights) == 0 || len(m.Means) != len(m.Weights) || len(m.Deviations) != len(m.Weights) {
-		return fmt.Errorf("%d weights, %d means and %d deviations make no mixture", len(m.Weights), len(m.Means), len(m.Deviations))
+		return fmt.Errorf("%d weights, %d means and %d deviations do not match", len(m.Weights), len(m.Means), len(m.Deviations))
 	}
 	d := len(m.Means[0])
 	for k, w := range m.Weights {

@@ -76,7 +76,7 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	for j, c := range s.Columns {
 		s.Sample.Sampled.Own = append(s.Sample.Sampled.Own, c.Number)
 		if x := s.Sample.Column(j); len(x) == 0 || slices.Min(x) == slices.Max(x) {
-			return nil, fmt.Errorf("%s: column %q has a value in %d of %d rows, and does not vary in %d rows drawn from them, by which the table is judged: leave it out (ReadOptions.Exclude)", f.Path, f.Names[j], c.Number, n, s.Sample.N)
+			return nil, fmt.Errorf("%s: column %q has a value in %d of %d rows and is constant in a sample of %d rows: leave it out (ReadOptions.Exclude)", f.Path, f.Names[j], c.Number, n, s.Sample.N)
 		}
 	}
 	return s, nil

@@ -129,7 +129,7 @@ func TestSample(t *testing.T) {
 	f, err := data.OpenRows(path, data.ReadOptions{}, 0)
 	require.NoError(t, err)
 	_, err = survey.Take(t.Context(), f, survey.Options{Seed: 1})
-	require.ErrorContains(t, err, `column "rare" has a value in 2 of 70000 rows, and does not vary in 50000 rows drawn from them`)
+	require.ErrorContains(t, err, `column "rare" has a value in 2 of 70000 rows and is constant in a sample of 50000 rows`)
 	require.NoError(t, f.Close())
 }
 

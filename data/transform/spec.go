@@ -65,7 +65,7 @@ func Parse(items []string) (Spec, error) {
 			name = strings.TrimSpace(item[:at])
 		}
 		if s.Columns[name] != "" || at < 0 && s.Others != "" {
-			return s, setting.Errorf("transform", item, "a column has one function, and this one has another already")
+			return s, setting.Errorf("transform", item, "this column already has a function")
 		}
 		if at < 0 {
 			s.Others = kind
@@ -84,7 +84,7 @@ func known(item, kind string) error {
 	if _, ok := Kinds[kind]; ok || kind == none {
 		return nil
 	}
-	return setting.Errorf("transform", item, "%q is no function; column=function is expected, or a function alone for all columns, one of %s, %s", kind, strings.Join(slices.Sorted(maps.Keys(Kinds)), ", "), none)
+	return setting.Errorf("transform", item, "%q is not a function; give column=function, or a function alone for all columns: one of %s, %s", kind, strings.Join(slices.Sorted(maps.Keys(Kinds)), ", "), none)
 }
 
 // Fit makes the functions for a table, nil if there are none; support is where its rows lie, nil for all of R^d.
@@ -121,11 +121,11 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 		case nominal && !named:
 			continue
 		case nominal && kind != OrdinalKind:
-			return nil, setting.Errorf("transform", name+"="+kind, "the column holds levels without an order, which have no %s; leave it out", kind)
+			return nil, setting.Errorf("transform", name+"="+kind, "the column is nominal and has no %s; leave it out", kind)
 		}
 		columns[j] = Kinds[kind].Fit(t.Column(j), t.ColumnWeights(j), support.Lower[j], support.Upper[j])
 		if o, ok := columns[j].(*Ordinal); ok && len(o.values) > MostCategories {
-			return nil, setting.Errorf("ordinal", name, "column %s has %d different values, and at most %d are taken for ordered categories: treat it as a number (leave it out), or with Spec.Transform %s=npn by its ranks", name, len(o.values), MostCategories, shell.List([]string{name}))
+			return nil, setting.Errorf("ordinal", name, "column %s has %d different values, but %d ordered categories are the maximum: treat it as a number (leave it out here), or use its ranks with Spec.Transform %s=npn", name, len(o.values), MostCategories, shell.List([]string{name}))
 		}
 	}
 	if !slices.ContainsFunc(columns, func(f Function) bool { return f != nil }) {
@@ -145,7 +145,7 @@ func (c Columns) distinguish(t *data.Table) error {
 			continue
 		}
 		if x := y.Column(j); slices.Min(x) == slices.Max(x) {
-			return setting.Errorf("transform", t.Names[j]+"="+f.Kind(), "every value of %s is %s after it", t.Names[j], fmt.Sprint(x[0]))
+			return setting.Errorf("transform", t.Names[j]+"="+f.Kind(), "it maps every value of %s to %s", t.Names[j], fmt.Sprint(x[0]))
 		}
 	}
 	return nil

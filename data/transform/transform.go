@@ -136,7 +136,7 @@ func (c Columns) Domain(s *domain.Domain, names []string) (*domain.Domain, error
 			continue
 		}
 		if slices.ContainsFunc(s.Half, func(h domain.HalfSpace) bool { return h.A[j] != 0 }) {
-			return nil, setting.Errorf("transform", names[j]+"="+f.Kind(), "%s has a part in a half-space of the domain, which would be curved after it: leave one of the two out", names[j])
+			return nil, setting.Errorf("transform", names[j]+"="+f.Kind(), "%s is in a half-space of the domain, which the function would bend: leave one of the two out", names[j])
 		}
 		y.Lower[j], y.Upper[j] = f.Bounds(s.Lower[j], s.Upper[j])
 	}
@@ -166,12 +166,12 @@ func (c Columns) Missingness(m *missingness.Model, names []string) (*missingness
 		value := names[j] + "=" + f.Kind()
 		for k, row := range names {
 			if m.Logistic != nil && m.Logistic.Concerns(k) && m.Logistic.Slope.At(k, j) != 0 {
-				return nil, setting.Errorf("transform", value, "Spec.Missingness hides %s by a logistic regression on %s, which would be none after it: leave one of the two out", row, names[j])
+				return nil, setting.Errorf("transform", value, "Spec.Missingness hides %s by a logistic regression on %s, which does not hold after the function: leave one of the two out", row, names[j])
 			}
 		}
 		hidden := m.Logistic != nil && m.Logistic.Concerns(j) || m.Censored != nil && m.Censored.Concerns(j)
 		if _, ranks := f.(*normalScores); ranks && hidden {
-			return nil, setting.Errorf("transform", value, "Spec.Missingness says that %s is not missing completely at random, and then the ranks of its observed cells are not those of all: use log, sqrt or another function, or none", names[j])
+			return nil, setting.Errorf("transform", value, "Spec.Missingness says that %s is not missing completely at random, so the ranks of its observed cells are biased: use log, sqrt or another function, or none", names[j])
 		}
 		if m.Censored != nil {
 			y.Censored.Below[j], y.Censored.Above[j] = f.Bounds(m.Censored.Below[j], m.Censored.Above[j])

@@ -144,7 +144,7 @@ func TestDomain(t *testing.T) {
 	require.Equal(t, s.Half, y.Half)
 	s.Half[0].A[0] = 1
 	_, err = c.Domain(s, names)
-	require.EqualError(t, err, "transform a=log: a has a part in a half-space of the domain, which would be curved after it: leave one of the two out")
+	require.EqualError(t, err, "transform a=log: a is in a half-space of the domain, which the function would bend: leave one of the two out")
 	var wrong *setting.Error
 	require.ErrorAs(t, err, &wrong)
 }
@@ -160,7 +160,7 @@ func TestMissingness(t *testing.T) {
 	require.Equal(t, math.Log(20), y.Censored.Above[0])
 	require.Equal(t, 20., m.Censored.Above[0])
 	_, err = fit(t, table, nil, "a=npn").Missingness(m, names)
-	require.ErrorContains(t, err, "the ranks of its observed cells are not those of all")
+	require.ErrorContains(t, err, "the ranks of its observed cells are biased")
 
 	m = &missingness.Model{Logistic: missingness.NewLogistic(3)}
 	m.Logistic.Intercept[1] = 1
@@ -174,16 +174,16 @@ func TestMissingness(t *testing.T) {
 // What cannot be read or used is said with its place.
 func TestRefusals(t *testing.T) {
 	for item, want := range map[string]string{
-		"a=lg": `transform a=lg: "lg" is no function; column=function is expected, or a function alone for all columns, one of log, log1p, logit, npn, ordinal, sqrt, none`,
-		"a":    `"a" is no function`,
+		"a=lg": `transform a=lg: "lg" is not a function; give column=function, or a function alone for all columns: one of log, log1p, logit, npn, ordinal, sqrt, none`,
+		"a":    `"a" is not a function`,
 	} {
 		_, err := transform.Parse([]string{item})
 		require.ErrorContains(t, err, want)
 	}
 	_, err := transform.Parse([]string{"a=log", "a=npn"})
-	require.ErrorContains(t, err, "has another already")
+	require.ErrorContains(t, err, "already has a function")
 	_, err = transform.Parse([]string{"log", "npn"})
-	require.ErrorContains(t, err, "has another already")
+	require.ErrorContains(t, err, "already has a function")
 
 	table := skew(t)
 	_, err = (transform.Spec{Columns: map[string]string{"z": "log"}}).Fit(table, nil)
@@ -202,7 +202,7 @@ func TestRefusals(t *testing.T) {
 	close, err := data.NewTable([]string{"a"}, []float64{1e15, 1e15 + 1, 1e15}, nil)
 	require.NoError(t, err)
 	_, err = (transform.Spec{Others: "log"}).Fit(close, nil)
-	require.ErrorContains(t, err, "transform a=log: every value of a is")
+	require.ErrorContains(t, err, "transform a=log: it maps every value of a to")
 }
 
 // A function alone is for all columns that are not named.
@@ -235,7 +235,7 @@ func TestNominal(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, transform.OrdinalKind, c[1].Kind())
 		default:
-			require.ErrorContains(t, err, "the column holds levels without an order, which have no log; leave it out")
+			require.ErrorContains(t, err, "the column is nominal and has no log; leave it out")
 		}
 	}
 }

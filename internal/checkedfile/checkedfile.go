@@ -17,7 +17,7 @@ import (
 var ErrUnmarked = errors.New("the file does not begin with its mark")
 
 // ErrDamaged says that a file's body is not what was written.
-var ErrDamaged = errors.New("the file's checksum is not that of its body")
+var ErrDamaged = errors.New("the file's checksum does not match its body")
 
 // Seal gives the bytes of a file.
 func Seal(mark string, body []byte) []byte {

@@ -102,11 +102,11 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	advice := fmt.Sprintf("set %s where there is more", Variable)
+	advice := fmt.Sprintf("set %s where more is available", Variable)
 	if e.Advice != "" {
 		advice = e.Advice + ", or " + advice
 	}
-	return fmt.Sprintf("%s needs about %s of memory, and %s can be used: %s", e.What, Size(e.Need), Size(e.Limit), advice)
+	return fmt.Sprintf("%s needs about %s of memory, but only %s is available: %s", e.What, Size(e.Need), Size(e.Limit), advice)
 }
 
 // Check refuses, by an *Error, what needs more bytes than Limit.

@@ -26,7 +26,7 @@ func decode(text []byte, v any, example string, strict bool) error {
 	in.DisallowUnknownFields()
 	err := in.Decode(v)
 	if err == nil && in.More() {
-		err = errors.New("something follows the first object")
+		err = errors.New("there is text after the first object")
 	}
 	if err == nil {
 		err = check(json.NewDecoder(bytes.NewReader(text)), "", strict)
@@ -70,7 +70,7 @@ func check(in *json.Decoder, path string, strict bool) error {
 			}
 			at = strings.TrimPrefix(fmt.Sprintf("%s.%s", path, key), ".")
 			if seen[key] {
-				return fmt.Errorf("%s is there twice: keep one", at)
+				return fmt.Errorf("%s occurs twice: keep one", at)
 			}
 			seen[key] = true
 		}
@@ -134,7 +134,7 @@ func Plainly(err error) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("it is not JSON from its character %d on", syntax.Offset)
 	case errors.As(err, &packed):
-		return errors.New("packed numbers are not written in base64")
+		return errors.New("packed numbers must be in base64")
 	}
 	if text, ok := strings.CutPrefix(err.Error(), "json: "); ok {
 		return errors.New(text)
