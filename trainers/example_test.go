@@ -95,7 +95,7 @@ func ExamplePrepare() {
 	fmt.Println(p.Estimator.Title+":", p.Estimator.Note)
 	// Output:
 	// quartic classical em-full 125
-	// EM (all coordinates): EM with a fixed proposal and self-normalised weights over all coordinates, right under MAR (auto of quartic models and mixtures)
+	// EM (all coordinates): EM with a fixed proposal and weights over all coordinates, consistent under MAR
 }
 
 // Progress goes to a callback.
