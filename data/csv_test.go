@@ -22,8 +22,8 @@ func parse(t require.TestingT, text string) *data.Table {
 	return table
 }
 
-// Where rows stand in the file, behind blank lines, dropped rows and cells over
-// several lines; tables made of this one keep it.
+// Line numbers of rows after blank lines, dropped rows and cells over several lines; derived tables
+// keep them.
 func TestLines(t *testing.T) {
 	table, err := data.ParseCSV(strings.NewReader("\na,b,\"c\nd\"\n1,,x\n\n,,y\n,-2.5,\"z\nz\"\n3,4,x\n"), "t.csv", data.ReadOptions{Columns: []string{"a", "b"}})
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestParseCSV(t *testing.T) {
 			table, err := data.ParseCSV(strings.NewReader(c.text), "t.csv", c.options)
 			require.NoError(t, err)
 			require.Len(t, table.Lines, table.N)
-			table.Lines = nil // TestLines looks at them
+			table.Lines = nil // checked by TestLines
 			assert.Equal(t, c.want, table)
 		})
 	}
@@ -229,8 +229,8 @@ func TestWriteCSVReadsBackAsTheSame(t *testing.T) {
 		require.NoError(rt, data.WriteCSV(path, table))
 		back, err := data.ReadCSV(path, data.ReadOptions{})
 		require.NoError(rt, err)
-		// Rows without any value are dropped, so compare what is left. In a
-		// table of one column such a row is a blank line, and no row.
+		// Rows without any value are dropped, so compare the rest. In a table of one column such a
+		// row is a blank line.
 		if table.D > 1 {
 			assert.Equal(rt, table.N, back.N+back.Dropped)
 		} else if back.N < table.N {

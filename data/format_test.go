@@ -30,7 +30,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// numbersOnly is a table of d columns in rows as they are written.
+// numbersOnly is a table of n columns as columns and written rows.
 func numbersOnly(n int) (columns []format.Column, rows [][]string) {
 	rng := stream.New(8, 1)
 	columns = []format.Column{{Name: "a", Kind: format.Numbers}, {Name: "b, c", Kind: format.Numbers}, {Name: "k", Kind: format.Whole}}
@@ -55,8 +55,8 @@ func writeTo(t testing.TB, path string, columns []format.Column, rows [][]string
 	}))
 }
 
-// Every format, plain and compressed, gives the table that the same cells give as CSV, at once
-// and in blocks, whichever columns are asked for.
+// Every format, plain and compressed, reads the same table as CSV, whole and in blocks, for any
+// choice of columns.
 func TestFormatsReadTheSame(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(10000)
@@ -91,7 +91,7 @@ func TestFormatsReadTheSame(t *testing.T) {
 	}
 }
 
-// The standard input and a file under another name are known by what they hold.
+// The standard input and files with another name are recognised by content.
 func TestFormatsAreKnownByTheirContent(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(50)
@@ -108,7 +108,7 @@ func TestFormatsAreKnownByTheirContent(t *testing.T) {
 	}
 }
 
-// record is what other programs write to Parquet files: of every physical and logical type.
+// record has a column of every physical and logical Parquet type.
 type record struct {
 	Flag   *bool     `parquet:"flag,optional"`
 	Small  int32     `parquet:"small"`
@@ -143,7 +143,7 @@ func parquetOfAll(t testing.TB, path string, rows int) {
 	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 }
 
-// What the types of a Parquet file stand for.
+// Values of each Parquet type.
 func TestParquetTypes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	parquetOfAll(t, path, 20)
@@ -174,7 +174,7 @@ func TestParquetTypes(t *testing.T) {
 	require.Equal(t, 10, groups[0].Table.N)
 }
 
-// arrowOfAll is a batch with columns of many types, a dictionary among them.
+// arrowOfAll is a batch of many types, including a dictionary.
 func arrowOfAll(t testing.TB, path string, streamed bool) {
 	mem := arrowmemory.NewGoAllocator()
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
@@ -209,7 +209,7 @@ func arrowOfAll(t testing.TB, path string, streamed bool) {
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
 }
 
-// What the types of an Arrow file stand for, as a file and as a stream.
+// Values of each Arrow type, in a file and in a stream.
 func TestArrowTypes(t *testing.T) {
 	for _, name := range []string{"t.feather", "t.arrows"} {
 		path := filepath.Join(t.TempDir(), name)
@@ -232,7 +232,7 @@ func TestArrowTypes(t *testing.T) {
 	}
 }
 
-// excelOf is a workbook with a title row that is blank, dates, formulas, truth values and errors.
+// excelOf is a workbook with a blank first row, dates, formulas, booleans and errors.
 func excelOf(t testing.TB, path string) {
 	book := excelize.NewFile()
 	defer book.Close()
@@ -275,7 +275,7 @@ func TestExcel(t *testing.T) {
 	}
 }
 
-// compressedBy writes content as gzip or zstd does.
+// compressedBy compresses content as gzip or zstd does.
 func compressedBy(by string, content []byte) []byte {
 	var b bytes.Buffer
 	var z io.WriteCloser = gzip.NewWriter(&b)
@@ -287,7 +287,7 @@ func compressedBy(by string, content []byte) []byte {
 	return b.Bytes()
 }
 
-// What is wrong with a file is said in one line that names it, whatever is wrong; nothing panics.
+// Damaged files give a one-line error that names the file, and no panic.
 func TestBrokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(3000)
@@ -345,7 +345,7 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// A table's name is without folder and endings, whatever compresses it.
+// Stem drops folder, ending and compression.
 func TestStem(t *testing.T) {
 	for path, want := range map[string]string{"x/women.csv": "women", "men.csv.gz": "men", "t.csv.zst": "t", "T.CSV.ZST": "T", "a.feather": "a", "v1.2.csv": "v1.2", "plain": "plain", "-": "-", ".gz": ""} {
 		require.Equal(t, want, Stem(path), path)

@@ -15,7 +15,7 @@ import (
 
 var pointFile, commaFile = dialect{',', '.'}, dialect{';', ','}
 
-// Each column's cells with their numbers.
+// Cells of each column with their numbers.
 func TestNumbersInTexts(t *testing.T) {
 	for name, c := range map[string]struct {
 		in    dialect
@@ -58,7 +58,7 @@ func TestNumbersInTexts(t *testing.T) {
 	require.Equal(t, `numbers with a unit in 4 of 4 cells: "12 kg" -> 12, "3 kg" -> 3; ReadOptions.Numbers w reads them`, s.finding("w"))
 }
 
-// Columns that are levels, codes, dates, ranges or texts are not taken for numbers.
+// Levels, codes, dates, ranges and texts are not numbers.
 func TestNoNumbersInTexts(t *testing.T) {
 	for _, cells := range [][]string{
 		{"1", "2.5"}, {"red", "blue"}, {"A12", "A13"}, {"2017-10-10", "2017-10-11"}, {"12:30", "12:31"}, {"3-4", "5-6"}, {"1/2", "3/4"},
@@ -70,7 +70,7 @@ func TestNoNumbersInTexts(t *testing.T) {
 	}
 }
 
-// A column that needs a decision has a problem, and its cell an error.
+// An ambiguous column has a problem, and its cell an error.
 func TestNumbersInTextsProblems(t *testing.T) {
 	for _, c := range []struct {
 		in             dialect
@@ -99,8 +99,8 @@ func TestNumbersInTextsProblems(t *testing.T) {
 	}
 }
 
-// Every way to read a file gives the numbers of its texts; completing it keeps them and writes draws in
-// the same way.
+// Every reader gives the numbers of styled texts; completing keeps the texts and writes draws in
+// the same style.
 func TestReadNumbersInTexts(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "t.csv")

@@ -83,7 +83,7 @@ func TestSelect(t *testing.T) {
 	assert.EqualError(t, err, `a table needs at least one column`)
 }
 
-// anyTable draws a valid table with missing cells, NaN under them.
+// anyTable draws a valid table with missing cells, which hold NaN.
 func anyTable(rt *rapid.T) *data.Table {
 	n, d := rapid.IntRange(2, 8).Draw(rt, "n"), rapid.IntRange(1, 4).Draw(rt, "d")
 	names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zα-ω][a-z ,;"'.]{0,5}[a-z]`), d, d, rapid.ID).Draw(rt, "names")
@@ -104,7 +104,7 @@ func anyTable(rt *rapid.T) *data.Table {
 	return table
 }
 
-// sameCells compares all but the placeholders under missing cells.
+// sameCells compares observed cells and missing marks.
 func sameCells(t require.TestingT, want, got *data.Table, tolerance float64) {
 	require.Equal(t, want.Names, got.Names)
 	require.Equal(t, want.Observed, got.Observed)
@@ -115,14 +115,14 @@ func sameCells(t require.TestingT, want, got *data.Table, tolerance float64) {
 	}
 }
 
-// Names with a comma or a quotation mark are listed as flags take them.
+// Names with a comma or a quotation mark are quoted as flags need them.
 func TestSelectListsNamesAsFlagsTakeThem(t *testing.T) {
 	table := &data.Table{Names: []string{"dose, mg", "b"}, N: 1, D: 2, Values: []float64{1, 2}, Observed: []bool{true, true}}
 	_, err := table.Select([]string{"dose"})
 	require.ErrorContains(t, err, `there are: '"dose, mg"', b`)
 }
 
-// A literal that a fit cannot read is refused, with the cell or the column.
+// CheckTable names the cell or column of an invalid literal.
 func TestCheckTable(t *testing.T) {
 	literal := func(change func(*data.Table)) *data.Table {
 		l := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 2, 3, 4}, Observed: []bool{true, true, true, false}}
@@ -134,10 +134,10 @@ func TestCheckTable(t *testing.T) {
 	for want, l := range map[string]*data.Table{
 		"the table is nil": nil,
 		"4 values, but 0 observed marks: data.NewTable makes them": literal(func(l *data.Table) { l.Observed = nil }),
-		`row 2: column "a": NaN must be finite`:                              literal(func(l *data.Table) { l.Values[2] = math.NaN() }),
-		`column "b": it has no value`:                                         literal(func(l *data.Table) { l.Observed[1] = false }),
-		"2 names for 3 columns":                                               literal(func(l *data.Table) { l.D = 3 }),
-		"4 values: 3 rows of 2 columns need 6":                                literal(func(l *data.Table) { l.N = 3 }),
+		`row 2: column "a": NaN must be finite`:                    literal(func(l *data.Table) { l.Values[2] = math.NaN() }),
+		`column "b": it has no value`:                              literal(func(l *data.Table) { l.Observed[1] = false }),
+		"2 names for 3 columns":                                    literal(func(l *data.Table) { l.D = 3 }),
+		"4 values: 3 rows of 2 columns need 6":                     literal(func(l *data.Table) { l.N = 3 }),
 	} {
 		require.ErrorContains(t, data.CheckTable(l), want)
 	}

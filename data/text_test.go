@@ -18,7 +18,7 @@ import (
 	"missingscore/internal/memory"
 )
 
-// endless gives the same byte for ever, or as often as it says.
+// endless repeats a byte, with or without limit.
 type endless struct {
 	b    byte
 	left int
@@ -39,7 +39,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// What has no end is refused while it is read, and no more of it is held.
+// Endless input is refused during reading, with bounded memory.
 func TestReadingIsBounded(t *testing.T) {
 	read := func(r io.Reader) error {
 		_, err := data.ParseCSV(r, "t.csv", data.ReadOptions{})
@@ -53,7 +53,7 @@ func TestReadingIsBounded(t *testing.T) {
 	require.ErrorContains(t, read(io.MultiReader(strings.NewReader("a\n\""), &endless{b: '\n', left: -1})), "of memory, but only 20 MB is available")
 }
 
-// cycle gives a text over and over and counts what was read.
+// cycle repeats a text and counts the bytes read.
 type cycle struct {
 	text string
 	read int
@@ -67,7 +67,7 @@ func (c *cycle) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A row of more cells than there is memory for is refused before they are made: after so many bytes.
+// A row with too many cells is refused after a bounded number of bytes.
 func TestCellsAreBounded(t *testing.T) {
 	t.Setenv(memory.Variable, "20MB")
 	for _, c := range []struct {
@@ -85,7 +85,7 @@ func TestCellsAreBounded(t *testing.T) {
 	}
 }
 
-// A file's one line of cells is refused while its header is looked for.
+// A file with one long line of separators is refused in the header.
 func TestLineOfCommasIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte{','}, 5<<20), 0o600))
@@ -96,7 +96,7 @@ func TestLineOfCommasIsRefused(t *testing.T) {
 	require.EqualError(t, err, path+", line 1, needs about 26.8 MB of memory, but only 20 MB is available: a table has a line for each row, or set MISSINGSCORE_MEMORY where more is available")
 }
 
-// The time to find columns grows with their number, not with its square.
+// The time to select columns grows linearly with their number.
 func TestManyColumns(t *testing.T) {
 	const columns = 30_000
 	names := make([]string, columns)
@@ -113,7 +113,8 @@ func TestManyColumns(t *testing.T) {
 	require.EqualError(t, err, `t.csv:1: two columns are named "x0"; correct the header, or leave it out with ReadOptions.Columns and the names of the 29998 others that can be used`)
 }
 
-// A table of many short rows takes many times its text: it is refused before that is held.
+// A table of many short rows needs much more memory than its text, and is refused before that is
+// allocated.
 func TestRowsAreBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv.gz")
 	f, err := os.Create(path)
@@ -136,7 +137,7 @@ func TestRowsAreBounded(t *testing.T) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200e6))
 }
 
-// Characters that two parts of a text share are whole.
+// Characters split between two reads stay whole.
 func TestTextInParts(t *testing.T) {
 	text := "\ufeffα,β,𝒳\n1,2,3\n4,5,6\n"
 	for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {

@@ -18,7 +18,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// columns is a table of functions of three correlated normals a, b, c and one more.
+// columns is a table of functions of three correlated normals a, b, c and an independent e.
 func columns(t *testing.T, n int, names []string, row func(i int, a, b, c, e float64) []float64) *data.Table {
 	t.Helper()
 	rng := stream.New(7)
@@ -43,7 +43,7 @@ func find(t *testing.T, table *data.Table, s diagnose.Setting) []diagnose.Findin
 	return found
 }
 
-// only is the one finding there must be.
+// only requires exactly one finding and returns it.
 func only(t *testing.T, table *data.Table, s diagnose.Setting) diagnose.Finding {
 	t.Helper()
 	found := find(t, table, s)
@@ -58,7 +58,7 @@ func texture(_ int, a, b, c, e float64) []float64 {
 
 var textureNames = []string{"sand", "silt", "clay", "other", "total"}
 
-// A sum and its parts, whole and with so many gaps that few rows have all of them.
+// A sum and its parts, complete and with few complete rows.
 func TestSumAndParts(t *testing.T) {
 	table := columns(t, 600, textureNames, texture)
 	f := only(t, table, diagnose.Setting{})
@@ -70,7 +70,7 @@ func TestSumAndParts(t *testing.T) {
 	require.Equal(t, f, only(t, gaps, diagnose.Setting{}))
 }
 
-// Two copies of one element; the share is that of the noise, (0.03/1.03)² to two digits or so.
+// Two copies of a column; the unexplained share is (0.03/1.03)² to about two digits.
 func TestCopies(t *testing.T) {
 	names := []string{"zinc", "lead", "icp"}
 	f := only(t, columns(t, 400, names, func(_ int, a, b, _, e float64) []float64 { return []float64{a, b, 2 + 1.03*(a+0.03*e)} }), diagnose.Setting{})
@@ -79,7 +79,7 @@ func TestCopies(t *testing.T) {
 	require.Empty(t, find(t, columns(t, 400, names, func(_ int, a, b, _, e float64) []float64 { return []float64{a, b, a + 0.2*e} }), diagnose.Setting{}), "r = 0.98 is no copy")
 }
 
-// Identifiers by their order, by their crowding, by their name; not measurements.
+// Identifiers by order, density or name; measurements are none.
 func TestIdentifiers(t *testing.T) {
 	names := []string{"id", "b", "c"}
 	with := func(first func(i int) float64) *data.Table {
@@ -110,8 +110,8 @@ func TestCodes(t *testing.T) {
 		found bool
 	}{
 		{999, 20, 12, true}, {-99, 20, 3, true}, {9999, 300, 12, true}, {-9, 50, 12, true}, {5000, 40, 12, true},
-		{150, 40, 12, false},   // a width away, which is not enough of a number of no convention
-		{75, 20, 12, false},    // as high as others may be
+		{150, 40, 12, false},   // a width away, too near for an unconventional number
+		{75, 20, 12, false},    // no higher than others
 		{5000, 300, 12, false}, // once: an outlier
 	} {
 		f := find(t, columns(t, 300, []string{"age", "b"}, func(i int, a, b, _, _ float64) []float64 {
@@ -130,7 +130,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// A log-normal column is too skewed for its bound at 0; logs mend it.
+// A log-normal column is too skewed for its bound at 0; its log is not.
 func TestTooSkewedForBound(t *testing.T) {
 	names := []string{"zinc", "b"}
 	table := columns(t, 300, names, func(_ int, a, b, _, _ float64) []float64 { return []float64{math.Exp(4 + 1.2*a), b} })
@@ -190,13 +190,13 @@ func TestFewness(t *testing.T) {
 	require.Equal(t, "seldom-observed", f.Kind)
 	require.Contains(t, f.Message, "column c is observed in fewer than 19 of 100 rows (minimum: 8)")
 	require.Contains(t, f.Message, "leave it out (ReadOptions.Exclude c)")
-	two, err := rare.Select([]string{"a", "c"}) // without c there is nothing left to estimate
+	two, err := rare.Select([]string{"a", "c"}) // without c nothing is left to estimate
 	require.NoError(t, err)
 	f = only(t, two, diagnose.Setting{})
 	require.Contains(t, f.Message, "are mostly noise; get more rows, or treat the result as exploratory")
 	require.NotContains(t, f.Message, "exclude")
 
-	rare.Sampled = &data.Sampled{Rows: 10_000, Own: []int{10_000, 10_000, 800}} // a hundred of ten thousand
+	rare.Sampled = &data.Sampled{Rows: 10_000, Own: []int{10_000, 10_000, 800}} // 100 of 10 000
 	require.Empty(t, find(t, rare, diagnose.Setting{}))
 	square.Sampled = &data.Sampled{Rows: 10_000, Own: slices.Repeat([]int{10_000}, 40)}
 	require.Empty(t, find(t, square, diagnose.Setting{Unpenalised: true}))
@@ -214,7 +214,7 @@ func TestFewness(t *testing.T) {
 	require.Contains(t, f.Message, "a (-1, ")
 }
 
-// Columns that are called ordinal are no longer said to look so; many categories are, and those of few cells.
+// Ordinal columns get no hint to declare them; many categories and rare ones are noted.
 func TestOrdinalColumns(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	ordinal := func(t *testing.T, row func(i int, a, b, c, d float64) []float64) []diagnose.Finding {
@@ -240,7 +240,7 @@ func TestOrdinalColumns(t *testing.T) {
 	require.Contains(t, found[1].Columns, "b")
 }
 
-// Simulated tables raise no alarm, whatever is hidden.
+// Simulated tables give no findings for any missingness.
 func TestNoFalseAlarms(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, missing := range []float64{0, 0.3, 0.7} {
@@ -255,8 +255,7 @@ func TestNoFalseAlarms(t *testing.T) {
 	}
 }
 
-// Where few rows are complete the set may hold more columns than the combination: parts that are
-// rounding are not named.
+// With few complete rows the set may exceed the combination; zero terms are not named.
 func TestCombinationWithoutZeroTerms(t *testing.T) {
 	said := 0
 	for seed := range uint64(20) {
@@ -282,7 +281,7 @@ func TestCombinationWithoutZeroTerms(t *testing.T) {
 	require.Greater(t, said, 10)
 }
 
-// Where a model takes a function of a column by itself, no note asks for one.
+// A transform that the model chooses itself is not advised.
 func TestNaturalFunctions(t *testing.T) {
 	table := columns(t, 200, []string{"kids", "income", "c"}, func(_ int, a, b, c, _ float64) []float64 {
 		return []float64{max(0, math.Round(1+a)), math.Exp(1.5 * b), c}
@@ -293,7 +292,7 @@ func TestNaturalFunctions(t *testing.T) {
 	require.Empty(t, find(t, table, diagnose.Setting{Natural: natural}))
 }
 
-// Whole numbers that the file has and float64 rounds are no scale of a few values.
+// Rounded whole numbers do not count as few values.
 func TestRounded(t *testing.T) {
 	table := columns(t, 60, []string{"hash", "b"}, func(i int, _, b, _, _ float64) []float64 {
 		return []float64{9007199254740992000 + 1024*float64(i%6), b}
@@ -304,7 +303,7 @@ func TestRounded(t *testing.T) {
 		Message: "whole numbers with more than 15 digits are rounded, so different ones become equal: hash (9007199254740993288); leave it out (ReadOptions.Exclude hash)"}, only(t, table, diagnose.Setting{}))
 }
 
-// "None" may be a level of R's factors as well as Python's mark of a gap.
+// "None" may be a level in R or a missing mark in Python.
 func TestCellsNone(t *testing.T) {
 	table := columns(t, 60, []string{"a", "b"}, func(_ int, a, b, _, _ float64) []float64 { return []float64{a, b} })
 	table.Nones = map[string]int{"b": 7}
@@ -312,7 +311,7 @@ func TestCellsNone(t *testing.T) {
 		Message: "cells None are read as missing (7 of b): if None is a level, list the marks of missing cells without it (ReadOptions.NA NA)"}, only(t, table, diagnose.Setting{}))
 }
 
-// A table pooled of two sources: one of them never asked b.
+// A pooled table whose second source never observed b.
 func TestLevelsWithoutAColumn(t *testing.T) {
 	table := columns(t, 60, []string{"source", "a", "b"}, func(i int, a, b, _, _ float64) []float64 { return []float64{float64(i % 3), a, b} })
 	table.Kinds, table.Levels = []data.Kind{data.Nominal, data.Number, data.Number}, [][]string{{"x", "y", "z"}, nil, nil}

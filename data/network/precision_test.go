@@ -48,7 +48,7 @@ func TestReadPrecisionMatchesByName(t *testing.T) {
 	require.True(t, mat.Equal(mat.NewSymDense(2, []float64{3, 13, 13, 1}), got))
 }
 
-// A name that is written escaped is found by the name that it was.
+// An escaped name is found by its original.
 func TestPrecisionOfEscapedNames(t *testing.T) {
 	var text bytes.Buffer
 	require.NoError(t, WritePrecision(&text, []string{"a", "b\u202e"}, mat.NewSymDense(2, []float64{2, 1, 1, 3})))

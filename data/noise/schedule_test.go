@@ -10,7 +10,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// f and g² are what their definitions say, by differences, and the schedules have their ends.
+// f and g² equal numerical derivatives, and schedules have the right ends.
 func TestRates(t *testing.T) {
 	for _, s := range []Schedule{{Kind: Exploding}, {Kind: Preserving}, {Kind: Exploding, Least: 0.3, Most: 5}} {
 		s, err := s.WithDefaults()

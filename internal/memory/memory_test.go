@@ -35,7 +35,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// The flag goes before the variable, whose faults are then nobody's, until it is given up.
+// Use overrides the variable, even an invalid one, until UseVariable.
 func TestUse(t *testing.T) {
 	defer memory.UseVariable()
 	t.Setenv(memory.Variable, "many")
@@ -76,7 +76,7 @@ func TestReadFile(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// What the program holds beside Go's memory is left to it, of small limits half.
+// Room leaves memory for the process outside Go, or half of a small limit.
 func TestCollectLeavesRoom(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)
