@@ -171,7 +171,7 @@ func TestANetworkOfACopyIsNotReliable(t *testing.T) {
 	}
 	r := estimate(t, table, trainers.Spec{})
 	require.False(t, r.Converged)
-	require.Contains(t, r.Verdict, "NOT reliable: x5 ≈ 2 x1 − 1 (exact but for rounding); there is no network of columns that determine each other: leave one of them out.")
+	require.Contains(t, r.Verdict, "NOT reliable: x5 ≈ 2 x1 − 1 (exact up to rounding); there is no network of columns that determine each other: leave one of them out.")
 	require.False(t, r.Model.Outcome.Converged)
 	require.Contains(t, r.Warnings, "the criterion finds no edge among the few networks before the path ends: it has not seen denser ones")
 }
