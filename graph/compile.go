@@ -183,7 +183,7 @@ func (c *compiler[T]) visit(n Node) error {
 		o.kernel, o.inputs = kernelOf[T](op), op.inputs
 	default: // Gorgonia's, where gradients meet
 		if name := op.String(); !strings.HasPrefix(name, "+") {
-			return fmt.Errorf("the graph has an operation %q that is not of this package", name)
+			return fmt.Errorf("the graph has an operation %q of another package: use the operations of package graph", name)
 		}
 		o.kernel, o.inputs = add[T], c.b.children(n)
 	}

@@ -136,7 +136,7 @@ func TestForeignOperationsAreRefused(t *testing.T) {
 		b.Output("y", n)
 	})
 	require.ErrorContains(t, err, "tanh")
-	require.ErrorContains(t, err, "not of this package")
+	require.ErrorContains(t, err, "of another package")
 }
 
 func TestRunAgainTakesOtherParametersAsTheyWere(t *testing.T) {

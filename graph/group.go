@@ -23,7 +23,7 @@ func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
 			continue
 		}
 		if vr, vc := shape(v.node); vr != v.rows || vc != v.cols || rows%r != 0 {
-			b.Failf("%s: (%d, %d) where (%d, %d) is needed, groups of %d", name, vr, vc, v.rows, v.cols, r)
+			b.Failf("%s: shape (%d, %d), expected (%d, %d) for groups of %d", name, vr, vc, v.rows, v.cols, r)
 		}
 	}
 	return n, m

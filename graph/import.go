@@ -84,7 +84,7 @@ func (b *Builder) sides(n Node) (rows, cols int) {
 	case 2:
 		return s[0], s[1]
 	}
-	b.Failf("%s has the shape %v: two dimensions at most are possible", n.Name(), n.Shape())
+	b.Failf("%s has shape %v: at most two dimensions are possible", n.Name(), n.Shape())
 	return 0, 0
 }
 
@@ -146,7 +146,7 @@ func (b *Builder) counterpart(n Node, in []Node) Node {
 	if _, err := fmt.Sscanf(name, "SizeOf=%g", &size); err == nil {
 		return b.filled(size, 1, 1)
 	}
-	b.Failf("Gorgonia's operation %q has no counterpart here with the derivatives that score matching needs", name)
+	b.Failf("Gorgonia's operation %q is not supported: score matching needs derivatives that are not implemented for it", name)
 	return nil
 }
 

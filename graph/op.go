@@ -77,7 +77,7 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 func (op *Op) differentiable(i int) bool { return op.Constant == nil || !op.Constant[i] }
 
 func errNoDerivative(name string) error {
-	return fmt.Errorf("the derivative of %s is needed, and it has none", name)
+	return fmt.Errorf("%s has no derivative, which is needed here", name)
 }
 
 func (b *Builder) nodeType(s tensor.Shape) hm.Type {

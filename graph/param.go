@@ -61,5 +61,5 @@ func (t *DType) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("there is no number type %q; they are float64, float32", text)
+	return fmt.Errorf("unknown number type %q: use float64 or float32", text)
 }

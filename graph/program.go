@@ -89,7 +89,7 @@ func (b *Builder) Fail(err error) { panic(buildError{err}) }
 func (b *Builder) Input(name string, rows, cols int) Node {
 	if in, ok := b.inputs[name]; ok {
 		if r, c := shape(in.node); r != rows || c != cols {
-			b.Failf("input %q is (%d, %d), asked for as (%d, %d)", name, r, c, rows, cols)
+			b.Failf("input %q has shape (%d, %d), requested as (%d, %d)", name, r, c, rows, cols)
 		}
 		return in.node
 	}
@@ -148,7 +148,7 @@ func (b *Builder) Output(name string, n Node) { b.outputs[name] = n }
 // with respect to params, but those that are fixed. A program has one loss.
 func (b *Builder) Minimise(n Node, params ...*Param) {
 	if b.loss != nil {
-		b.Failf("a program has one loss: a second gradient on the same nodes would be the first one's")
+		b.Failf("a program has one loss: build another program for another loss")
 	}
 	b.loss, b.wrt = n, params
 }
@@ -245,7 +245,7 @@ func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err err
 	for _, q := range b.wrt {
 		n := b.params[q]
 		if !used[n] {
-			return nil, nil, fmt.Errorf("the loss does not use parameter %q: leave it out, as a constant that is added to a log density", q.Name)
+			return nil, nil, fmt.Errorf("the loss does not depend on parameter %q: leave the parameter out", q.Name)
 		}
 		wrt = append(wrt, n)
 	}
@@ -289,7 +289,7 @@ func distinct(g *gorgonia.ExprGraph) error {
 	seen := map[uint32]Node{}
 	for _, n := range g.AllNodes() {
 		if m, ok := seen[n.Hashcode()]; ok && m != n {
-			return fmt.Errorf("nodes %v and %v have one hash and would be taken for each other", m, n)
+			return fmt.Errorf("nodes %v and %v have the same hash", m, n)
 		}
 		seen[n.Hashcode()] = n
 	}

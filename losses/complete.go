@@ -42,7 +42,7 @@ func (CompleteData) Needs() LossNeeds {
 // Check implements Loss.
 func (CompleteData) Check(_ model.Model, o Objective) error {
 	if _, ok := o.(Noising); ok {
-		return errors.New("it takes imputed cells for observed ones, but no noise was added to them: use em")
+		return errors.New("it treats imputed cells as observed, but no noise was added to them: use em")
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (CompleteData) Check(_ model.Model, o Objective) error {
 // CheckDomain implements DomainChecker.
 func (CompleteData) CheckDomain(s *domain.Domain) error {
 	if s.Censored() {
-		return errors.New("it takes imputed cells for observed ones, but censored cells lie beyond the bounds of those: use em")
+		return errors.New("it treats imputed cells as observed, but censored cells lie beyond the detection limits: use em")
 	}
 	return nil
 }

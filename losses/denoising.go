@@ -30,7 +30,7 @@ func (o Denoising) WithDefaults() (Denoising, error) {
 		o.Weight = "variance"
 	case "variance", "one":
 	default:
-		return o, fmt.Errorf("there is no weight %q; they are variance, one", o.Weight)
+		return o, fmt.Errorf("unknown weight %q: use variance or one", o.Weight)
 	}
 	var err error
 	o.Noise, err = o.Noise.WithDefaults()

@@ -74,10 +74,10 @@ func (GaussianComplete) Needs() LossNeeds {
 // Check implements Loss: the model is normal, the objective classical.
 func (GaussianComplete) Check(m model.Model, o Objective) error {
 	if _, ok := model.AsNormal(m); !ok {
-		return errors.New("the closed form is for normal models, and this is another")
+		return errors.New("the closed form exists for normal models only")
 	}
 	if _, ok := o.(Plain); !ok {
-		return errors.New("the closed form is for the classical objective")
+		return errors.New("the closed form exists for the classical objective only")
 	}
 	return nil
 }

@@ -43,10 +43,10 @@ func (GaussianPairwise) Needs() LossNeeds {
 // Check implements Loss.
 func (GaussianPairwise) Check(m model.Model, o Objective) error {
 	if _, ok := model.AsNormal(m); !ok {
-		return errors.New("moments of pairs of columns are all that is to be known of a normal model, without a law of missing cells, and this is another")
+		return errors.New("pairwise moments are for normal models without a missingness mechanism")
 	}
 	if _, ok := o.(Plain); !ok {
-		return errors.New("moments of pairs of columns are for the classical objective, so for columns without bounds")
+		return errors.New("pairwise moments are for the classical objective and columns without bounds")
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (GaussianPairwise) Check(m model.Model, o Objective) error {
 // CheckDomain implements DomainChecker.
 func (GaussianPairwise) CheckDomain(s *domain.Domain) error {
 	if s.Bounded() || s.Censored() {
-		return errors.New("moments of pairs of columns are for columns without bounds")
+		return errors.New("pairwise moments are for columns without bounds")
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (l GaussianPairwise) Add(b *graph.Builder, _ model.Model, _ Objective, _ Ro
 	return Result{}
 }
 
-var errNoProgram = errors.New("the loss is of moments of pairs of columns, and has no steps over rows: it is for networks")
+var errNoProgram = errors.New("the loss of pairwise moments has no steps over rows: it is for networks")
 
 // Matrix implements OfMatrix.
 func (GaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {

@@ -56,7 +56,7 @@ func ParseImputerLoss(s string) (ImputerLoss, error) {
 			return k, nil
 		}
 	}
-	return 0, fmt.Errorf("there is no imputer loss %q; they are %s", s, strings.Join(ImputerLosses(), ", "))
+	return 0, fmt.Errorf("unknown imputer loss %q: use one of %s", s, strings.Join(ImputerLosses(), ", "))
 }
 
 // Inputs of an imputer program beside InputX (zero-filled rows), InputMask and
@@ -111,7 +111,7 @@ func refuse(k ImputerLoss, o Objective, s *domain.Domain) error {
 	case s.Bounded():
 		what = "it cannot be restricted to a domain with a boundary; take normal"
 	case ok && !noising.Schedule().Single():
-		what = "it cannot be told levels of noise; take normal"
+		what = "it does not support noise levels; take normal"
 	default:
 		return nil
 	}

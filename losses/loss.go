@@ -52,10 +52,10 @@ func (r *Rows) levels(b *graph.Builder, m model.Model, o Objective) {
 		return
 	}
 	if _, patterned := m.(model.MaskConditional); patterned {
-		b.Fail(errors.New("which cells are missing depends on the row without noise: a model of missingness and an objective that adds noise do not go together"))
+		b.Fail(errors.New("a missingness mechanism cannot be combined with an objective that adds noise"))
 	}
 	if _, noiseConditional := m.(model.NoiseConditional); !noiseConditional && !n.Schedule().Single() {
-		b.Fail(errors.New("the objective has many levels of noise, which the model does not know: take one level (kind fixed), or a model that does (energy, score-network)"))
+		b.Fail(errors.New("the model does not support many noise levels: take one level (kind fixed), or the model energy or score-network"))
 	}
 	rows, _ := graph.Shape(r.Mask)
 	r.Signal, r.Noise = b.Input(InputSignal, rows, 1), b.Input(InputNoiseLevel, rows, 1)

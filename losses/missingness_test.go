@@ -276,5 +276,5 @@ func TestNoiseAndMissingnessDoNotGoTogether(t *testing.T) {
 	require.NoError(t, err)
 	m := &model.Joint{Model: three(t), Missingness: model.NewLogisticMissingness(selfMasked())}
 	_, err = losses.New(graph.Float64, byIW.Loss, byIW.weighting, m, o, 1, 4)
-	require.ErrorContains(t, err, "a model of missingness and an objective that adds noise do not go together")
+	require.ErrorContains(t, err, "a missingness mechanism cannot be combined with an objective that adds noise")
 }

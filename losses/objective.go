@@ -29,7 +29,7 @@ type Parts struct {
 func partsOf(b *graph.Builder, o Objective, rows Rows, t model.Evaluation) Parts {
 	p := o.Parts(b, rows, t)
 	if p.Linear == nil || p.Score == nil || p.Quadratic == nil {
-		b.Failf("objective %T leaves out one of its parts Linear, Score and Quadratic", o)
+		b.Failf("objective %T lacks one of its parts Linear, Score and Quadratic", o)
 	}
 	return p
 }

@@ -19,10 +19,10 @@ func Check(l Loss, w Weighting, m model.Model, o Objective, r int) error {
 		return fmt.Errorf("loss %s: %w", l.Name(), err)
 	}
 	if l.Needs().NoDraws && r != 1 {
-		return fmt.Errorf("loss %s takes expectations without draws (r = 1), not with %d of a row", l.Name(), r)
+		return fmt.Errorf("loss %s uses closed-form expectations: take 1 draw per row, not %d", l.Name(), r)
 	}
 	if least := w.Needs().Draws; r < least {
-		return fmt.Errorf("weighting %s needs at least %d draws of a row, not %d", w.Name(), least, r)
+		return fmt.Errorf("weighting %s needs at least %d draws per row, not %d", w.Name(), least, r)
 	}
 	return nil
 }
@@ -120,13 +120,13 @@ func (a Assumption) String() string {
 	case MAR:
 		return "missing at random (MAR): whether a cell is missing may depend on the row's observed cells"
 	case KnownLaw:
-		return "missing by the law that is given, in columns that it does not name completely at random"
+		return "missing by the given mechanism; columns that it does not name completely at random"
 	case EstimatedLaw:
-		return "missing at random (MAR) by the logistic law that was estimated from the table, in columns that it does not name completely at random"
+		return "missing at random (MAR) by a logistic regression estimated from the table; columns that it does not name completely at random"
 	case NoGaps:
 		return "none"
 	case NoneHolds:
-		return "filled with numbers that do not depend on the row: the estimate is biased, for whatever reason they are missing"
+		return "filled with numbers that do not depend on the row: the estimate is biased under every missingness mechanism"
 	}
 	return "missing completely at random (MCAR): whether a cell is missing depends on nothing in the row"
 }

@@ -61,7 +61,7 @@ var Objectives = map[string]ObjectiveMaker{
 	},
 	"denoising": func(s ObjectiveSetting) (Objective, error) {
 		if s.Domain.Bounded() {
-			return nil, errors.New("noise takes rows out of the support: it is for data on all of R^d")
+			return nil, errors.New("noise moves rows out of the support: it is for data on all of R^d")
 		}
 		var o Denoising
 		if err := strictjson.Options(s.Options, &o); err != nil {

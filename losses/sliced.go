@@ -63,7 +63,7 @@ func (o Sliced) WithDefaults() (Sliced, error) {
 			return o, fmt.Errorf("%d directions: basis takes all d of them", o.Number)
 		}
 	default:
-		return o, fmt.Errorf("there are no directions %q; they are rademacher, normal, basis", o.Directions)
+		return o, fmt.Errorf("unknown directions %q: use rademacher, normal or basis", o.Directions)
 	}
 	return o, nil
 }

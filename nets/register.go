@@ -84,7 +84,7 @@ func ImputerAtLevels(name string, options []byte) ([]byte, error) {
 	}
 	l, ok := m.(LevelLearner)
 	if !ok {
-		return nil, fmt.Errorf("imputer %s cannot be told the level of noise of a row: take imputer normal, or an objective without noise", name)
+		return nil, fmt.Errorf("imputer %s does not support noise levels: take imputer normal, or an objective without noise", name)
 	}
 	return json.Marshal(l.LevelOptions(Level{}))
 }

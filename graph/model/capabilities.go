@@ -100,7 +100,7 @@ func AsNormal(m Model) (Normal, bool) {
 
 // ErrNoExactSampler says that independent draws are not to be had, on that domain or of
 // that model.
-var ErrNoExactSampler = errors.New("independent draws of the model are not known there")
+var ErrNoExactSampler = errors.New("the model has no independent draws there")
 
 // Sampler is a model that independent exact draws are known of.
 type Sampler interface {
@@ -239,7 +239,7 @@ func CapabilitiesOf(m Model) (c Capabilities, err error) {
 		b.Output("x", b.Scale(1, x)) // a program needs an output, and none of the model is to be computed
 	})
 	if err != nil {
-		err = fmt.Errorf("what the model has cannot be found out: %w", err)
+		err = fmt.Errorf("the model's capabilities cannot be detected: %w", err)
 	}
 	return c, err
 }

@@ -123,7 +123,7 @@ func TestNormalAndSampler(t *testing.T) {
 	_, err := graph.Build(func(b *graph.Builder) {
 		b.Output("mean", model.NewGaussian(2, model.Natural).MeanNode(b))
 	})
-	require.ErrorContains(t, err, "η = Pμ among its parameters")
+	require.ErrorContains(t, err, "the parameter η = Pμ")
 
 	box := domain.All(2)
 	box.Lower[0] = 0
@@ -167,7 +167,7 @@ func (m misshapen) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 // A part of a wrong shape is refused by its name.
 func TestShapesOfEvaluation(t *testing.T) {
 	for part, want := range map[string]string{
-		"LogDensity": "LogDensity is (4, 3), and must be (4, 1)", "Score": "Score is (4, 1), and must be (4, 3)",
+		"LogDensity": "LogDensity has shape (4, 3), expected (4, 1)", "Score": "Score is (4, 1), and must be (4, 3)",
 		"Diagonal": "Diagonal is (4, 1), and must be (4, 3)", "HessianProduct": "HessianProduct is (4, 1), and must be (4, 3)",
 	} {
 		_, err := graph.Build(func(b *graph.Builder) {

@@ -12,7 +12,7 @@ import (
 func Derive(b *graph.Builder, x, logDensity graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	if r, c := graph.Shape(logDensity); r != n || c != 1 {
-		b.Failf("the log density of %d rows is (%d, %d): (%d, 1) is needed, a number for each row", n, r, c, n)
+		b.Failf("the log density of %d rows has shape (%d, %d), expected (%d, 1): one number per row", n, r, c, n)
 	}
 	score := b.Gradient(logDensity, x)
 	diagonal, err := b.HessianDiagonal(logDensity, x)

@@ -184,7 +184,7 @@ func TestDerivedRefusals(t *testing.T) {
 		need func(b *graph.Builder, e model.Evaluation) graph.Node
 		want string
 	}{
-		"no derivative": {func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.Map(root, x)) }, nil, "the derivative of root is needed, and it has none"},
+		"no derivative": {func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.Map(root, x)) }, nil, "root has no derivative, which is needed here"},
 		"no second derivative": {
 			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.LogMass(x, b.Complement(x))) },
 			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
@@ -212,7 +212,7 @@ func TestDerivedRefusals(t *testing.T) {
 			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
 			"a rectifier has no second derivative: use Activate",
 		},
-		"wrong shape": {zero, nil, "the log density of 4 rows is (4, 2): (4, 1) is needed"},
+		"wrong shape": {zero, nil, "the log density of 4 rows has shape (4, 2), expected (4, 1)"},
 	} {
 		_, err := graph.Build(func(b *graph.Builder) {
 			m := model.FromLogDensity(2, nil, c.log)

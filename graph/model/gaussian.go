@@ -85,7 +85,7 @@ func (g *Gaussian) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 // MeanNode implements Normal: Natural has η = Pμ in its place and refuses.
 func (g *Gaussian) MeanNode(b *graph.Builder) graph.Node {
 	if g.kind == Natural {
-		b.Failf("the model has η = Pμ among its parameters in place of the mean μ")
+		b.Failf("the model has the parameter η = Pμ, not the mean μ")
 	}
 	return b.Param(g.Location)
 }

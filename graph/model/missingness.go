@@ -36,7 +36,7 @@ func (j *Joint) WithMask(mask graph.Node) Model { return given{j, mask} }
 
 // Evaluate implements Model: it fails.
 func (j *Joint) Evaluate(b *graph.Builder, _ graph.Node) Evaluation {
-	b.Fail(errors.New("a model with missingness needs to know which cells were observed (MaskConditional): use its WithMask, or the model without missingness"))
+	b.Fail(errors.New("a model with missingness needs the mask of observed cells: use its WithMask, or the model without missingness"))
 	return Evaluation{}
 }
 

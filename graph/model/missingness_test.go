@@ -104,7 +104,7 @@ func TestJointNeedsItsPattern(t *testing.T) {
 		j := &model.Joint{Model: model.NewGaussian(1, model.Natural), Missingness: model.NewLogisticMissingness(logisticOn(1))}
 		b.Output("score", j.Evaluate(b, b.Input("x", 2, 1)).Score)
 	})
-	require.ErrorContains(t, err, "needs to know which cells were observed")
+	require.ErrorContains(t, err, "needs the mask of observed cells")
 }
 
 // fading is one of a user's own: after cells were lost at random a row enters the

@@ -386,11 +386,11 @@ func (m *Mixed) SetQuantities(qs []Quantity) error {
 // check refuses weights and shares that do not sum to 1, and normals that are none.
 func (m *Mixed) check() error {
 	if !(floats.Min(m.Weights) >= 0) || !(math.Abs(floats.Sum(m.Weights)-1) < 1e-6) {
-		return errors.New("weights are no probabilities: they must not be negative and must sum to 1")
+		return errors.New("weights must not be negative and must sum to 1")
 	}
 	for k, v := range m.Covariances {
 		if m.numbers > 0 && !new(mat.Cholesky).Factorize(mat.NewSymDense(m.numbers, slices.Clone(v))) {
-			return fmt.Errorf("covariances: those of component %d are not positive definite", k+1)
+			return fmt.Errorf("covariances: component %d is not positive definite", k+1)
 		}
 	}
 	for k, shares := range m.Shares {
@@ -400,7 +400,7 @@ func (m *Mixed) check() error {
 			}
 			p := shares[m.place[j] : m.place[j]+n]
 			if !(floats.Min(p) >= 0) || !(math.Abs(floats.Sum(p)-1) < 1e-6) {
-				return fmt.Errorf("shares: those of component %d in column %d are no probabilities: they must not be negative and must sum to 1", k+1, j+1)
+				return fmt.Errorf("shares: component %d, column %d: shares must not be negative and must sum to 1", k+1, j+1)
 			}
 		}
 	}
@@ -429,10 +429,10 @@ func (m *Mixed) Rescale(mean, deviation []float64) error {
 // checkLevels refuses options whose levels are not those of d columns.
 func checkLevels(levels []int, d int) error {
 	if len(levels) != d {
-		return fmt.Errorf("levels of %d columns, %d are needed", len(levels), d)
+		return fmt.Errorf("levels of %d columns are given, %d are needed", len(levels), d)
 	}
 	if slices.Min(levels) < 0 {
-		return errors.New("levels: a number of levels for each column is needed, 0 of numbers")
+		return errors.New("levels: give the number of levels of each column, 0 for numbers")
 	}
 	return nil
 }

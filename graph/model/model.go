@@ -67,7 +67,7 @@ func checkShape(b *graph.Builder, part string, of graph.Node, rows, cols int) {
 		return
 	}
 	if r, c := graph.Shape(of); r != rows || c != cols {
-		b.Failf("the model's %s is (%d, %d), and must be (%d, %d)", part, r, c, rows, cols)
+		b.Failf("the model's %s has shape (%d, %d), expected (%d, %d)", part, r, c, rows, cols)
 	}
 }
 
@@ -75,7 +75,7 @@ func checkShape(b *graph.Builder, part string, of graph.Node, rows, cols int) {
 // program where the model has none.
 func (t Evaluation) NeedLogDensity(b *graph.Builder) graph.Node {
 	if t.LogDensity == nil {
-		b.Failf("the model is a score without a log density, which is needed here: only the methods zeroed and full can learn it")
+		b.Failf("the model has a score but no log density: only the methods zeroed and full can fit it")
 	}
 	return t.LogDensity
 }
@@ -83,7 +83,7 @@ func (t Evaluation) NeedLogDensity(b *graph.Builder) graph.Node {
 // NeedScore is Score.
 func (t Evaluation) NeedScore(b *graph.Builder) graph.Node {
 	if t.Score == nil {
-		b.Failf("the model gives no score, which all of score matching needs")
+		b.Failf("the model gives no score, which score matching needs")
 	}
 	return t.Score
 }

@@ -113,7 +113,7 @@ func (g *Gaussian) Rescale(mean, deviation []float64) error {
 		}
 	}
 	if err := g.SetPrecision(p); err != nil {
-		return fmt.Errorf("%w; where columns determine each other, leave one of them out, or estimate a network, whose penalty keeps the precision finite", err)
+		return fmt.Errorf("%w; if columns determine each other, leave one of them out, or estimate a penalised network", err)
 	}
 	g.SetMean(mu)
 	return nil
@@ -150,7 +150,7 @@ func (q *Quartic) Rescale(mean, deviation []float64) error {
 				v /= s
 			}
 			if v == 0 && theta.At(j, k) != 0 || math.IsInf(v, 0) {
-				return fmt.Errorf("the coefficient of columns %d and %d has the unit 1/(x² y²), and is beyond the numbers of float64: give the columns other units", j+1, k+1)
+				return fmt.Errorf("the coefficient of columns %d and %d overflows float64 in the unit 1/(x² y²): give the columns other units", j+1, k+1)
 			}
 			theta.SetSym(j, k, v)
 		}

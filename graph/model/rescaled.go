@@ -33,12 +33,12 @@ func (m Rescaled) Support() *domain.Domain {
 func (m Rescaled) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, d := graph.Shape(x)
 	if len(m.Mean) != d || len(m.Deviation) != d {
-		b.Fail(fmt.Errorf("%d means and %d deviations for %d columns", len(m.Mean), len(m.Deviation), d))
+		b.Fail(fmt.Errorf("%d means and %d standard deviations for %d columns", len(m.Mean), len(m.Deviation), d))
 	}
 	shift, inverse := make([]float64, d), make([]float64, d)
 	for j, s := range m.Deviation {
 		if !(s > 0) {
-			b.Fail(fmt.Errorf("the deviation of column %d is %v: it must be positive", j+1, s))
+			b.Fail(fmt.Errorf("the standard deviation of column %d is %v: it must be positive", j+1, s))
 		}
 		shift[j], inverse[j] = -m.Mean[j], 1/s
 	}

@@ -78,7 +78,7 @@ func (c testCase) points(t *testing.T) []float64 {
 	}
 	none := make([]float64, c.d)
 	inner, ok := c.has.Support.Interior(none, none)
-	require.True(t, ok, "the model's support leaves no room")
+	require.True(t, ok, "the model's support has no interior")
 	closer := func(row []float64) {
 		for j := range row {
 			row[j] = inner[j] + 0.7*(row[j]-inner[j])
@@ -120,7 +120,7 @@ func (c testCase) constantHessian(t *testing.T) {
 	if !c.has.ConstantHessian {
 		return
 	}
-	require.True(t, c.has.HessianProduct, "the Hessian is said to be the same everywhere, but there is no Hessian product")
+	require.True(t, c.has.HessianProduct, "the Hessian is declared constant, but there is no Hessian product")
 	p, err := graph.Build(func(b *graph.Builder) {
 		v := b.Constant(1, c.d, c.normals(c.d))
 		b.Output("product", c.at.Evaluate(b, b.Input("x", n, c.d)).NeedHessianProduct(b)(v))
@@ -130,7 +130,7 @@ func (c testCase) constantHessian(t *testing.T) {
 	before := slices.Clone(p.Output("product"))
 	copy(p.Input("x"), c.x)
 	require.NoError(t, p.Run())
-	require.Equal(t, before, p.Output("product"), "the Hessian is said to be the same everywhere")
+	require.Equal(t, before, p.Output("product"), "the Hessian is declared constant, but changes with x")
 }
 
 // program runs a sum of all that the model has, and its gradient.

@@ -38,7 +38,7 @@ func statements(t *testing.T, c testCase) {
 
 // normal compares the score with −P(x−μ).
 func (c testCase) normal(t *testing.T, m model.Normal) {
-	const says = "the model says that it is normal (model.Normal), and is not: does it embed one that is?"
+	const says = "the model declares that it is normal (model.Normal), but is not: does it embed a normal model?"
 	_, ok := model.AsNormal(m)
 	require.True(t, ok, says+" A normal density's Hessian is constant, too")
 	mu, p, s := m.Mean(), m.Precision(), c.score(t, m, c.x)
@@ -89,7 +89,7 @@ func (c testCase) sampler(t *testing.T, m model.Sampler) {
 		within := func(sum, squares, want float64) {
 			mean := sum / draws
 			se := math.Sqrt((squares/draws - mean*mean) / draws)
-			require.InDelta(t, want, mean, 5*se, "draws of column %d are not the model's (model.Sampler): does it embed another?", j+1)
+			require.InDelta(t, want, mean, 5*se, "draws of column %d do not follow the model's density (model.Sampler): does it embed another model?", j+1)
 		}
 		within(sum, squares, 0)
 		within(product, productSquares, -1)
@@ -109,7 +109,7 @@ func (c testCase) parametric(t *testing.T, m model.Parametric) {
 	wrong[0].Rows++
 	require.ErrorContains(t, m.SetQuantities(wrong), "is needed")
 	require.NoError(t, m.SetQuantities(before))
-	require.InDeltaSlice(t, score, c.score(t, m, c.x), 1e-8, "SetQuantities(Quantities()) is another model")
+	require.InDeltaSlice(t, score, c.score(t, m, c.x), 1e-8, "SetQuantities(Quantities()) changes the model")
 
 	mean, deviation := make([]float64, c.d), make([]float64, c.d)
 	for j := range mean {
@@ -126,5 +126,5 @@ func (c testCase) parametric(t *testing.T, m model.Parametric) {
 	}
 	want := slices.Clone(c.score(t, model.Rescaled{Model: m, Mean: mean, Deviation: deviation}, x))
 	require.NoError(t, m.Rescale(mean, deviation))
-	require.InDeltaSlice(t, want, c.score(t, m, x), 1e-8, "Rescale is not the model in other units")
+	require.InDeltaSlice(t, want, c.score(t, m, x), 1e-8, "Rescale does not give the same model in other units")
 }

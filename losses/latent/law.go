@@ -22,7 +22,7 @@ type law struct {
 }
 
 // errSingular says that completed rows have no covariances.
-var errSingular = errors.New("the latent numbers of the columns have no covariances: leave out columns that repeat others (ReadOptions.Exclude), or take Spec.Steps.Method pairwise")
+var errSingular = errors.New("the covariance of the latent variables is not positive definite: leave out repeated columns (ReadOptions.Exclude), or take Spec.Steps.Method pairwise")
 
 // priorRows is how many rows without correlations are added, for each column: a prior without
 // which correlations of few skewed categories run to ±1, where chains stay. Of a half, 1, 2 and 4

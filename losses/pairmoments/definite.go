@@ -27,7 +27,7 @@ import (
 func (m *Moments) Shrink(ctx context.Context, workers int) error {
 	for j := range m.D {
 		if !(m.Element(j, j) > 0) {
-			return fmt.Errorf("column number %d does not vary in the rows that have it", j+1)
+			return fmt.Errorf("column %d is constant where it is observed", j+1)
 		}
 	}
 	if m.complete() && !m.latent { // a sum of squares

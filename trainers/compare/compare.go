@@ -163,12 +163,12 @@ func (r *Result) gapWarnings() []string {
 	if n := len(columns) - 1; n > 0 {
 		text = fmt.Sprintf("%s, and %d more columns differ", text, n)
 	}
-	advice := "Spec.Inference model or robust compares estimates by their own standard errors"
+	advice := "compare estimates by their standard errors with Spec.Inference model or robust"
 	if len(r.Pairs) > 0 && r.Pairs[0].Estimates != nil {
-		advice = "rely on the comparison of estimates, which does not permute"
+		advice = "rely on the comparison of estimates instead"
 	}
-	return []string{"WARNING: the two groups differ in which cells are missing: " + text +
-		". Permuted rows take their gaps along: the p values by permutation then test whether rows and gaps have the same distribution in both groups, not whether the networks are equal: " + advice}
+	return []string{"WARNING: missing cells differ between the groups: " + text +
+		". Permutation p values then test rows and missing cells together, not the networks alone: " + advice}
 }
 
 // Permutation is what the two networks of permuted rows tell.
@@ -301,13 +301,13 @@ func (r *Result) test(names []string, weights [2][]float64, made []Permutation) 
 		}
 	}
 	if r.Failed = len(made) - len(good); len(good) == 0 {
-		return fmt.Errorf("none of %d permutations has two networks; the first failed because: %s", len(made), reason)
+		return fmt.Errorf("none of %d permutations gave two networks; the first failure: %s", len(made), reason)
 	}
 	if r.Failed > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d permutations failed and are left out of p values; the first because: %s", r.Failed, len(made), reason))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d permutations failed and are left out of p values; the first failure: %s", r.Failed, len(made), reason))
 	}
 	if r.Unconverged > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("in %d of %d permutations a network has not converged; it is used as it is", r.Unconverged, len(made)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("in %d of %d permutations a network did not converge; it is used as it is", r.Unconverged, len(made)))
 	}
 	differences := make([]float64, len(weights[0]))
 	for i := range differences {

@@ -187,7 +187,7 @@ func TestFailedPermutations(t *testing.T) {
 	r := compared(t, problem(t, table(1), table(2), unpenalised), Config{Permutations: 40}, 2)
 	require.InDelta(t, 40*11.0/23, float64(r.Failed), 4*math.Sqrt(40*11.0/23*12/23))
 	require.Len(t, r.Warnings, 1)
-	require.Regexp(t, `^\d+ of 40 permutations failed and are left out of p values; the first because: .*x4.*constant`, r.Warnings[0])
+	require.Regexp(t, `^\d+ of 40 permutations failed and are left out of p values; the first failure: .*x4.*constant`, r.Warnings[0])
 	good := float64(41 - r.Failed)
 	require.InDelta(t, math.Round(r.Structure.P*good), r.Structure.P*good, 1e-9)
 }
@@ -195,10 +195,10 @@ func TestFailedPermutations(t *testing.T) {
 func TestGapWarnings(t *testing.T) {
 	r := Result{Gaps: []mcar.Share{{Name: "a", Missing: [2]int{1, 30}, Rows: [2]int{50, 50}, P: 0.001, Corrected: 0.002}, {Name: "b", P: 0.5, Corrected: 0.5}, {Name: "c", P: 0.01, Corrected: 0.01}}}
 	require.Len(t, r.gapWarnings(), 1)
-	require.Contains(t, r.gapWarnings()[0], "WARNING: the two groups differ in which cells are missing: a is missing in 2 % and 60 % of the rows (p 0.002), and 1 more columns differ. Permuted rows take their gaps along")
-	require.Contains(t, r.gapWarnings()[0], "not whether the networks are equal: Spec.Inference model or robust compares")
+	require.Contains(t, r.gapWarnings()[0], "WARNING: missing cells differ between the groups: a is missing in 2 % and 60 % of the rows (p 0.002), and 1 more columns differ. Permutation p values then test rows and missing cells together")
+	require.Contains(t, r.gapWarnings()[0], "not the networks alone: compare estimates by their standard errors with Spec.Inference model or robust")
 	r.Pairs = []Difference{{Estimates: &Estimates{}}}
-	require.Contains(t, r.gapWarnings()[0], "not whether the networks are equal: rely on the comparison of estimates")
+	require.Contains(t, r.gapWarnings()[0], "not the networks alone: rely on the comparison of estimates instead")
 	require.Empty(t, (&Result{Gaps: r.Gaps[1:2]}).gapWarnings())
 }
 

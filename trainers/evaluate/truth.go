@@ -29,7 +29,7 @@ func NewFisherDivergence(m, truth model.Model, sample []float64) (*FisherDiverge
 	d := m.Dim()
 	n := len(sample) / d
 	if truth.Dim() != d || n < 2 || n*d != len(sample) {
-		return nil, fmt.Errorf("a truth of %d columns and %d numbers do not fit a model of %d columns", truth.Dim(), len(sample), d)
+		return nil, fmt.Errorf("the truth has %d columns and %d numbers, which do not fit a model of %d columns", truth.Dim(), len(sample), d)
 	}
 	p, err := graph.Build(func(b *graph.Builder) {
 		x := b.Input("x", n, d)

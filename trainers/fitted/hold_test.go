@@ -73,7 +73,7 @@ func TestBeyond(t *testing.T) {
 		}
 	}
 	problems := r.Beyond(table)
-	require.Equal(t, []string{"2 of 4 draws of volume lie far outside what was observed (1 to 25), as -129"}, problems)
+	require.Equal(t, []string{"2 of 4 draws of volume lie far outside the observed range (1 to 25), for example -129"}, problems)
 }
 
 // Where more than a third of a column's draws lies outside the observed range, all of them
@@ -100,7 +100,7 @@ func TestDrawsThatExtrapolate(t *testing.T) {
 		return r.Extrapolated(table)
 	}
 	require.Empty(t, problems(3, 10))
-	require.Equal(t, []string{"37 % of the draws of volume lie outside what was observed (10 to 29): its gaps lie where the table has no values of it (MatchConfig.Donors keeps to observed values)"}, problems(3, 11))
+	require.Equal(t, []string{"37 % of the draws of volume lie outside the observed range (10 to 29): the model extrapolates; MatchConfig.Donors keeps to observed values"}, problems(3, 11))
 	require.Empty(t, problems(1, 9))
 }
 

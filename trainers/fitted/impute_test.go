@@ -218,7 +218,7 @@ func TestImputeRefuses(t *testing.T) {
 	}{
 		{quartic, "exact", "use mcmc"},
 		{quartic, "imputer", "has no imputer"},
-		{quartic, "diffusion", "not fitted along levels of noise"},
+		{quartic, "diffusion", "not fitted at several noise levels"},
 		{normal, "guessing", "one of auto, exact, mcmc, imputer, diffusion"},
 		{scores, "mcmc", "no log density"},
 	} {
@@ -226,7 +226,7 @@ func TestImputeRefuses(t *testing.T) {
 		require.ErrorContains(t, err, c.message)
 	}
 	_, err := fitted.Impute(context.Background(), quartic, table([]string{"a"}, []float64{1}), fitted.ImputeConfig{})
-	require.ErrorContains(t, err, "a model of 2 columns does not fit a table of 1")
+	require.ErrorContains(t, err, "the model has 2 columns, but the table has 1")
 }
 
 // Marginal scores of a normal are −Σ_ΛΛ⁻¹(x − μ)_Λ, of complete rows −P(x − μ); the

@@ -36,7 +36,7 @@ func kept(t *testing.T, gaps *data.Table) *fitted.Model {
 		require.Contains(t, string(text), from)
 		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), from, wrong, 1)), 0o600))
 		_, err := fitted.Load(path)
-		require.ErrorContains(t, err, "is not a model that can be used")
+		require.ErrorContains(t, err, "is not a usable model")
 	}
 	return f
 }
@@ -80,7 +80,7 @@ func TestKept(t *testing.T) {
 	require.InDelta(t, 1, mass, 0.01)
 
 	_, err = fitted.Impute(t.Context(), f, table(gaps.Names, []float64{x, nan, 4}), fitted.ImputeConfig{})
-	require.ErrorContains(t, err, `column "three": 4 lies outside the values that the model knows, -1 to 1`)
+	require.ErrorContains(t, err, `column "three": 4 lies outside the values of the model, -1 to 1`)
 	_, err = fitted.Impute(t.Context(), f, gaps, fitted.ImputeConfig{Sampler: "mcmc"})
 	require.ErrorContains(t, err, "use predictive")
 	_, err = fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: "hmc"})

@@ -169,7 +169,7 @@ func TestMatchRefuses(t *testing.T) {
 	told := *f
 	told.Missingness = &missingness.Model{Censored: missingness.NewCensored(3)}
 	_, err = fitted.Match(context.Background(), &told, gaps, r, fitted.MatchConfig{})
-	require.ErrorContains(t, err, "leave predictive-mean matching out")
+	require.ErrorContains(t, err, "leave out predictive-mean matching")
 	scores := noiseConditional(false)
 	_, err = fitted.Match(context.Background(), scores, table(scores.Names, []float64{1, nan}), &fitted.Imputed{Draws: 1, Values: []float64{1, 2}}, fitted.MatchConfig{})
 	require.ErrorContains(t, err, "no log density")

@@ -58,7 +58,7 @@ func TestPointByDraws(t *testing.T) {
 func TestPointRefuses(t *testing.T) {
 	f, _ := scaledNormal(t)
 	_, err := fitted.Point(context.Background(), f, table([]string{"a"}, []float64{1}), fitted.ImputeConfig{})
-	require.ErrorContains(t, err, "a model of 3 columns does not fit a table of 1")
+	require.ErrorContains(t, err, "the model has 3 columns, but the table has 1")
 	_, err = fitted.Point(context.Background(), f, table(f.Names), fitted.ImputeConfig{Sampler: "diffusion"})
 	require.ErrorContains(t, err, "use mcmc")
 }

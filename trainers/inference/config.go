@@ -46,7 +46,7 @@ func Parse(text string) (Config, error) {
 	if numbered {
 		var err error
 		if c.Resamples, err = strconv.Atoi(value); err != nil || c.Resamples < 2 {
-			return Config{}, setting.Errorf("inference", text, "the number of resamples must be 2 or more, as %s=500", name)
+			return Config{}, setting.Errorf("inference", text, "the number of resamples must be 2 or more, for example %s=500", name)
 		}
 	}
 	return c, nil
@@ -87,7 +87,7 @@ func (c Config) Resolve() (Config, error) {
 		return c, setting.Errorf("level", c.Level, "the level of confidence intervals must be between 0 and 1")
 	}
 	if c.Stability != 0 && c.Stability < LeastStability {
-		return c, setting.Errorf("stability", c.Stability, "the number of subsamples must be %d or more, as 1000", LeastStability)
+		return c, setting.Errorf("stability", c.Stability, "the number of subsamples must be %d or more, for example 1000", LeastStability)
 	}
 	if !c.Asked() {
 		return c, nil
@@ -97,7 +97,7 @@ func (c Config) Resolve() (Config, error) {
 	case !known:
 		return c, setting.Errorf("inference", c.Kind, "it is auto, none, %s", strings.Join(forms(), ", "))
 	case kind.Resamples && c.Resamples < 2:
-		return c, setting.Errorf("inference", c.Kind, "the number of resamples must be 2 or more, as %s=500", c.Kind)
+		return c, setting.Errorf("inference", c.Kind, "the number of resamples must be 2 or more, for example %s=500", c.Kind)
 	}
 	return c, nil
 }

@@ -36,7 +36,7 @@ func Beyond(partial []float64) []string {
 	if beyond == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d pairs have no interval: their partial correlations come to 1 or beyond", beyond, len(partial))}
+	return []string{fmt.Sprintf("%d of %d pairs have no interval: their partial correlations reach 1", beyond, len(partial))}
 }
 
 // Normal is the uncertainty of a partial correlation whose estimate r is about normal with

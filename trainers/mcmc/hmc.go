@@ -252,7 +252,7 @@ func (h *hmc) begin(m model.Model, start []float64) (err error) {
 		return err
 	}
 	if h.model.ScoreOnly() {
-		return errors.New("the model gives a score but no log density, without which no proposal can be accepted; sample it along levels of noise (graph/diffusion)")
+		return errors.New("the model gives a score but no log density, which Metropolis steps need: draw along noise levels (trainers/fitted/diffusion)")
 	}
 	if h.Observed != nil {
 		h.model.SetMask(h.Observed)

@@ -24,7 +24,7 @@ func NewMoves(m model.Model, s *domain.Domain, groups, size, leapfrog int) (*Mov
 		return nil, err
 	}
 	if w.hmc.model.ScoreOnly() {
-		return nil, errors.New("the model gives a score but no log density, without which no proposal can be accepted")
+		return nil, errors.New("the model gives a score but no log density, which Metropolis steps need")
 	}
 	for range groups {
 		w.groups = append(w.groups, &group{observed: make([]float64, d), free: make([]bool, d)})

@@ -212,7 +212,7 @@ func (s *chain) scatter() {
 	}
 }
 
-var errDependent = errors.New("the columns depend on each other so nearly that their precision has no draw: leave one of them out")
+var errDependent = errors.New("the columns nearly determine each other, so their precision has no draw: leave one of them out")
 
 // steps makes iterations, and calls after when each is done: precisions, weights and the prior's
 // parameters given the completed rows; components, means and missing cells given these; then the numbers

@@ -88,7 +88,7 @@ func (t *Truth) take(threshold float64) error {
 		}
 	}
 	if t.Edges() == 0 {
-		return errors.New("the true network has no edge: there is none to be found, whatever the number of rows")
+		return errors.New("the true network has no edge to find")
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (c Config) Resolve(d int) (Config, error) {
 	setting.Default(&c.Sensitivity, DefaultSensitivity)
 	setting.Default(&c.Level, inference.DefaultLevel)
 	if len(c.Rows) < 2 || !slices.IsSorted(c.Rows) || len(slices.Compact(slices.Clone(c.Rows))) < len(c.Rows) || c.Rows[0] < 4 {
-		return c, setting.Errorf("rows", c.Rows, "two numbers of rows or more are needed, increasing, from 4 on")
+		return c, setting.Errorf("rows", c.Rows, "give two or more numbers of rows, increasing, each 4 or more")
 	}
 	if c.Tables < 2 {
 		return c, setting.Errorf("tables", c.Tables, "it must be 2 or more")

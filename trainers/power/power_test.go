@@ -183,11 +183,11 @@ func TestSummed(t *testing.T) {
 	require.NoError(t, err)
 	p := r.Points[0]
 	require.Equal(t, []int{40, 3, 1, 1}, []int{p.Rows, p.Tables, p.Failed, p.Unconverged})
-	require.Equal(t, []string{"1 of 4 tables of 40 rows have no network and are left out; the first because: no luck",
-		"of 3 tables of 40 rows, the network of 1 has not converged; it is used as it is"}, r.Warnings)
+	require.Equal(t, []string{"1 of 4 tables of 40 rows gave no network and are left out; the first failure: no luck",
+		"of 3 tables of 40 rows, the network of 1 did not converge; it is used as it is"}, r.Warnings)
 	require.False(t, r.Converged())
 	_, err = summarise([][]Found{{{Failure: "no luck"}}}, c)
-	require.ErrorContains(t, err, "none of 1 tables of 40 rows has a network; the first failed because: no luck")
+	require.ErrorContains(t, err, "none of 1 tables of 40 rows gave a network; the first failure: no luck")
 }
 
 // By R 4.2.2's t.test(c(.2, .4, .5, .9))$conf.int.

@@ -74,13 +74,13 @@ func summarise(bySize [][]Found, c Config) (*Result, error) {
 			}
 		}
 		if p.Tables == 0 {
-			return nil, fmt.Errorf("none of %d tables of %d rows has a network; the first failed because: %s", len(all), p.Rows, reason)
+			return nil, fmt.Errorf("none of %d tables of %d rows gave a network; the first failure: %s", len(all), p.Rows, reason)
 		}
 		if p.Failed > 0 {
-			warn("%d of %d tables of %d rows have no network and are left out; the first because: %s", p.Failed, len(all), p.Rows, reason)
+			warn("%d of %d tables of %d rows gave no network and are left out; the first failure: %s", p.Failed, len(all), p.Rows, reason)
 		}
 		if float64(p.Unconverged) > unfinishedShare*float64(p.Tables) {
-			warn("of %d tables of %d rows, the network of %d has not converged; it is used as it is", p.Tables, p.Rows, p.Unconverged)
+			warn("of %d tables of %d rows, the network of %d did not converge; it is used as it is", p.Tables, p.Rows, p.Unconverged)
 		}
 		for m, v := range values {
 			p.Means[m] = meanOf(v, c.Level, m == Correlation)

@@ -85,7 +85,7 @@ const doneMark = "missingscore replicates 1\n"
 func NewDone[T any](of string) *Done[T] { return checkedfile.NewParts[T](doneMark, of) }
 
 // ErrOtherRun says that saved replicates are of another run.
-var ErrOtherRun = errors.New("what is saved belongs to other tables or other settings: use the same, or start again without resuming")
+var ErrOtherRun = errors.New("the saved results belong to other tables or settings: use the same, or start again without resuming")
 
 // Load reads what Done.Save wrote of the run that of names. Another's is ErrOtherRun, a file
 // in which a single bit is not as it was written is refused by name.

@@ -29,7 +29,7 @@ const resampleUnit = "resample"
 
 func init() {
 	inference.Kinds[Kind] = inference.Kind{
-		Note: "the whole estimate again on N tables of rows drawn with replacement: standard errors, percentiles, how often each edge is found", Resamples: true,
+		Note: "the estimate repeated on N tables of resampled rows: standard errors, percentile intervals, share of networks with each edge", Resamples: true,
 		Check: func(estimator.Estimator, *domain.Domain) error { return nil },
 		Fits:  resample,
 		Infer: summarise,
@@ -79,7 +79,7 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 			networks, strengths = append(networks, f.Weights(d*(d-1)/2)), append(strengths, f.Strengths(d))
 		}
 	}
-	out := &inference.Result{Rests: fmt.Sprintf("Standard errors and %g %% percentile intervals are those of the whole estimate, choice of λ included, made again on %d tables of rows drawn with replacement. They show how steady the estimate is: where a network without the edge gives 0 they are no confidence intervals in the strict sense, and whether they hold 0 is no test of an edge; inclusion is the share of these networks that have it", 100*p.Config.Level, len(networks))}
+	out := &inference.Result{Rests: fmt.Sprintf("Bootstrap standard errors and %g %% percentile intervals: the estimate, with the choice of λ, repeated on %d tables of resampled rows. They show stability and are no test of an edge. Inclusion is the share of these networks with the edge", 100*p.Config.Level, len(networks))}
 	failed, told := failures(resampleUnit, p.State.Resamples)
 	if failed > 0 {
 		out.Warnings = append(out.Warnings, told)
@@ -209,5 +209,5 @@ func failures(unit string, made []inference.Fit) (failed int, told string) {
 	if failed == 0 {
 		return 0, ""
 	}
-	return failed, fmt.Sprintf("%d of %d %ss have no result; the first, number %d: %s", failed, len(made), unit, first+1, made[first].Failed)
+	return failed, fmt.Sprintf("%d of %d %ss failed; the first, number %d: %s", failed, len(made), unit, first+1, made[first].Failed)
 }

@@ -96,7 +96,7 @@ func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {
 		s.Warnings = append(s.Warnings, told+"; they count as not correlated")
 	}
 	if n := len(made) / droppedTimes; n < least {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("with %d subsamples at each share of rows the coefficients of stability are rough: ask for %d or more", n, least*droppedTimes))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d subsamples at each share of rows give rough stability coefficients: ask for %d or more", n, least*droppedTimes))
 	}
 	for _, statistic := range []string{Strength, EdgeWeight} {
 		of := func(f inference.Fit) []float64 { return f.Weights(d * (d - 1) / 2) }
@@ -150,7 +150,7 @@ func correlation(x, y []float64) float64 {
 
 // Sentence says what the coefficients are, and what is asked of them.
 func (s *Stability) Sentence() string {
-	return fmt.Sprintf("correlation stability: %.2f of the rows can be dropped for strength, %.2f for edge weights (95 %% of networks of the rest still correlate by more than 0.7); 0.25 is the least that is asked for, 0.5 is wanted (Epskamp, Borsboom & Fried 2018)",
+	return fmt.Sprintf("correlation stability: %.2f of the rows can be dropped for strength, %.2f for edge weights, with correlations above 0.7 in 95 %% of subsamples. At least 0.25 is required, 0.5 is recommended (Epskamp, Borsboom & Fried 2018)",
 		s.Coefficient[Strength], s.Coefficient[EdgeWeight])
 }
 

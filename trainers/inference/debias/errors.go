@@ -132,5 +132,5 @@ func (t tails) warnings() []string {
 	if distuv.UnitNormal.Survival(t.z) > 0.001 {
 		return nil
 	}
-	return []string{fmt.Sprintf("rows have heavier tails than normal ones (Mardia's kurtosis is %.2g times theirs), and errors by the model are too small, by a factor of %.1f: take Spec.Inference robust", t.ratio, math.Sqrt(t.ratio))}
+	return []string{fmt.Sprintf("rows have heavier tails than normal rows (kurtosis ratio %.2g), and model-based errors are too small by a factor of %.1f: take Spec.Inference robust", t.ratio, math.Sqrt(t.ratio))}
 }

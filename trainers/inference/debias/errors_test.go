@@ -127,7 +127,7 @@ func TestFewRowsIsFishers(t *testing.T) {
 
 // What numbers rest on says nothing of missing cells where there are none.
 func TestRestsOnNoGaps(t *testing.T) {
-	require.Equal(t, "one Newton step from the penalised estimate; standard errors of normal rows with cells missing completely at random, which the test does not contradict", rests(fromPenalised, false, false, false, false))
+	require.Equal(t, "one Newton step from the penalised estimate; standard errors for normal rows with cells missing completely at random: the test found no evidence against it", rests(fromPenalised, false, false, false, false))
 	require.Contains(t, rests(fromLikelihood, true, true, true, false), "robust standard errors for cells missing at random")
 	require.NotContains(t, rests(fromLikelihood, true, false, false, true), "missing")
 	require.NotContains(t, rests(fromNetwork, false, false, false, true), "missing")

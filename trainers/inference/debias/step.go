@@ -51,7 +51,7 @@ var ErrSingular = errors.New("the second derivatives of the loss are singular: t
 const DirectColumns = 150
 
 // ErrTooManyColumns says that there are too many columns for the marginal loss's second derivatives.
-var ErrTooManyColumns = fmt.Errorf("there are more than %d columns, for which second derivatives are those of Spec.Steps.Method em-exact only", DirectColumns)
+var ErrTooManyColumns = fmt.Errorf("more than %d columns need second derivatives of Spec.Steps.Method em-exact", DirectColumns)
 
 // Step makes one Newton step from θ̂ and gives its standard errors
 // (docs/theory/inference.md#eq-one-step),

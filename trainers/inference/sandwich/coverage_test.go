@@ -80,7 +80,7 @@ func TestCoverage(t *testing.T) {
 				}
 				r := of(t, table, c.model(t), c.scaling, c.method, nil, engine.Config{Draws: 4, Seed: k})
 				require.NotNil(t, r.Uncertainty, "%v", r.Warnings)
-				require.Equal(t, c.scaling == byDeviation, strings.Contains(r.Uncertainty.Rests, "components in the order of the model"))
+				require.Equal(t, c.scaling == byDeviation, strings.Contains(r.Uncertainty.Rests, "the order of components is arbitrary"))
 				for i, p := range r.Uncertainty.Parameters {
 					estimates[i] = append(estimates[i], p.Estimate)
 					se[i] += p.SE / n

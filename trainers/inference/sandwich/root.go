@@ -66,7 +66,7 @@ func (q *equation) root() (r *root, why string, err error) {
 			r, saddle = nil, true
 		}
 	}
-	return nil, fmt.Sprintf("the equation has no root near the fit: steps towards it have not come there, as where parameters go to the edge of what they can be (a deviation of 0, coefficients of which minus the matrix is just positive definite). Allow the fit more passes, or take a smaller model for a table of %d rows", q.n), nil
+	return nil, fmt.Sprintf("the estimating equation has no root near the fit: a parameter may be at its boundary. Allow the fit more passes, or take a smaller model for a table of %d rows", q.n), nil
 }
 
 // step is A⁻¹u with its size, the largest in standard errors.
@@ -149,8 +149,8 @@ func (q *equation) linear() (r *root, why string, err error) {
 }
 
 const (
-	singular = "the equation's Jacobian is singular there: the rows do not determine every parameter. Take a smaller model (fewer components, fewer columns)"
-	unstable = "the root of the equation near the fit is none that a fit ends at: there are directions in which it moves away. Allow the fit more passes, or take a smaller model (fewer components, fewer columns)"
+	singular = "the equation's Jacobian is singular: the rows do not determine every parameter. Take a smaller model (fewer components or columns)"
+	unstable = "the equation's root near the fit is not a minimum. Allow the fit more passes, or take a smaller model (fewer components or columns)"
 )
 
 const (

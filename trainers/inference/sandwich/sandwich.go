@@ -62,7 +62,7 @@ const MostCovariance = 30
 func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 	m, ok := p.Engine.Model.(model.Identified)
 	if !ok {
-		return nil, errors.New("there are no standard errors of a model that does not say that its quantities are determined by its density")
+		return nil, errors.New("no standard errors: the model does not declare that its density determines its quantities")
 	}
 	start := values(m)
 	defer func() {
@@ -125,7 +125,7 @@ func (p Problem) tell(e *equation, q *quantities, r *root, was []float64) (*Resu
 		}
 	}
 	if r.saddle && out.Away > elsewhere {
-		return &Result{Warnings: refused(fmt.Sprintf("the root of the equation that steps from the fit come to is %.1f standard errors away from it, and not near. Allow the fit more passes, or take a smaller model", out.Away))}, nil
+		return &Result{Warnings: refused(fmt.Sprintf("the equation's root is %.1f standard errors away from the fit. Allow the fit more passes, or take a smaller model", out.Away))}, nil
 	}
 	if out.Bias, err = e.bias(r); err != nil {
 		return nil, err
@@ -225,25 +225,25 @@ const leaveOut = "leave Spec.Inference out"
 // Check refuses, as an error of the setting inference or stability, what has no standard errors.
 func Check(c inference.Config, f Fit) error {
 	if c.Stability != 0 {
-		return setting.Errorf("stability", c.Stability, "it is of networks; leave it out")
+		return setting.Errorf("stability", c.Stability, "it is for networks; leave it out")
 	}
 	refuse := func(why string) error { return setting.Errorf("inference", c.Kind, "%s", why) }
 	if c.Kind != Kind {
-		return refuse("for the parameters of a fit it is none or robust; the others are of networks")
+		return refuse("for a fit it is none or robust; the other values are for networks")
 	}
 	if _, ok := f.Model.(model.Identified); !ok {
-		return refuse("the parameters of model " + f.Kind + " are not determined by its density, and errors of them mean nothing: it is for gaussian, quartic and mixture; " + leaveOut)
+		return refuse("the parameters of model " + f.Kind + " are not determined by its density and have no standard errors: it is for gaussian, quartic and mixture; " + leaveOut)
 	}
 	switch {
 	case f.Law:
-		return refuse("it is not for tables whose cells are missing by a known law; " + leaveOut)
+		return refuse("it does not support a given missingness mechanism; " + leaveOut)
 	case f.KeepUnits:
-		return refuse("its differences are of standardised columns; leave Spec.KeepUnits out")
+		return refuse("it needs standardised columns; leave Spec.KeepUnits out")
 	case losses.Draws(f.Objective):
-		return refuse("the objective draws at random, and its draws cannot be held fixed; take Spec.Objective.Kind auto")
+		return refuse("the random draws of the objective cannot be held fixed; take Spec.Objective.Kind auto")
 	}
 	if _, ok := f.Objective.(losses.Noising); ok {
-		return refuse("the model is of rows with noise added; take Spec.Objective.Kind auto")
+		return refuse("the model describes rows with added noise; take Spec.Objective.Kind auto")
 	}
 	e := f.Estimator
 	switch {
@@ -254,7 +254,7 @@ func Check(c inference.Config, f Fit) error {
 		if e.Assumption() == losses.MAR {
 			instead = "em-variw"
 		}
-		return refuse("the draws of method " + e.Name + " have no density that weights could follow; take Spec.Steps.Method " + instead + ", or em-full")
+		return refuse("the draws of method " + e.Name + " have no density, which weights need; take Spec.Steps.Method " + instead + ", or em-full")
 	}
 	size := len(values(f.Model))
 	if size > mostParameters {
@@ -268,9 +268,9 @@ func Check(c inference.Config, f Fit) error {
 }
 
 func (p Problem) rests(e *equation) string {
-	text := "errors by the rows (sandwich)"
+	text := "robust standard errors (sandwich)"
 	if e.held.filled {
-		text += fmt.Sprintf(", %d draws of each row held fixed", e.held.r)
+		text += fmt.Sprintf(", %d fixed draws per row", e.held.r)
 	}
 	switch p.Engine.Estimator.Assumption() {
 	case losses.MAR:
@@ -281,7 +281,7 @@ func (p Problem) rests(e *equation) string {
 		}
 	}
 	if _, ok := p.Engine.Model.(*model.Mixture); ok {
-		text += "; components in the order of the model, which has no meaning of its own"
+		text += "; the order of components is arbitrary"
 	}
 	return text
 }
@@ -296,13 +296,13 @@ const (
 
 func (p Problem) warnings(e *equation, r *Result) (out []string) {
 	if r.Away > far {
-		out = append(out, fmt.Sprintf("the model's parameters are up to %.1f standard errors from the root of the method's equation, which estimates and intervals are of: the fit ended elsewhere, by held-out rows (Spec.Descent.Validation), after its passes (Spec.Descent.Epochs, Spec.Descent.Rate), or by its fewer Spec.Steps.Draws", r.Away))
+		out = append(out, fmt.Sprintf("the model's parameters are up to %.1f standard errors from the reported estimates: the fit ended before it reached them. Change Spec.Descent.Validation, Spec.Descent.Epochs, Spec.Descent.Rate or Spec.Steps.Draws", r.Away))
 	}
 	if r.Bias > biased {
-		out = append(out, fmt.Sprintf("the weights of the draws bias the estimates by about %.1f standard errors, which intervals do not have in them; take more Spec.Steps.Draws", r.Bias))
+		out = append(out, fmt.Sprintf("the weights of the draws bias the estimates by about %.1f standard errors, which the intervals ignore; take more Spec.Steps.Draws", r.Bias))
 	}
 	if n, k := e.n, len(e.free); n < fewRows*k {
-		out = append(out, fmt.Sprintf("intervals of parameters are for tables with more rows: %d rows for %d parameters, %d for each are needed", n, k, fewRows))
+		out = append(out, fmt.Sprintf("intervals of parameters need more rows: there are %d rows for %d parameters, and %d rows per parameter are needed", n, k, fewRows))
 	}
 	m, ok := p.Engine.Model.(*model.Mixture)
 	if !ok {
@@ -312,9 +312,9 @@ func (p Problem) warnings(e *equation, r *Result) (out []string) {
 	for k, w := range of.Weights { // components at the edge of what there can be
 		switch least := slices.Min(of.Deviations[k]); {
 		case n*w < componentN:
-			out = append(out, fmt.Sprintf("component %d has the weight of %.1f rows: its errors mean nothing; take fewer components (Spec.Model.Options)", k+1, n*w))
+			out = append(out, fmt.Sprintf("component %d has the weight of %.1f rows: ignore its standard errors; take fewer components (Spec.Model.Options)", k+1, n*w))
 		case least < narrow:
-			out = append(out, fmt.Sprintf("component %d has shrunk to %.2g of a column's deviation: at that edge its errors mean nothing; take fewer components (Spec.Model.Options)", k+1, least))
+			out = append(out, fmt.Sprintf("component %d has shrunk to %.2g of a column's standard deviation: ignore its standard errors; take fewer components (Spec.Model.Options)", k+1, least))
 		}
 	}
 	return out
