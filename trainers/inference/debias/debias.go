@@ -1,7 +1,7 @@
-// Package debias infers the partial correlations of a Gaussian network from estimates without the
-// bias of a penalty or of the choice of edges (docs/theory/inference.md): maximum likelihood with all
-// pairs free; one Newton step towards it if the rows are too few, and for the marginal loss; on a
-// domain with bounds the root of the complete-data equation.
+// Package debias infers the partial correlations of a Gaussian network from estimates without
+// penalty or selection bias (docs/theory/inference.md): maximum likelihood with all pairs free; one
+// Newton step towards it with too few rows and for the marginal loss; on a domain with bounds the
+// root of the complete-data equation.
 package debias
 
 import (
@@ -51,7 +51,7 @@ func check(kind string, e estimator.Estimator, s *domain.Domain) error {
 	return nil
 }
 
-// equationOf is the equation of an estimator on all of R^d.
+// equationOf returns the equation of an estimator on R^d.
 func equationOf(e estimator.Estimator) (q Equation, ok bool) {
 	_, complete := e.Loss.(losses.GaussianComplete)
 	_, marginal := e.Loss.(losses.GaussianMarginal)
@@ -149,8 +149,9 @@ const (
 	fromPenalised  origin = "one Newton step from the penalised estimate"
 )
 
-// startOf is where a step starts: for the likelihood its maximum with all pairs free, if the table has the rows for it
-// (docs/theory/inference.md#eq-enough-rows); else the chosen network, without its penalty if that fit exists.
+// startOf returns the start of a step: the maximum likelihood estimate with all pairs free if the
+// table has enough rows (docs/theory/inference.md#eq-enough-rows); else the chosen network,
+// unpenalised if that fit exists.
 func startOf(ctx context.Context, n *regpath.Run, q Equation) (m *model.Gaussian, from origin, err error) {
 	if q == Likelihood {
 		if m, err = unpenalised(ctx, n); m != nil || err != nil {
@@ -164,11 +165,12 @@ func startOf(ctx context.Context, n *regpath.Run, q Equation) (m *model.Gaussian
 	return m, fromPenalised, err
 }
 
-// mostIterations ends a fit that does not converge. No simulated table with enough rows took 200.
+// mostIterations limits a fit that does not converge. No simulated table with enough rows took 200.
 const mostIterations = 1000
 
-// unpenalised is the maximum likelihood estimate with all pairs free. It is nil if a pair of columns has, on average, no
-// more rows than there are parameters (docs/theory/inference.md#eq-enough-rows), or if the optimiser does not converge.
+// unpenalised returns the maximum likelihood estimate with all pairs free. It is nil if pairs of
+// columns have, on average, no more rows than there are parameters
+// (docs/theory/inference.md#eq-enough-rows), or if the optimiser does not converge.
 func unpenalised(ctx context.Context, n *regpath.Run) (*model.Gaussian, error) {
 	d, steps := n.Table.D, n.Engine.Config
 	if together(n.Table) <= float64(parameters(d)) {
@@ -201,7 +203,7 @@ func unpenalised(ctx context.Context, n *regpath.Run) (*model.Gaussian, error) {
 	return m, nil
 }
 
-// together is the mean number of rows that have both columns of a pair.
+// together returns the mean number of rows with both columns of a pair.
 func together(t *data.Table) float64 {
 	sum, counts := 0, t.PairCounts()
 	for _, n := range counts {
@@ -210,8 +212,8 @@ func together(t *data.Table) float64 {
 	return float64(sum) / float64(len(counts))
 }
 
-// rests says what the numbers rest on: the estimate, the kind of errors, and what these assume of missing
-// cells. own: the rows' own second derivatives, right under MAR; depends: the test speaks against MCAR.
+// rests describes the estimate, the standard errors and their assumption on missing cells. own: the
+// observed Hessian, valid under MAR; depends: the test rejects MCAR.
 func rests(from origin, robust, own, depends, complete bool) string {
 	errors, gaps := "standard errors for normal rows", " with cells missing completely at random: the test found no evidence against it"
 	if robust {
@@ -228,7 +230,7 @@ func rests(from origin, robust, own, depends, complete bool) string {
 	return fmt.Sprintf("%s; %s%s", from, errors, gaps)
 }
 
-// enough is how many rows with both columns of a pair, on average, intervals need to cover as often as they say
+// enough returns the mean number of rows per pair that intervals need for nominal coverage
 // (benchmarks/coverage).
 func enough(d int, robust bool) int {
 	if robust {
@@ -237,7 +239,7 @@ func enough(d int, robust bool) int {
 	return min(10*d, max(200, 5*d))
 }
 
-// Enough reports whether a table has the rows for robust intervals that cover as they say.
+// Enough reports whether a table has enough rows for robust intervals of nominal coverage.
 func Enough(t *data.Table) bool { return together(t) >= float64(enough(t.D, true)) }
 
 func fewRows(t *data.Table, robust bool) []string {
