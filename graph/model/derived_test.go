@@ -193,7 +193,7 @@ func TestDerivedRefusals(t *testing.T) {
 		"no second derivative for a product": {
 			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.LogMass(x, b.Complement(x))) },
 			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.HessianProduct(zero(b, e.Score)) },
-			"the derivative of logmass'",
+			"has no derivative, which is needed here",
 		},
 		"mixed rows": {
 			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.Sub(x, b.Rows(b.ColSum(x), 4))) },

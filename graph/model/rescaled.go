@@ -7,20 +7,19 @@ import (
 	"missingscore/graph"
 )
 
-// Rescaled is the model of x_j = mean_j + deviation_j z_j for a model of z, such as one
-// of standardised columns:
+// Rescaled is the model of x_j = mean_j + deviation_j z_j for a model of z, such as standardised
+// columns:
 //
 //	s_j(x) = s_j(z)/dev_j,  D_j(x) = D_j(z)/dev_j²,  H(x)v = (H(z)(v/dev))/dev
 //
-// and log q(x) = log q(z), up to a constant. What z's model does not have, it does not
-// have. Mean and Deviation are read when a program is built, which fails unless each
-// holds d numbers and the deviations are positive.
+// and log q(x) = log q(z) up to a constant. It has the parts of z's model. Building a program fails
+// unless Mean and Deviation have d numbers and deviations are positive.
 type Rescaled struct {
 	Model
 	Mean, Deviation []float64
 }
 
-// Support implements Supported: that of z's model in the units of x.
+// Support returns the support in the units of x.
 func (m Rescaled) Support() *domain.Domain {
 	shift, inverse := make([]float64, len(m.Mean)), make([]float64, len(m.Deviation))
 	for j, s := range m.Deviation {

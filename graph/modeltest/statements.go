@@ -12,10 +12,10 @@ import (
 	"missingscore/graph/model"
 )
 
-// statements checks what the model says of itself by optional interfaces.
+// statements checks the model's optional interfaces.
 func statements(t *testing.T, c testCase) {
 	if _, masked := c.model.(model.MaskConditional); masked {
-		return // they would be about rows of known masks
+		return // masks are fixed here
 	}
 	if m, ok := c.model.(model.Normal); ok {
 		c.normal(t, m)
@@ -63,8 +63,8 @@ func (c testCase) normal(t *testing.T, m model.Normal) {
 	require.InDeltaSlice(t, mu, parts.Output("mean"), 1e-12, "MeanNode is not Mean")
 }
 
-// sampler compares draws with the model: on all of R^d the score has mean 0 and, by
-// Stein's identity, E[x_j s_j] = −1.
+// sampler compares draws with the model: on R^d the score has mean 0 and, by Stein's identity,
+// E[x_j s_j] = −1.
 func (c testCase) sampler(t *testing.T, m model.Sampler) {
 	const draws = 4000
 	x, err := m.SampleRows(draws, c.has.Support, c.rng)
@@ -77,7 +77,7 @@ func (c testCase) sampler(t *testing.T, m model.Sampler) {
 		require.True(t, c.has.Support.Contains(row), "a draw lies outside the support")
 	}
 	if c.has.Support.Bounded() {
-		return // the identities have terms from the boundary
+		return // the identities have boundary terms
 	}
 	s := c.score(t, m, x)
 	for j := range c.d {
@@ -96,7 +96,7 @@ func (c testCase) sampler(t *testing.T, m model.Sampler) {
 	}
 }
 
-// parametric sets the model to its own quantities, from other parameters, and to other units.
+// parametric restores the model's quantities from other parameters, and rescales it.
 func (c testCase) parametric(t *testing.T, m model.Parametric) {
 	before, score := m.Quantities(), slices.Clone(c.score(t, m, c.x))
 	for _, p := range m.Params() {

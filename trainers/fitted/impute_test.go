@@ -217,7 +217,7 @@ func TestImputeRefuses(t *testing.T) {
 		message string
 	}{
 		{quartic, "exact", "use mcmc"},
-		{quartic, "imputer", "has no imputer"},
+		{quartic, "imputer", "has no trained imputer"},
 		{quartic, "diffusion", "not fitted at several noise levels"},
 		{normal, "guessing", "one of auto, exact, mcmc, imputer, diffusion"},
 		{scores, "mcmc", "no log density"},

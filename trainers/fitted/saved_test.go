@@ -89,7 +89,7 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 		`{"version":4,"model":"gaussian","names":["a"],"levels":{"b":["u","v"]},"mean":[0],"precision":[[1]]}`:                                        "a named column is not in the model",
 		`{"version":4,"model":"gaussian","names":["a"],"levels":{"a":["u","u"]},"mean":[0],"precision":[[1]]}`:                                        `levels of "a": at least one is needed, with different names`,
 		`{"version":4,"model":"mixture","names":["a"],"options":{"components":1,"levels":[2]},"weights":[[1]],"shares":[[0.5,0.5]]}`:                  `levels of "a": there are 0 names, but the model has 2 levels`,
-		`{"version":4,"model":"mixture","names":["a"],"options":{"components":1,"levels":[2]},"weights":[[1]],"shares":[[0.5,0.6]]}`:                  "are no probabilities",
+		`{"version":4,"model":"mixture","names":["a"],"options":{"components":1,"levels":[2]},"weights":[[1]],"shares":[[0.5,0.6]]}`:                  "must not be negative and must sum to 1",
 		`{"version":1,"model":"gaussian","names":["a"],"mean":["x"],"precision":[[1]]}`:                                                               "mean",
 		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"domain":{"lower":{"z":0}}}`:                                      `there is no column "z"`,
 	} {
@@ -145,7 +145,7 @@ func TestSavedModelsSample(t *testing.T) {
 	require.NoError(t, table.Inside(s))
 	s.Lower[0], s.Upper[0] = 5, 4
 	_, _, err = saved.Sample(context.Background(), n, stream.New(4, 1))
-	require.ErrorContains(t, err, "no room")
+	require.ErrorContains(t, err, "no interior")
 }
 
 // A model whose draws are beyond float64 is refused when it is used, exact or not.

@@ -212,7 +212,7 @@ func TestRefuses(t *testing.T) {
 	_, err = langevin(ladder, diffusion.Options{Steps: 20})
 	require.ErrorContains(t, err, "the model's 10 noise levels need")
 	_, err = flow(ladder, diffusion.Options{Corrections: 1})
-	require.ErrorContains(t, err, "no noise to correct")
+	require.ErrorContains(t, err, "takes no corrections")
 	_, err = reverse(ladder, diffusion.Options{Steps: -1})
 	require.ErrorContains(t, err, "neither may be negative")
 	_, err = ladder.Complete(context.Background(), make([]float64, 5), make([]float64, 5), diffusion.Options{}, stream.New(1))
