@@ -167,8 +167,8 @@ func (m misshapen) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 // A part of a wrong shape is refused by its name.
 func TestShapesOfEvaluation(t *testing.T) {
 	for part, want := range map[string]string{
-		"LogDensity": "LogDensity has shape (4, 3), expected (4, 1)", "Score": "Score is (4, 1), and must be (4, 3)",
-		"Diagonal": "Diagonal is (4, 1), and must be (4, 3)", "HessianProduct": "HessianProduct is (4, 1), and must be (4, 3)",
+		"LogDensity": "LogDensity has shape (4, 3), expected (4, 1)", "Score": "Score has shape (4, 1), expected (4, 3)",
+		"Diagonal": "Diagonal has shape (4, 1), expected (4, 3)", "HessianProduct": "HessianProduct has shape (4, 1), expected (4, 3)",
 	} {
 		_, err := graph.Build(func(b *graph.Builder) {
 			x := b.Input("x", 4, 3)

@@ -77,7 +77,7 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 		`{"version":2,"model":"score-network","names":["a"],"options":{"hidden":[2]}}`:                                                                `parameter "weight 1" is missing`,
 		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[2]}}`:                                                                       "weight 1 is missing",
 		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[-2]}}`:                                                                      "-2 units",
-		`{"version":2,"model":"score-network","names":["a"],"options":{"hidden":[2]},"parameters":{"weight 1":{"rows":1,"cols":2,"float64":"AAAA"}}}`: `"weight 1" is (1, 2) with 3 bytes`,
+		`{"version":2,"model":"score-network","names":["a"],"options":{"hidden":[2]},"parameters":{"weight 1":{"rows":1,"cols":2,"float64":"AAAA"}}}`: `"weight 1" has shape (1, 2) and 3 bytes`,
 		`{"version":2,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"standardised_by":{"mean":[0],"deviation":[0]}}`:                  "the deviation 0",
 		`{"version":2,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"noise":{"kind":"pink"}}`:                                         "no noise schedule",
 		`{"model":"gaussian","names":["a"]}`:                                                                                                          "no version",
