@@ -22,8 +22,7 @@ func parameter(name string, rows, cols int, seed uint64) *graph.Param {
 	return p
 }
 
-// Every operation: gradient against central differences, weighted so that no
-// symmetry of the result can hide a wrong element.
+// Every operation: gradient against central differences, with weights that break symmetries.
 func TestOperations(t *testing.T) {
 	x, y := parameter("x", 6, 4, 1), parameter("y", 6, 4, 2)
 	w, v := parameter("w", 4, 3, 3), parameter("v", 1, 3, 4)
@@ -149,7 +148,7 @@ func normals(seed uint64, n int) []float64 {
 	return x
 }
 
-// Values by hand, so that a gradient consistent with a wrong value is caught.
+// Values by hand: a wrong value with a consistent gradient fails.
 func TestValues(t *testing.T) {
 	p, err := graph.Build(func(b *graph.Builder) {
 		x := b.Input("x", 2, 3)
@@ -281,7 +280,7 @@ func TestConstants(t *testing.T) {
 	require.Equal(t, []float64{0}, p.Output("none"))
 }
 
-// A panic in the code of a model or a loss says where, whatever was called from there.
+// A panic in a model or a loss is reported with its position.
 func TestAPanicSaysWhere(t *testing.T) {
 	for name, f := range map[string]func(*graph.Builder){
 		"nil function":   func(*graph.Builder) { var f func() graph.Node; f() },

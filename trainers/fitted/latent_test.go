@@ -18,7 +18,8 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// latentModel is of two ordinal columns with correlation 0.6, thresholds −0.5, 0.7 and 0.2, in a file.
+// latentModel is a saved model of two ordinal columns with correlation 0.6, thresholds −0.5, 0.7
+// and 0.2.
 func latentModel(t *testing.T) *fitted.Model {
 	t.Helper()
 	const rho = 0.6

@@ -101,21 +101,21 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 	}
 }
 
-// sharing is a model whose two parameters have one name.
+// sharing is a model with two parameters of the same name.
 type sharing struct{ model.Model }
 
 func (sharing) Params() []*graph.Param {
 	return []*graph.Param{graph.NewParam("w", 1, 2), graph.NewParam("w", 1, 2)}
 }
 
-// A file tells parameters by their names, so two of one name are not written.
+// Two parameters of the same name are not written.
 func TestParametersOfOneName(t *testing.T) {
 	m := &fitted.Saved{Kind: "sharing", Model: sharing{model.NewGaussian(2, model.CholeskyFactor)}, Names: []string{"a", "b"}}
 	_, err := m.Encode(nil)
 	require.EqualError(t, err, `model sharing: two parameters are named "w": names must differ`)
 }
 
-// Draws of a saved model keep its names, lie in its domain and have its moments, E x² by quadrature.
+// Draws of a saved model keep its names, lie in its domain and have E x² by quadrature.
 func TestSavedModelsSample(t *testing.T) {
 	const n = 3000
 	s := domain.All(2)
@@ -148,7 +148,7 @@ func TestSavedModelsSample(t *testing.T) {
 	require.ErrorContains(t, err, "no interior")
 }
 
-// A model whose draws are beyond float64 is refused when it is used, exact or not.
+// A model with draws beyond float64 is refused when it is used.
 func TestDrawsAreFinite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"version":2,"model":"mixture","options":{"components":1},"names":["a","b"],
