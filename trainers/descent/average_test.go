@@ -88,5 +88,5 @@ func TestAverageRefused(t *testing.T) {
 	}
 	p := problem(t, "iw")
 	_, err := descent.Config{Average: new(0.1), Penalty: penalty.Config{Kind: "l1", Lambda: 0.1}}.Resolve(p)
-	require.ErrorContains(t, err, "a mean of couplings is 0 only where all of them were")
+	require.ErrorContains(t, err, "averaging cannot be combined with a penalty")
 }
