@@ -229,7 +229,7 @@ func TestLikeliestWhereScoreMatchingHasNoMinimum(t *testing.T) {
 		Config{Penalty: Penalty{Kind: "l1"}, Select: Selection{Kind: "density", Density: 0.4}, Refit: new(true)})
 	require.True(t, r.State.Refine.Likeliest, r.Verdict())
 	require.True(t, r.State.Refine.Converged, r.Verdict())
-	require.Contains(t, strings.Join(r.Warnings(), "\n"), "greatest likelihood")
+	require.Contains(t, strings.Join(r.Warnings(), "\n"), "maximum likelihood estimates")
 	var c mat.Cholesky
 	var sigma mat.SymDense
 	require.True(t, c.Factorize(r.model.Precision()))

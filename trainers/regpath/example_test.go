@@ -26,7 +26,7 @@ func ExampleParseSelection() {
 	// ebic 0 0 true
 	// cv 0 10 true
 	// density 0.2 0 false
-	// select aic: it is ebic, cv[=FOLDS] (loss of rows held out), stars[=BETA] (stability under subsampling), stability[=FALSE][@SHARE] (edges in a SHARE of half samples, so many that at most FALSE wrong ones are expected), fdr[=RATE] (pairs with q ≤ RATE by Spec.Inference model or robust: about that share of the edges is false), density=F (share of edges) or none (the smallest)
+	// select aic: it is ebic, cv[=FOLDS] (held-out loss), stars[=BETA] (stability under subsampling), stability[=FALSE][@SHARE] (stability selection, FALSE expected errors), fdr[=RATE] (false discovery rate), density=F (share of edges) or none (the smallest)
 }
 
 // The λ that empties a network of standardised columns.

@@ -114,17 +114,17 @@ func TestPairwiseSelections(t *testing.T) {
 		config Config
 		want   string
 	}{
-		{Config{Penalty: Penalty{Kind: "adaptive"}}, "penalty adaptive: its pilot is made from rows, and method pairwise goes by moments of pairs of columns; take l1"},
-		{Config{Penalty: Penalty{Kind: "ridge"}}, "take l1"},
-		{Config{Penalty: Penalty{Kind: "auto"}}, "take l1"},
-		{Config{Schedule: Fixed}, "schedule fixed: method pairwise goes by moments of pairs of columns, take moments"},
-		{Config{Schedule: EM}, "take moments"},
+		{Config{Penalty: Penalty{Kind: "adaptive"}}, "penalty adaptive: its pilot needs the rows, but method pairwise uses moments of pairs; use l1"},
+		{Config{Penalty: Penalty{Kind: "ridge"}}, "use l1"},
+		{Config{Penalty: Penalty{Kind: "auto"}}, "use l1"},
+		{Config{Schedule: Fixed}, "schedule fixed: method pairwise uses moments of pairs of columns; use moments"},
+		{Config{Schedule: EM}, "use moments"},
 	} {
 		_, err := New(engine.Problem{Table: z}, engine.Config{Method: "pairwise"}, c.config, &State{})
 		require.ErrorContains(t, err, c.want)
 	}
 	_, err := New(engine.Problem{Table: z}, engine.Config{Method: "exact"}, Config{Schedule: Moments}, &State{})
-	require.ErrorContains(t, err, "schedule moments: method exact goes by the table's rows, take another schedule")
+	require.ErrorContains(t, err, "schedule moments: method exact needs the rows; use another schedule")
 }
 
 // The refit has the conditions of a minimum by the moments as they came: with V = PS,
@@ -134,7 +134,7 @@ func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 	r := estimated(t, table, "pairwise", Config{Lambdas: 20, Tolerance: 1e-6})
 	require.Positive(t, r.matrix.of.Shrunk)
 	require.Zero(t, r.State.Refine.Shrunk)
-	require.Contains(t, r.MatrixWords(), "sizes of edges are by the moments as they came")
+	require.Contains(t, r.MatrixWords(), "sizes of edges use the moments without shrinkage")
 	of, err := losses.GaussianPairwise{}.Matrix(t.Context(), r.Table, r.rows, nil, 1, false)
 	require.NoError(t, err)
 	var v mat.Dense
@@ -181,7 +181,7 @@ func TestHalfOfTheMoments(t *testing.T) {
 		whole := estimated(t, table, "pairwise", c)
 		t.Setenv(memory.Variable, "1MB")
 		half := estimated(t, table, "pairwise", c)
-		require.Equal(t, whole.MatrixWords()+"; half of their matrix was held, for the whole takes more memory than may be used", half.MatrixWords())
+		require.Equal(t, whole.MatrixWords()+"; half of their matrix was kept to save memory", half.MatrixWords())
 		require.Greater(t, whole.State.Points[7].Edges, d/2)
 		for k, p := range whole.State.Points {
 			q := half.State.Points[k]

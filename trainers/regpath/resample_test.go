@@ -124,7 +124,7 @@ func TestPartsWithoutVariation(t *testing.T) {
 			failed, told := r.State.Resampled.failed(kind)
 			require.Equal(t, want, failed, kind)
 			if want > 0 {
-				require.Contains(t, r.Warnings(), fmt.Sprintf("%d of the %d parts of the rows that %s is by have no result; the first, number %d: column %q has no variation in its rows", want, len(partsOf(r)), kind, first+1, table.Names[3]))
+				require.Contains(t, r.Warnings(), fmt.Sprintf("%d of the %d samples of %s have no result; the first, number %d: column %q has no variation in its rows", want, len(partsOf(r)), kind, first+1, table.Names[3]))
 			} else {
 				require.Empty(t, told)
 			}
@@ -134,7 +134,7 @@ func TestPartsWithoutVariation(t *testing.T) {
 	r, err := New(engine.Problem{Table: rare(1)}, engine.Config{Method: "em-exact", Seed: 3, Workers: 2}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: Selection{Kind: "stability"}}, &State{})
 	require.NoError(t, err)
 	_, err = r.Estimate(context.Background(), func() error { return nil })
-	require.ErrorContains(t, err, "50 of the 100 parts of the rows that stability is by have no result")
+	require.ErrorContains(t, err, "50 of the 100 samples of stability have no result")
 	require.ErrorContains(t, err, "leave out the column")
 }
 

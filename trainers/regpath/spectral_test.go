@@ -45,7 +45,7 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 		require.True(t, p.Unfinished)
 	}
 	require.False(t, r.State.Points[r.State.Refine.Index].Unfinished)
-	require.Contains(t, r.Warnings()[0], "2 iterations did not reach the minimum, and they are not chosen: raise Spec.Network.Iterations")
+	require.Contains(t, r.Warnings()[0], "2 iterations did not converge, and none of them is chosen; raise Spec.Network.Iterations")
 	require.Contains(t, r.Warnings()[1], "the path ends at λ")
 	judged, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Penalty: Penalty{Kind: "l1"}, MaxIter: 2, StopTol: 1e-9, Select: Selection{Kind: "ebic"}})
 	require.Equal(t, judgedPatience, judged.patience())
@@ -90,7 +90,7 @@ func TestAcceleratedPathEndsWhereThereIsNoMinimum(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, last.Edges, r.State.Points[n-2].Edges)
 		require.Equal(t, n-2, r.State.Refine.Index)
-		require.Contains(t, r.Warnings()[0], fmt.Sprintf("number %d of 40: there the loss falls towards a precision that is not positive definite", n))
+		require.Contains(t, r.Warnings()[0], fmt.Sprintf("number %d of 40: the loss has no positive definite minimum", n))
 
 		var e mat.EigenSym
 		require.True(t, e.Factorize(graph.Unpack(d, last.Packed), false))
@@ -146,7 +146,7 @@ func TestAPathOfDependentColumnsEnds(t *testing.T) {
 		require.Equal(t, before.Packed, last.Packed)
 		require.False(t, r.State.Points[r.State.Refine.Index].Unfinished)
 		require.True(t, engine.Finite(r.packed()...))
-		require.Contains(t, r.Warnings()[len(r.unfinishedWarning())], "below it the precision grows without bound")
+		require.Contains(t, r.Warnings()[len(r.unfinishedWarning())], "below it the precision diverges")
 	}
 }
 
@@ -169,7 +169,7 @@ func TestAPathOutOfReachEnds(t *testing.T) {
 			require.Equal(t, p.Packed, r.State.Points[k].Packed)
 		}
 	}
-	require.Contains(t, r.Warnings()[1], fmt.Sprintf("number %d of 60: the minimum was out of reach at the last 10", n))
+	require.Contains(t, r.Warnings()[1], fmt.Sprintf("number %d of 60: the last 10 did not converge", n))
 	ebic := r.Config.Select
 	r.Config.Select = Selection{Kind: "cv", Folds: 5}
 	require.Zero(t, r.patience())

@@ -76,7 +76,7 @@ func TestStabilityFindsEdges(t *testing.T) {
 		}
 		require.True(t, r.State.Refine.Converged)
 		require.Contains(t, r.Verdict(), "chosen edges, without a penalty,")
-		require.Regexp(t, `^\d edges are in 75 % or more of the networks of 100 half samples, of at most \d edges each; expected of them are at most 0\.\d+ that`, r.Choice())
+		require.Regexp(t, `^\d edges are in at least 75 % of 100 networks of half samples with at most \d edges each; expect at most 0\.\d+ false`, r.Choice())
 		for _, w := range r.Warnings() {
 			require.NotContains(t, w, "smallest of the path")
 		}
@@ -97,8 +97,8 @@ func TestStabilityCounts(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []bool{true, false, true}, c.edges)
 	require.Equal(t, 1, c.point)
-	require.Contains(t, c.words, "2 edges are in 75 % or more of the networks of 100 half samples, of at most 2 edges each; expected of them are at most")
-	require.Contains(t, c.words, "2.7 for any)") // 2²/(½ · 3)
+	require.Contains(t, c.words, "2 edges are in at least 75 % of 100 networks of half samples with at most 2 edges each; expect at most")
+	require.Contains(t, c.words, "2.7 for any") // 2²/(½ · 3)
 }
 
 // A half's path ends where it has more edges than count.
