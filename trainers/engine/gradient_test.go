@@ -241,7 +241,7 @@ func TestEveryEstimatorKnowsMissingness(t *testing.T) {
 			}
 			with, err := of(e, seen, logistic)
 			if e.NeedsNormal() {
-				require.ErrorContains(t, err, "with a model of missingness they are not; use iw, variw or var")
+				require.ErrorContains(t, err, "cannot be combined with a missingness mechanism; use iw, variw or var")
 			} else {
 				require.NoError(t, err)
 				without, err := of(e, seen, nil)

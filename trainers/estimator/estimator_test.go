@@ -114,9 +114,9 @@ func TestCheck(t *testing.T) {
 		want   string
 	}{
 		{"exact", model.NewQuartic(2), nil, "method exact: it needs a Gaussian model"},
-		{"exact-mc", &model.Joint{Model: g, Missingness: fair()}, nil, "method exact-mc: it needs missing cells that are normal"},
+		{"exact-mc", &model.Joint{Model: g, Missingness: fair()}, nil, "method exact-mc: it cannot be combined with a missingness mechanism"},
 		{"em-full", g, censored, "method em-full: it takes imputed cells for observed ones"},
-		{"iw", scoreAlone{g}, nil, "method iw: the model is a score without a log density, which is needed here: only the methods zeroed, full can learn it"},
+		{"iw", scoreAlone{g}, nil, "method iw: the model has no log density, which this method needs; use zeroed, full"},
 		{"zeroed", scoreAlone{g}, nil, ""},
 		{"var", model.NewQuartic(2), censored, ""},
 		{"pairwise", model.NewQuartic(2), nil, "method pairwise: it needs a Gaussian model"},
@@ -149,7 +149,7 @@ func TestCheckKnowsTheSupport(t *testing.T) {
 	e, err := estimator.ByName("iw")
 	require.NoError(t, err)
 	for _, s := range []*domain.Domain{nil, domain.All(2), wider} {
-		require.ErrorContains(t, e.Check(m, losses.ObjectiveFor(s, domain.Weight{}), s), "the domain reaches beyond it")
+		require.ErrorContains(t, e.Check(m, losses.ObjectiveFor(s, domain.Weight{}), s), "the domain reaches beyond the model")
 		s = s.Intersect(model.SupportOf(m))
 		require.NoError(t, e.Check(m, losses.ObjectiveFor(s, domain.Weight{}), s))
 	}
@@ -169,9 +169,9 @@ func TestWeightingFor(t *testing.T) {
 		{"exact-mc", "", 2, losses.Uniform{}, ""},
 		{"exact-mc", "uniform", 10, losses.Uniform{}, ""},
 		{"iw", "self-normalised", 10, losses.SelfNormalised{}, ""},
-		{"iw", "leave-one-out", 10, nil, "method iw has the weighting self-normalised; only uniform and leave-one-out can stand for each other, in the methods var, exact-mc"},
-		{"var", "self-normalised", 10, nil, "method var has the weighting uniform"},
-		{"zeroed", "leave-one-out", 1, nil, "method zeroed has the weighting uniform"},
+		{"iw", "leave-one-out", 10, nil, "the weighting of method iw is self-normalised; uniform and leave-one-out are interchangeable in the methods var, exact-mc"},
+		{"var", "self-normalised", 10, nil, "the weighting of method var is uniform"},
+		{"zeroed", "leave-one-out", 1, nil, "the weighting of method zeroed is uniform"},
 		{"iw", "half", 10, nil, "there is no weighting \"half\"; weightings are leave-one-out, self-normalised, uniform"},
 	} {
 		e, err := estimator.ByName(c.method)

@@ -25,5 +25,5 @@ func ExampleEstimator_For() {
 	// Output:
 	// Marg-Exact
 	// Marg-Exact (sampled)
-	// method exact: it needs a Gaussian model, this is another; use var, variw or iw
+	// method exact: it needs a Gaussian model; use var, variw or iw
 }

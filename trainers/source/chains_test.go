@@ -101,5 +101,5 @@ func TestTooManyChains(t *testing.T) {
 	var refused *setting.Error
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, "draws", refused.Field)
-	require.ErrorContains(t, err, "would take 16 GB of memory; ask for fewer")
+	require.ErrorContains(t, err, "need 16 GB of memory; use fewer draws")
 }

@@ -90,7 +90,7 @@ func TestStrataDraws(t *testing.T) {
 	setting.Domain = domain.All(d)
 	setting.Domain.Lower[0] = 0
 	_, err = source.Imputer.New(setting)
-	require.ErrorContains(t, err, "it cannot be restricted to a domain with a boundary")
+	require.ErrorContains(t, err, "this imputer cannot be restricted to a domain with a boundary")
 }
 
 // A cell that is near −1.5 or near 1.5 whatever the other is. A mixture learns the
