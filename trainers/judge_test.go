@@ -49,7 +49,7 @@ func TestImplausible(t *testing.T) {
 		require.Empty(t, implausible(table, normalOf(t, []float64{0, 13}, []float64{1, 6}), 2), quantile)
 		problems := implausible(table, normalOf(t, []float64{0, -27}, []float64{1, 6}), 2)
 		require.Len(t, problems, 1)
-		require.Regexp(t, `^the fitted mean of volume is -27, and it was observed between \S+ and \S+, with mean \d`, problems[0])
+		require.Regexp(t, `^the fitted mean of volume is -27, but its values range from \S+ to \S+, with mean \d`, problems[0])
 	}
 	table := seenAbove(2000, 0)
 	problems := implausible(table, normalOf(t, []float64{0, 13}, []float64{0.1, 60}), 2)
@@ -68,7 +68,7 @@ func TestImplausible(t *testing.T) {
 	r := &Result{Converged: true, Verdict: "converged: so"}
 	r.doubt(problems)
 	require.False(t, r.Converged)
-	require.Regexp(t, "^NOT plausible: the fitted standard deviation of x .*; the fitted standard deviation of volume .* The fit itself: converged: so$", r.Verdict)
+	require.Regexp(t, "^NOT plausible: the fitted standard deviation of x .*; the fitted standard deviation of volume .* The fit: converged: so$", r.Verdict)
 }
 
 // Of many columns deviations are bounded without an inverse: it says "near" of a chain whose
@@ -149,6 +149,6 @@ func TestZeroedIsMeanFilling(t *testing.T) {
 			require.Empty(t, warnings, "%v", c)
 			continue
 		}
-		require.Equal(t, []string{"zeroed sets missing cells to 0 after columns are standardised, which fills them with the column's mean; for zeros in the table's units, as in the paper, add Spec.KeepUnits"}, warnings)
+		require.Equal(t, []string{"zeroed fills missing cells with the column's mean, because columns are standardised; for the paper's zeros in the table's units add Spec.KeepUnits"}, warnings)
 	}
 }

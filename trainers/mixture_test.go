@@ -216,7 +216,7 @@ func TestMixtureUnlikeItsTable(t *testing.T) {
 	r, err := trainers.Estimate(t.Context(), cityTable(200), s, trainers.Run{})
 	require.NoError(t, err)
 	require.False(t, r.Converged)
-	require.Regexp(t, `^NOT reliable: rows drawn from the model are unlike the table: the mean of income where city = Lima is (99|1\d\d)[.\d]*, drawn 1\d\d[.\d]*; `, r.Verdict)
+	require.Regexp(t, `^NOT reliable: rows drawn from the model differ from the table: the mean of income where city = Lima is (99|1\d\d)[.\d]*, drawn 1\d\d[.\d]*; `, r.Verdict)
 	require.Contains(t, r.Verdict, `try more components (Spec.Model.Options '{"components":2}')`)
 	require.Equal(t, r.Verdict, r.Model.Outcome.Verdict)
 	require.Contains(t, r.Warnings[0], "one component: drawn levels are independent of the other columns")
@@ -227,17 +227,17 @@ func TestMixtureWithLevelsRefuses(t *testing.T) {
 	lower := domain.All(4)
 	lower.Lower[1] = 0
 	for why, change := range map[string]func(*trainers.Spec){
-		"method":                   func(s *trainers.Spec) { s.Steps.Method = "em-full" },
-		"objective":                func(s *trainers.Spec) { s.Objective.Kind = "sliced" },
-		"domain":                   func(s *trainers.Spec) { s.Domain = lower },
-		"inference":                func(s *trainers.Spec) { s.Inference = inference.Config{Kind: "robust"} },
-		"optimiser":                func(s *trainers.Spec) { s.Descent = descent.Config{Epochs: 3} },
-		"levels are those":         func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"levels":[3,0,2,0]}`) },
-		"1 to 50 are":              func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"components":51}`) },
-		"takes levels as they are": func(s *trainers.Spec) { s.Transform.Columns = map[string]string{"yes": "ordinal"} },
-		"unknown field":            func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"k":1}`) },
-		"ReadOptions.Exclude":      func(s *trainers.Spec) { s.Steps.Method = "iw" },
-		"city, yes) is fitted":     func(s *trainers.Spec) { s.Steps.Method = "iw" },
+		"method":               func(s *trainers.Spec) { s.Steps.Method = "em-full" },
+		"objective":            func(s *trainers.Spec) { s.Objective.Kind = "sliced" },
+		"domain":               func(s *trainers.Spec) { s.Domain = lower },
+		"inference":            func(s *trainers.Spec) { s.Inference = inference.Config{Kind: "robust"} },
+		"optimiser":            func(s *trainers.Spec) { s.Descent = descent.Config{Epochs: 3} },
+		"levels are those":     func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"levels":[3,0,2,0]}`) },
+		"use 1 to 50":          func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"components":51}`) },
+		"as unordered levels":  func(s *trainers.Spec) { s.Transform.Columns = map[string]string{"yes": "ordinal"} },
+		"unknown field":        func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"k":1}`) },
+		"ReadOptions.Exclude":  func(s *trainers.Spec) { s.Steps.Method = "iw" },
+		"city, yes) is fitted": func(s *trainers.Spec) { s.Steps.Method = "iw" },
 	} {
 		s := mixtureSpec
 		change(&s)
@@ -251,7 +251,7 @@ func TestMixtureWithLevelsRefuses(t *testing.T) {
 func TestNominalColumnsAreNoNumbers(t *testing.T) {
 	for _, kind := range []string{"gaussian", "quartic", "energy", "score-network"} {
 		_, err := trainers.Prepare(cityTable(50), trainers.Spec{Model: trainers.ModelSpec{Kind: kind}})
-		require.ErrorContains(t, err, "it takes numbers, and city has levels without an order: take mixture, or leave it out (ReadOptions.Exclude)")
+		require.ErrorContains(t, err, "the model needs numbers, but city has unordered levels; use mixture, or leave it out by ReadOptions.Exclude")
 	}
 }
 

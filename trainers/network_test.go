@@ -90,7 +90,7 @@ func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 	_, table := testtables.Star(t, 5, 100, 0.3)
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{
 		Steps: engine.Config{Method: "full"}, Network: &regpath.Config{Schedule: regpath.Fixed, Rate: 1e9}}, trainers.Run{})
-	require.ErrorContains(t, err, "method full is for tables without missing cells; this one has")
+	require.ErrorContains(t, err, "method full is for tables without missing cells, but this one has")
 
 	complete := *table
 	complete.Observed = make([]bool, len(table.Observed))
@@ -171,9 +171,9 @@ func TestANetworkOfACopyIsNotReliable(t *testing.T) {
 	}
 	r := estimate(t, table, trainers.Spec{})
 	require.False(t, r.Converged)
-	require.Contains(t, r.Verdict, "NOT reliable: x5 ≈ 2 x1 − 1 (exact but for rounding); there is no network of columns that determine each other: leave one of them out.")
+	require.Contains(t, r.Verdict, "NOT reliable: x5 ≈ 2 x1 − 1 (exact but for rounding); collinear columns have no network: leave one of them out.")
 	require.False(t, r.Model.Outcome.Converged)
-	require.Contains(t, r.Warnings, "the criterion finds no edge among the few networks before the path ends: it has not seen denser ones")
+	require.Contains(t, r.Warnings, "the criterion finds no edge before the path ends; it has not seen denser networks")
 }
 
 // wide is a chain of so many columns that points of a path keep no zeros.
@@ -215,7 +215,7 @@ func TestPairwiseOfManyColumns(t *testing.T) {
 	for _, p := range want.Network.Points {
 		require.Nil(t, p.Packed)
 	}
-	require.Contains(t, want.Network.Moments, "all correlations are shrunk by")
+	require.Contains(t, want.Network.Moments, "the path shrinks all correlations by")
 	require.Equal(t, want.Network.Moments, want.Model.Outcome.Moments)
 }
 
@@ -313,16 +313,16 @@ func TestRefusedCovariates(t *testing.T) {
 	for text, c := range map[string]regpath.Config{
 		"covariates agee: there is no such column (did you mean age?)": {Covariates: []string{"agee"}},
 		"covariates age: it is named twice":                            {Covariates: []string{"age", "age"}},
-		"a network needs two columns at least":                         {Covariates: []string{"age", "a", "b"}},
-		"take Spec.Network.Penalty l1":                                 {Covariates: []string{"age"}, Penalty: regpath.Penalty{Kind: "adaptive"}},
-		"take ebic or fdr":                                             {Covariates: []string{"age"}, Select: regpath.Selection{Kind: "stability"}},
+		"a network needs at least two other columns":                   {Covariates: []string{"age", "a", "b"}},
+		"use Spec.Network.Penalty l1":                                  {Covariates: []string{"age"}, Penalty: regpath.Penalty{Kind: "adaptive"}},
+		"use ebic or fdr":                                              {Covariates: []string{"age"}, Select: regpath.Selection{Kind: "stability"}},
 	} {
 		_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c}, trainers.Run{})
 		require.ErrorContains(t, err, text)
 	}
 	c := regpath.Config{Covariates: []string{"age"}}
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
-	require.ErrorContains(t, err, "take Spec.Steps.Method em-exact")
+	require.ErrorContains(t, err, "use Spec.Steps.Method em-exact")
 }
 
 // With --select fdr the edges are the pairs of small q values, their sizes are the estimates

@@ -46,7 +46,7 @@ func TestStateRefusals(t *testing.T) {
 		damaged[at] ^= 1
 		require.NoError(t, os.WriteFile(file, damaged, 0o600))
 		_, err = trainers.LoadState(file)
-		require.EqualError(t, err, file+" is damaged or not a saved state: delete it and start again")
+		require.EqualError(t, err, file+" is damaged or not a saved state; delete it and start again")
 	}
 }
 
@@ -61,7 +61,7 @@ func TestStatesThatNoRunLeaves(t *testing.T) {
 	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
 	var unfit *trainers.StateError
 	require.ErrorAs(t, err, &unfit)
-	require.ErrorContains(t, err, "nothing could go on from the saved state, which may hold what no run leaves there: delete it and start again without resuming; if that fails as well, please report it (missingscore/trainers/gaussian/em.Turns.Put, at ")
+	require.ErrorContains(t, err, "the saved state is not usable; delete it and start again without resuming; if that also fails, please report it (missingscore/trainers/gaussian/em.Turns.Put, at ")
 	var broken *panics.Error
 	require.ErrorAs(t, err, &broken)
 }
@@ -87,7 +87,7 @@ func TestResumedWithAnotherLibrary(t *testing.T) {
 		require.NoError(t, err)
 		warned := 0
 		for _, w := range r.Warnings {
-			if strings.Contains(w, "resumed with other matrix products (openblas of another machine, then ") {
+			if strings.Contains(w, "resumed with another BLAS library, openblas of another machine, then ") {
 				warned++
 			}
 		}

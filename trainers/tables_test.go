@@ -183,10 +183,10 @@ func TestRefusalsOfOrderedCategories(t *testing.T) {
 		spec trainers.Spec
 		want string
 	}{
-		"method":      {trainers.Spec{Transform: ordinal, Network: network(), Steps: engine.Config{Method: "var"}}, "take em-latent"},
+		"method":      {trainers.Spec{Transform: ordinal, Network: network(), Steps: engine.Config{Method: "var"}}, "use em-latent"},
 		"no ordinal":  {trainers.Spec{Network: network(), Steps: engine.Config{Method: "em-latent"}}, "Spec.Transform=ordinal"},
 		"model":       {trainers.Spec{Transform: ordinal, Model: trainers.ModelSpec{Kind: "quartic"}}, "Spec.Model.Kind gaussian"},
-		"bounds":      {trainers.Spec{Transform: ordinal, Network: network(), Domain: bounds}, "the latent number of a has no bounds"},
+		"bounds":      {trainers.Spec{Transform: ordinal, Network: network(), Domain: bounds}, "the categories of a cannot have bounds"},
 		"law":         {trainers.Spec{Transform: ordinal, Network: network(), Missingness: &missingness.Model{}}, "Spec.Missingness"},
 		"errors":      {trainers.Spec{Transform: ordinal, Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
 		"network's":   {trainers.Spec{Transform: ordinal, Network: network(), Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
@@ -591,13 +591,13 @@ const windowedBlock = 17 // rows
 func TestStreamedRefusals(t *testing.T) {
 	_, file, _ := normalFile(t, 500, "t.csv")
 	for words, s := range map[string]trainers.Spec{
-		"a network goes by all rows: take their moments":                                {Network: &regpath.Config{}},
-		"the chains of method em-chains keep numbers for each missing cell of each row": {Steps: engine.Config{Method: "em-chains"}},
-		"standard errors go by all rows":                                                {Inference: inference.Config{Kind: "robust"}, Steps: engine.Config{Method: "iw"}},
-		"npn of x2 goes by the ranks of all rows":                                       {Transform: transform.Spec{Columns: map[string]string{"x2": "npn"}}},
-		"a law of missing cells is estimated from all rows":                             {Missingness: &missingness.Model{Logistic: missingness.NewLogistic(3), Estimated: true}},
-		"lbfgs: it goes over all rows at each iteration, and those of a streamed file":  {Steps: engine.Config{Method: "exact"}, Descent: descent.Config{Optimiser: "lbfgs"}},
-		"full is for tables without missing cells":                                      {Steps: engine.Config{Method: "full"}},
+		"a network needs all rows in memory; compute moments": {Network: &regpath.Config{}},
+		"method em-chains keeps a chain for every row":        {Steps: engine.Config{Method: "em-chains"}},
+		"standard errors need all rows in memory":             {Inference: inference.Config{Kind: "robust"}, Steps: engine.Config{Method: "iw"}},
+		"npn of x2 needs the ranks of all rows":               {Transform: transform.Spec{Columns: map[string]string{"x2": "npn"}}},
+		"estimating the missingness mechanism needs all rows": {Missingness: &missingness.Model{Logistic: missingness.NewLogistic(3), Estimated: true}},
+		"lbfgs: each iteration needs all rows in memory":      {Steps: engine.Config{Method: "exact"}, Descent: descent.Config{Optimiser: "lbfgs"}},
+		"full is for tables without missing cells":            {Steps: engine.Config{Method: "full"}},
 	} {
 		_, err := streamed(t, file, windowedBlock, s, trainers.Run{})
 		require.ErrorContains(t, err, words)
