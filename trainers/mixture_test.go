@@ -22,7 +22,8 @@ import (
 	"missingscore/trainers/inference"
 )
 
-// cityTable has a number that depends on a city, another that depends on yes or no, and gaps.
+// cityTable has a number that depends on a city, another that depends on a binary column, and
+// missing cells.
 func cityTable(n int) *data.Table {
 	t := &data.Table{Names: []string{"city", "income", "yes", "size"}, N: n, D: 4, Levels: [][]string{{"Lima", "Oslo", "Rome"}, nil, {"no", "yes"}, nil},
 		Kinds: []data.Kind{data.Nominal, data.Number, data.Binary, data.Number}}
@@ -137,8 +138,8 @@ func TestMixtureWithLevels(t *testing.T) {
 	}
 }
 
-// Functions of numbers: log densities change by the logarithm of the derivative, and expectations are
-// means of draws.
+// With functions of columns, log densities change by the log derivative and expectations are means
+// of draws.
 func TestMixtureOfFunctions(t *testing.T) {
 	table := cityTable(200)
 	s := mixtureSpec
@@ -166,7 +167,7 @@ func TestMixtureOfFunctions(t *testing.T) {
 	}
 }
 
-// A run that was cut goes on with what it has, and gives the same bytes.
+// An interrupted run continues to the same bytes.
 func TestMixtureWithLevelsResumed(t *testing.T) {
 	table := cityTable(120)
 	whole, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{})
@@ -209,7 +210,7 @@ func TestMixtureUnseen(t *testing.T) {
 	require.Regexp(t, `^size: never observed among up to [23]\d % of the rows; `, r.Warnings[len(r.Warnings)-1])
 }
 
-// A mixture without enough components to have what the table shows is not reliable.
+// A mixture with too few components for the table is not reliable.
 func TestMixtureUnlikeItsTable(t *testing.T) {
 	s := mixtureSpec
 	s.Model.Options = json.RawMessage(`{"components":1}`)
@@ -255,7 +256,7 @@ func TestNominalColumnsAreNoNumbers(t *testing.T) {
 	}
 }
 
-// A model of numbers takes levels for the numbers 0, 1, …; what it draws of them is the nearest.
+// A model of numbers treats levels as 0, 1, …; draws are rounded to the nearest level.
 func TestLevelsAsNumbers(t *testing.T) {
 	table := cityTable(200)
 	numbers, err := table.Select([]string{"income", "yes", "size"})
@@ -281,8 +282,9 @@ func TestLevelsAsNumbers(t *testing.T) {
 	}
 }
 
-// A table of numbers is fitted by the likelihood, too: the mixture is at least as good as one normal, and
-// drawn rows have the table's means and correlations. Settings of scores lead to a fit by scores.
+// A table of numbers is fitted by EM: the mixture is at least as good as one normal, and drawn rows
+// have the table's means and correlations. Settings of score matching select a fit by score
+// matching.
 func TestMixtureOfNumbers(t *testing.T) {
 	rng := stream.New(8)
 	table := &data.Table{Names: []string{"x", "y", "z"}, N: 600, D: 3}
