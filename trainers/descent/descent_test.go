@@ -20,7 +20,7 @@ import (
 	"missingscore/trainers/evaluate"
 )
 
-// problem is a Gaussian's by a method, of a table of 1000 rows.
+// problem is the fit of a Gaussian by a method to a table of 1000 rows.
 func problem(t *testing.T, method string) descent.Problem {
 	t.Helper()
 	e, err := estimator.ByName(method)
@@ -48,7 +48,7 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, c, again)
 }
 
-// Settings that cannot be used are named, with their value.
+// Unusable settings are named with their value.
 func TestSettingErrors(t *testing.T) {
 	for _, c := range []struct {
 		config       descent.Config
@@ -73,7 +73,7 @@ func TestSettingErrors(t *testing.T) {
 	}
 }
 
-// Losses of 30 epochs: the last six against the six before.
+// The last six of 30 epochs against the six before.
 func TestTrend(t *testing.T) {
 	history := func(loss func(epoch int) float64) (h []descent.Record) {
 		for i := range 30 {
@@ -94,8 +94,7 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// What a fit by Adam says at its end, with rows held out: losses of 30 epochs, the best
-// after the tenth.
+// Verdicts of Adam with held-out rows: losses of 30 epochs, the best after the tenth.
 func TestVerdictByHeldOutRows(t *testing.T) {
 	for want, c := range map[string]struct {
 		patience int
@@ -121,13 +120,13 @@ func TestVerdictByHeldOutRows(t *testing.T) {
 	}
 }
 
-// A network whose held-out loss was least near where it began has not learned from its rows.
+// A network whose held-out loss was least near its start has not learned.
 func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
 	energy, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{4}}, stream.New(1))
 	require.NoError(t, err)
 	for _, c := range []struct {
-		steps     int     // of each epoch, the tenth being the best
-		rate      float64 // in the network's own
+		steps     int     // per epoch; the tenth epoch is the best
+		rate      float64 // relative to the network's default
 		converged bool
 	}{{9, 1, false}, {10, 1, true}, {9, 1.2, true}, {10, 0.9, false}} {
 		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: -7}}
@@ -140,7 +139,7 @@ func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
 			converged, verdict := f.Verdict()
 			require.Equal(t, c.converged, converged, verdict)
 			if !converged {
-				advice := map[int]string{20: "use more rows, a larger held-out share", 40: "allow more epochs"}[patience] // which ended it
+				advice := map[int]string{20: "use more rows, a larger held-out share", 40: "allow more epochs"}[patience] // by the reason for the end
 				require.Contains(t, verdict, fmt.Sprintf("NOT converged: the held-out loss was least after only %d steps; %s", 10*c.steps, advice))
 			}
 		}
@@ -160,7 +159,7 @@ func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
 	}
 }
 
-// A fit that diverged is not converged, however still it lies there.
+// A fit that diverged is not converged, even if its loss is constant.
 func TestVerdictOfAFitThatDiverged(t *testing.T) {
 	for before, want := range map[float64]bool{6.9: false, 7: false, 7.1: true, math.NaN(): false} {
 		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: 7}, Before: &before}
@@ -176,11 +175,11 @@ func TestVerdictOfAFitThatDiverged(t *testing.T) {
 	}
 }
 
-// Passes without a lower held-out loss are at least so many that a network makes 500 steps.
+// Patience is at least 500 steps for networks.
 func TestPatienceOfSmallTables(t *testing.T) {
 	energy, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{4}}, stream.New(1))
 	require.NoError(t, err)
-	for rows, want := range map[int]int{150: 250, 400: 125, 2000: 30, 100_000: 30} { // batches of 100 of nine tenths
+	for rows, want := range map[int]int{150: 250, 400: 125, 2000: 30, 100_000: 30} { // batches of 100 of nine tenths of the rows
 		p := problem(t, "iw")
 		p.Model, p.Rows = energy, rows
 		c, err := descent.Config{}.Resolve(p)
@@ -189,8 +188,7 @@ func TestPatienceOfSmallTables(t *testing.T) {
 	}
 }
 
-// What a minimisation says at its end: of rounding 1e-13 a relative gradient of 3e-7 is
-// as near as the loss tells.
+// Verdicts of a minimisation: with rounding 1e-13 a relative gradient of 3e-7 is converged.
 func TestVerdictOfAMinimisation(t *testing.T) {
 	for want, c := range map[string]struct {
 		gradient float64

@@ -16,7 +16,7 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// The text after --select is resolved already, or is refused.
+// A text after --select is either resolved or an error.
 func FuzzParseSelection(f *testing.F) {
 	fuzztest.Reader[Selection]{
 		Read: ParseSelection,
@@ -35,7 +35,7 @@ func FuzzParseSelection(f *testing.F) {
 	}.Fuzz(f)
 }
 
-// The text after --penalty is one, and comes again as it is written, or is refused.
+// A text after --penalty either round-trips or is an error.
 func FuzzParsePenalty(f *testing.F) {
 	fuzztest.Reader[Penalty]{
 		Read:    ParsePenalty,
@@ -46,7 +46,7 @@ func FuzzParsePenalty(f *testing.F) {
 	}.Fuzz(f)
 }
 
-// Auto is the penalty unless one is named, where it can be had.
+// auto is the default penalty if possible.
 func TestTheUsualPenalty(t *testing.T) {
 	_, table := testtables.Star(t, 4, 50, 0.3)
 	_, wide := testtables.Star(t, usualColumns+1, 20, 0.1)
@@ -78,7 +78,7 @@ func TestTheUsualPenalty(t *testing.T) {
 	}
 }
 
-// Each refusal names the setting and its value, and says why.
+// Each error names the setting, its value and the reason.
 func TestRefusals(t *testing.T) {
 	_, table := testtables.Star(t, 4, 50, 0.3)
 	_, few := testtables.Star(t, 4, 7, 0)
