@@ -52,7 +52,7 @@ func (s Spec) check() error {
 	case s.Descent != descent.Config{}:
 		return setting.Errorf("descent", "", "Descent configures fits of parameters, not networks; leave Descent out")
 	case s.Truth != nil:
-		return fmt.Errorf("Spec.Truth is for fits of parameters; compare a network by NetworkResult.Rates")
+		return fmt.Errorf("a truth is for fits of parameters; compare a network by NetworkResult.Rates")
 	}
 	return nil
 }
