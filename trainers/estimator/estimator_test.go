@@ -15,7 +15,7 @@ import (
 	"missingscore/trainers/source"
 )
 
-// What the methods can do follows from their parts.
+// The properties of the methods follow from their parts.
 func TestWhatFollowsFromTheParts(t *testing.T) {
 	type can struct{ draws, trains, proposes, density, normal, definite, complete, correctable bool }
 	want := []struct {
@@ -73,7 +73,7 @@ func (m scoreAlone) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return t
 }
 
-// fair is a model of missingness in which every cell is a fair coin.
+// fair is a missingness mechanism with probability ½ for every cell.
 func fair() model.Missingness {
 	return &model.LogisticMissingness{Intercept: graph.NewParam("a", 1, 2), Slope: graph.NewParam("b", 2, 2)}
 }
@@ -92,7 +92,7 @@ func TestFor(t *testing.T) {
 		{g, losses.Sliced{Directions: losses.Basis}, "exact-mc"},
 		{g, losses.ObjectiveFor(box, domain.Weight{}), "exact-mc"},
 		{model.NewGaussian(2, model.Natural), losses.Classical{}, "exact-mc"},
-		{model.NewQuartic(2), losses.Classical{}, "exact"}, // which its Check refuses
+		{model.NewQuartic(2), losses.Classical{}, "exact"}, // an error of its Check
 		{joint, losses.Classical{}, "exact"},
 	} {
 		e, err := estimator.ByName("exact")

@@ -10,7 +10,7 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// A method falls back on another where its closed form ends.
+// A method falls back to another if it has no closed form.
 func ExampleEstimator_For() {
 	m := model.NewGaussian(2, model.CholeskyFactor)
 	exact, err := estimator.ByName("exact")
