@@ -358,9 +358,9 @@ func TestFolderName(t *testing.T) {
 func TestPairsNeverTogether(t *testing.T) {
 	table := filepath.Join(t.TempDir(), "t.csv")
 	for text, want := range map[string]string{
-		"a,b\n1,\n,2\n3,\n,5\n":                                     "t.csv: a and b are never observed in the same row, and no other pair is: the table says nothing of a network",
-		"a,b,c\n1,,\n,2,\n3,,\n,5,\n,,1\n,,2\n":                     "t.csv: a and b; a and c; b and c are never observed in the same row, and no other pair is",
-		"a,b\n1,1\n-1,1\n1,-1\n-1,-1\n":                             "no two columns vary together at all: the network is empty at every λ",
+		"a,b\n1,\n,2\n3,\n,5\n":                                     "t.csv: a and b are never observed in the same row, nor is any other pair; a network needs rows with two or more values",
+		"a,b,c\n1,,\n,2,\n3,,\n,5,\n,,1\n,,2\n":                     "t.csv: a and b; a and c; b and c are never observed in the same row, nor is any other pair",
+		"a,b\n1,1\n-1,1\n1,-1\n-1,-1\n":                             "no two columns are correlated, so the network is empty at every λ",
 		"a,b,c,d\n1,,,\n2,,,\n,1,,\n,2,,\n,,1,\n,,2,\n,,,1\n,,,2\n": "a and b; a and c; a and d; b and c; 2 more pairs of columns are never observed",
 	} {
 		require.NoError(t, os.WriteFile(table, []byte(text), 0o600))

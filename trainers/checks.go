@@ -27,31 +27,32 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// check refuses names of parts that a saved model could not be read by, and what a network cannot have.
+// check returns an error if a saved model could not be read back, or if a setting does not apply to
+// networks.
 func (s Spec) check() error {
 	unread := func(field, kind, registry string) error {
-		return setting.Errorf(field, kind, "a saved one could not be read: register the name in %s, or leave Kind out", registry)
+		return setting.Errorf(field, kind, "a saved model could not be read back; register the name in %s or leave Kind out", registry)
 	}
 	imputer := s.Steps.Imputer
 	switch {
 	case s.Model.New != nil && s.Model.Kind != "" && model.Models[s.Model.Kind] == nil:
 		return unread("model", s.Model.Kind, "model.Models")
 	case s.Model.New != nil && s.Model.Options != nil:
-		return setting.Errorf("model", s.Model.Kind, "ModelSpec.New makes the model, and has no use for Options: leave one of the two out")
+		return setting.Errorf("model", s.Model.Kind, "ModelSpec.New makes the model and ignores Options; leave one of the two out")
 	case imputer.New != nil && imputer.Options != nil:
-		return setting.Errorf("imputer", imputer.Kind, "ImputerSpec.New makes the imputer, and has no use for Options: leave one of the two out")
+		return setting.Errorf("imputer", imputer.Kind, "ImputerSpec.New makes the imputer and ignores Options; leave one of the two out")
 	case imputer.New != nil && imputer.Kind != "" && nets.Imputers[imputer.Kind] == nil:
 		return unread("imputer", imputer.Kind, "nets.Imputers")
 	case s.Network == nil:
 		return nil
 	case s.Model.New != nil || s.Model.Kind != DefaultModel:
-		return &setting.Error{Field: "model", Value: s.Model.Kind, Allowed: "a network is of a Gaussian model"}
+		return &setting.Error{Field: "model", Value: s.Model.Kind, Allowed: "a network needs the model gaussian"}
 	case s.Objective.New != nil || s.Objective.Kind != "auto":
-		return &setting.Error{Field: "objective", Value: s.Objective.Kind, Allowed: "a network has the objective auto"}
+		return &setting.Error{Field: "objective", Value: s.Objective.Kind, Allowed: "a network needs the objective auto"}
 	case s.Descent != descent.Config{}:
-		return setting.Errorf("descent", "", "it is of fits of parameters, and Network asks for a network, whose settings are in it: leave Descent out")
+		return setting.Errorf("descent", "", "Descent configures fits of parameters, not networks; leave Descent out")
 	case s.Truth != nil:
-		return fmt.Errorf("a network is compared with its truth afterwards, by NetworkResult.Rates")
+		return fmt.Errorf("a truth is for fits of parameters; compare a network by NetworkResult.Rates")
 	}
 	return nil
 }
@@ -63,7 +64,7 @@ func checkEstimator(p *Prepared, e estimator.Estimator) error {
 	return cmp.Or(checkKindOfTable(p, e), checkByMoments(p, e), checkStreamed(p, e), e.CheckTable(p.Table))
 }
 
-// Allows reports whether an estimator can make this estimate.
+// Allows reports whether estimator e supports this estimate.
 func (p *Prepared) Allows(e estimator.Estimator) bool {
 	if p.mixed() != nil {
 		return e.Name == p.Estimator.Name
@@ -71,26 +72,26 @@ func (p *Prepared) Allows(e estimator.Estimator) bool {
 	return checkKindOfTable(p, e) == nil && byMoments(e, p.original.Counted) && e.Check(p.Model, p.objective, p.Support) == nil && e.CheckTable(p.Table) == nil
 }
 
-// checkKindOfTable refuses an estimator of numbers for ordered categories, and the other way
-// round, and one of networks for a fit of parameters.
+// checkKindOfTable returns an error if e does not support the table's kinds of columns, or is for
+// networks only and the fit is of parameters.
 func checkKindOfTable(p *Prepared, e estimator.Estimator) error {
 	switch {
 	case p.wide && !e.NeedsOrdinal():
-		return setting.Errorf("method", e.Name, "it takes cells for numbers, and columns have levels without an order; take em-latent")
+		return setting.Errorf("method", e.Name, "the method needs numbers, but some columns have unordered levels; use em-latent")
 	case p.wide:
 	case p.Table.Cuts != nil && !e.OfMatrix():
-		return setting.Errorf("method", e.Name, "it takes cells for numbers, and of ordered categories (%s) only intervals are known; take em-latent, or pairwise, or leave Spec.Transform=ordinal out", p.Transform.Describe(p.Table.Names))
+		return setting.Errorf("method", e.Name, "the method needs numbers, not ordered categories (%s); use em-latent or pairwise, or leave Spec.Transform=ordinal out", p.Transform.Describe(p.Table.Names))
 	case p.Table.Cuts == nil && e.NeedsOrdinal():
-		return setting.Errorf("method", e.Name, "it is for tables with ordered categories, and none are named (Spec.Transform=ordinal); take em-exact")
+		return setting.Errorf("method", e.Name, "the table has no ordered categories; use em-exact, or name them by Spec.Transform=ordinal")
 	case e.NeedsOrdinal():
 	case e.OfMatrix() && p.Spec.Network == nil:
-		return setting.Errorf("method", e.Name, "it goes by moments of pairs of columns, and is for networks (the command network); take em-exact, or exact")
+		return setting.Errorf("method", e.Name, "the method is for networks only; use em-exact or exact, or the command network")
 	}
 	return nil
 }
 
-// checkSettings refuses numbers that cannot be, and what is not known of a table of this size or
-// with these weights. It fills in the defaults of Spec.Inference.
+// checkSettings checks the settings against the size, weights and moments of the table and fills in
+// the defaults of Spec.Inference.
 func checkSettings(p *Prepared) error {
 	s := &p.Spec
 	if err := cmp.Or(s.Steps.Check(), setting.NotNegative(setting.Field{Name: "g_cap", Value: s.Weight.Cap})); err != nil {
@@ -113,7 +114,7 @@ func checkSettings(p *Prepared) error {
 	}
 	t := p.original
 	if pairs := t.NeverTogether(); len(pairs) > 0 && len(pairs) == t.D*(t.D-1)/2 {
-		return fmt.Errorf("%s are never observed in the same row, and no other pair is: the table says nothing of a network; rows that have two values or more are needed", diagnose.PairsText(t, pairs))
+		return fmt.Errorf("%s are never observed in the same row, nor is any other pair; a network needs rows with two or more values", diagnose.PairsText(t, pairs))
 	}
 	return nil
 }
@@ -131,24 +132,23 @@ func checkOrdinal(s Spec, t *data.Table, columns []int) error {
 	}
 	switch {
 	case s.Model.New != nil || s.Model.Kind != DefaultModel:
-		return refused("ordered categories are taken for intervals of a normal number, and the model is another: take Spec.Model.Kind gaussian, or leave Spec.Transform=ordinal out, which makes them numbers")
+		return refused("ordered categories need the model gaussian; use Spec.Model.Kind gaussian, or leave Spec.Transform=ordinal out to treat them as numbers")
 	case s.Missingness != nil:
-		return refused("ordered categories go with cells missing at random, and a law of missing cells is known (Spec.Missingness): leave one of the two out")
+		return refused("ordered categories cannot be combined with Spec.Missingness; leave one of the two out")
 	case s.Network == nil && s.Inference.Asked():
-		return refused("parameters of a latent normal have no standard errors here: leave Spec.Inference out, or take the command network with Spec.Inference bootstrap=N")
+		return refused("a latent normal model has no standard errors; leave Spec.Inference out, or use the command network with Spec.Inference bootstrap=N")
 	case s.Network == nil && s.Descent != descent.Config{Optimiser: s.Descent.Optimiser}, s.Network == nil && s.Descent.Optimiser != "" && s.Descent.Optimiser != "auto":
-		return refused("a latent normal is fitted by stochastic EM, which has neither an optimiser nor its settings: leave Spec.Descent.Optimiser, Spec.Descent.Iterations, Spec.Descent.Tolerance, Spec.Descent.Epochs, Spec.Descent.Rate, Spec.Descent.Validation and Spec.Descent.Patience out")
+		return refused("a latent normal model is fitted by stochastic EM, without an optimiser; leave Spec.Descent.Optimiser, Spec.Descent.Iterations, Spec.Descent.Tolerance, Spec.Descent.Epochs, Spec.Descent.Rate, Spec.Descent.Validation and Spec.Descent.Patience out")
 	}
 	for _, j := range columns {
 		if s.Domain != nil && s.Domain.BoundedColumn(j) {
-			return refused("the latent number of " + t.Names[j] + " has no bounds, and its categories are those of the table: leave the bounds of this column out (Spec.Domain.Lower, Spec.Domain.Upper, Spec.Domain)")
+			return refused("the categories of " + t.Names[j] + " cannot have bounds; leave the bounds of this column out (Spec.Domain.Lower, Spec.Domain.Upper, Spec.Domain)")
 		}
 	}
 	return nil
 }
 
-// A table of counted rows holds the moments of rows (data/moments), not the rows.
-const takeTable = "take the table itself in place of its moments"
+const takeTable = "use the table itself instead of its moments"
 
 func checkCounted(t *data.Table, s Spec) error {
 	if t.Counted == nil {
@@ -156,42 +156,42 @@ func checkCounted(t *data.Table, s Spec) error {
 	}
 	switch {
 	case s.Model.New != nil || s.Model.Kind != DefaultModel:
-		return setting.Errorf("model", s.Model.Kind, "moments of rows tell of the gaussian model only: %s", takeTable)
+		return setting.Errorf("model", s.Model.Kind, "moments suffice for the model gaussian only; %s", takeTable)
 	case s.Domain.Bounded():
-		return setting.Errorf("domain", "", "on a support the loss depends on rows, not on their moments: %s", takeTable)
+		return setting.Errorf("domain", "", "with a support the loss needs the rows; %s", takeTable)
 	case s.Missingness != nil:
-		return setting.Errorf("missingness", "", "a law of missing cells is of rows, not of their moments: %s", takeTable)
+		return setting.Errorf("missingness", "", "a missingness mechanism needs the rows; %s", takeTable)
 	case s.Transform.Others == transform.OrdinalKind || slices.Contains(slices.Collect(maps.Values(s.Transform.Columns)), transform.OrdinalKind):
-		return setting.Errorf("ordinal", "", "moments are means and products of numbers, and how often each category was seen is not in them: %s", takeTable)
+		return setting.Errorf("ordinal", "", "moments contain no counts of categories; %s", takeTable)
 	case len(s.Transform.Columns) > 0 || s.Transform.Others != "":
-		return setting.Errorf("transform", "", "moments cannot be transformed: transform the table before its moments are taken, or %s", takeTable)
+		return setting.Errorf("transform", "", "moments cannot be transformed; transform the table before you compute its moments, or %s", takeTable)
 	case s.KeepUnits:
-		return setting.Errorf("keep_units", true, "moments are standardised: %s", takeTable)
+		return setting.Errorf("keep_units", true, "moments are always standardised; %s", takeTable)
 	case s.Network == nil && s.Inference.Asked():
-		return setting.Errorf("inference", s.Inference.Kind, "errors by the rows need rows: %s", takeTable)
+		return setting.Errorf("inference", s.Inference.Kind, "robust standard errors need the rows; %s", takeTable)
 	case s.Network == nil && s.Descent.Validation != nil && *s.Descent.Validation > 0:
-		return setting.Errorf("validation", *s.Descent.Validation, "moments have no rows to hold out: %s", takeTable)
+		return setting.Errorf("validation", *s.Descent.Validation, "moments have no rows to hold out; %s", takeTable)
 	case s.Network == nil && s.Descent.Optimiser == "adam":
-		return setting.Errorf("optimiser", "adam", "it goes by batches of rows: leave it out, or %s", takeTable)
+		return setting.Errorf("optimiser", "adam", "adam needs batches of rows; leave it out, or %s", takeTable)
 	case s.Network == nil:
 		return nil
 	}
 	n, c := s.Network, s.Inference
 	switch asks := c.Asked() || n.Select.ByTests(); {
 	case n.Select.Resamples():
-		return setting.Errorf("select", n.Select.Kind, "it divides the rows, and moments have none to divide: take ebic or fdr, or %s", takeTable)
+		return setting.Errorf("select", n.Select.Kind, "this selection needs the rows; use ebic or fdr, or %s", takeTable)
 	case c.Stability > 0:
-		return setting.Errorf("stability", c.Stability, "it leaves rows out, and moments have none: %s", takeTable)
+		return setting.Errorf("stability", c.Stability, "stability needs the rows; %s", takeTable)
 	case c.Asked() && (c.Kind == debias.Robust || inference.Kinds[c.Kind].Resamples):
-		return setting.Errorf("inference", c.Kind, "it goes by the rows, and moments have none: take Spec.Inference model, or %s", takeTable)
+		return setting.Errorf("inference", c.Kind, "this inference needs the rows; use Spec.Inference model, or %s", takeTable)
 	case asks && t.D > debias.DirectColumns:
-		return setting.Errorf("inference", c.Kind, "of more than %d columns it goes by the rows, and moments have none: %s", debias.DirectColumns, takeTable)
+		return setting.Errorf("inference", c.Kind, "with more than %d columns inference needs the rows; %s", debias.DirectColumns, takeTable)
 	}
 	return nil
 }
 
-// byMoments reports whether an estimator's loss of a normal model depends on the rows by the
-// moments that the table has; always of a table of rows.
+// byMoments reports whether a Gaussian loss of e depends on the rows only through the moments in c;
+// true if c is nil.
 func byMoments(e estimator.Estimator, c *data.Counted) bool {
 	switch needs := e.Loss.Needs(); {
 	case c == nil || e.OfMatrix():
@@ -207,7 +207,7 @@ func checkByMoments(p *Prepared, e estimator.Estimator) error {
 	c := p.original.Counted
 	if byMoments(e, c) {
 		if _, classical := p.objective.(losses.Classical); c != nil && !classical {
-			return setting.Errorf("objective", p.Spec.Objective.Kind, "with it a loss depends on more of the rows than their moments: take classical, or %s", takeTable)
+			return setting.Errorf("objective", p.Spec.Objective.Kind, "this objective needs the rows; use classical, or %s", takeTable)
 		}
 		return nil
 	}
@@ -218,9 +218,9 @@ func checkByMoments(p *Prepared, e estimator.Estimator) error {
 		}
 	}
 	if c.Pairs != nil {
-		return setting.Errorf("method", e.Name, "the file has moments of pairs of columns alone (moments.Options.Pairs), which %s goes by: take it (the command network), or %s", strings.Join(names, ", "), takeTable)
+		return setting.Errorf("method", e.Name, "the file has moments of pairs only; use %s with the command network, or %s", strings.Join(names, ", "), takeTable)
 	}
-	return setting.Errorf("method", e.Name, "it goes by more of the rows than their moments: take %s, or %s", strings.Join(names, ", "), takeTable)
+	return setting.Errorf("method", e.Name, "the method needs the rows; use %s, or %s", strings.Join(names, ", "), takeTable)
 }
 
 func checkStreamed(p *Prepared, e estimator.Estimator) error {
@@ -229,15 +229,15 @@ func checkStreamed(p *Prepared, e estimator.Estimator) error {
 	case p.file == nil:
 		return nil
 	case e.Source.Memory != nil:
-		return notStreamed(fmt.Sprintf("the chains of method %s keep numbers for each missing cell of each row: take em-var, em-full or another method without chains", e.Name))
+		return notStreamed(fmt.Sprintf("method %s keeps a chain for every row; use em-var, em-full or another method without chains", e.Name))
 	case s.Inference.Asked():
-		return notStreamed("standard errors go by all rows: leave Spec.Inference out")
+		return notStreamed("standard errors need all rows in memory; leave Spec.Inference out")
 	case p.missingness != nil && p.missingness.Estimated:
-		return notStreamed("a law of missing cells is estimated from all rows: estimate it from a part of them, and give it by Spec.Missingness FILE")
+		return notStreamed("estimating the missingness mechanism needs all rows in memory; estimate it from a sample of the rows and give it by Spec.Missingness FILE")
 	}
 	for j, f := range p.Transform {
 		if f != nil && transform.Kinds[f.Kind()].ByRanks {
-			return notStreamed(fmt.Sprintf("%s of %s goes by the ranks of all rows: take log, sqrt or another function, or none", f.Kind(), p.Table.Names[j]))
+			return notStreamed(fmt.Sprintf("%s of %s needs the ranks of all rows; use log, sqrt, another function or none", f.Kind(), p.Table.Names[j]))
 		}
 	}
 	return nil
@@ -245,8 +245,8 @@ func checkStreamed(p *Prepared, e estimator.Estimator) error {
 
 func notStreamed(why string) error { return &setting.Error{Field: "stream", Allowed: why} }
 
-// checkWeights refuses networks of weighted rows (docs/theory/weights.md) that need rows to count
-// alike.
+// checkWeights returns an error for networks that do not support row weights
+// (docs/theory/weights.md).
 func checkWeights(p *Prepared) error {
 	s := p.Spec
 	asks := s.Inference.Asked() && !inference.Kinds[s.Inference.Kind].Resamples || s.Network.Select.ByTests()
@@ -254,11 +254,11 @@ func checkWeights(p *Prepared) error {
 	switch {
 	case p.original.Weights == nil:
 	case p.Support.Bounded():
-		why = "a network on a support is chosen by losses of completed rows, which count alike: take the command fit for its parameters"
+		why = "a network with a support cannot use weights; use the command fit"
 	case s.Missingness != nil:
-		why = "a network with a law of missing cells is chosen by losses of rows, which count alike: take the command fit for its parameters"
+		why = "a network with Spec.Missingness cannot use weights; use the command fit"
 	case asks && p.Table.D > debias.DirectColumns:
-		why = fmt.Sprintf("standard errors of more than %d columns are of rows that count alike: take Spec.Inference bootstrap=N", debias.DirectColumns)
+		why = fmt.Sprintf("standard errors of more than %d columns cannot use weights; use Spec.Inference bootstrap=N", debias.DirectColumns)
 	}
 	if why == "" {
 		return nil
@@ -266,8 +266,8 @@ func checkWeights(p *Prepared) error {
 	return setting.Errorf("weights", "", "%s, or leave the weights out", why)
 }
 
-// checkInference fills in the defaults of Spec.Inference for a network and refuses kinds that do
-// not go with the estimator, the support or a known law.
+// checkInference fills in the defaults of Spec.Inference for a network and checks it against the
+// estimator, the support and the missingness mechanism.
 func checkInference(p *Prepared) (err error) {
 	c, byTests := &p.Spec.Inference, p.Spec.Network.Select.ByTests()
 	if c.Kind == inference.Auto {
@@ -275,7 +275,7 @@ func checkInference(p *Prepared) (err error) {
 	}
 	if byTests {
 		if err := inference.Kinds[testKind(p)].Check(p.Estimator, p.Support); err != nil {
-			return setting.Errorf("select", p.Spec.Network.Select.Kind, "pairs are tested by Spec.Inference %s, which method %s lacks: take Spec.Network.Select ebic or Spec.Steps.Method em-exact", testKind(p), p.Estimator.Name)
+			return setting.Errorf("select", p.Spec.Network.Select.Kind, "it needs Spec.Inference %s, which method %s lacks; use Spec.Network.Select ebic or Spec.Steps.Method em-exact", testKind(p), p.Estimator.Name)
 		}
 		if !c.Asked() {
 			c.Kind = testKind(p)
@@ -291,7 +291,7 @@ func checkInference(p *Prepared) (err error) {
 	for _, name := range kinds {
 		kind := inference.Kinds[name]
 		if p.missingness != nil && kind.NoLaw {
-			return setting.Errorf("inference", name, "it is not for tables whose cells are missing by a known law: take Spec.Inference bootstrap=N")
+			return setting.Errorf("inference", name, "it cannot be combined with Spec.Missingness; use Spec.Inference bootstrap=N")
 		}
 		if err := kind.Check(p.Estimator, p.Support); err != nil {
 			return err
@@ -300,10 +300,10 @@ func checkInference(p *Prepared) (err error) {
 	return nil
 }
 
-// automaticColumns is the largest number of columns for which inference "auto" gives intervals.
+// automaticColumns is the largest number of columns with intervals by default.
 const automaticColumns = 100
 
-// automatic resolves inference "auto"; why says in words why it is none.
+// automatic resolves inference "auto"; why is the reason for inference.None.
 func automatic(p *Prepared) (kind, why string) {
 	kind = debias.Robust
 	if p.original.Counted != nil {
@@ -311,17 +311,17 @@ func automatic(p *Prepared) (kind, why string) {
 	}
 	switch t := p.Table; {
 	case t.D > automaticColumns:
-		return inference.None, fmt.Sprintf("they take long for more than %d columns: Spec.Inference %s", automaticColumns, kind)
+		return inference.None, fmt.Sprintf("they are slow for more than %d columns; add Spec.Inference %s", automaticColumns, kind)
 	case p.missingness != nil || inference.Kinds[kind].Check(p.Estimator, p.Support) != nil:
-		return inference.None, fmt.Sprintf("for method %s they come from resamples: Spec.Inference bootstrap=500", p.Estimator.Name)
+		return inference.None, fmt.Sprintf("method %s needs resamples; add Spec.Inference bootstrap=500", p.Estimator.Name)
 	case !debias.Enough(t):
-		return inference.None, fmt.Sprintf("the table has too few rows for %d columns: Spec.Inference %s gives rough ones", t.D, kind)
+		return inference.None, fmt.Sprintf("the table has too few rows for %d columns; Spec.Inference %s gives rough ones", t.D, kind)
 	}
 	return kind, ""
 }
 
-// testKind is the kind of inference whose tests choose edges: the kind that is asked for if it has
-// p values, else robust, or model for moments, which have no rows.
+// testKind is the kind of inference whose tests choose edges: the requested kind if it gives p
+// values, else robust, or model for moments.
 func testKind(p *Prepared) string {
 	switch c := p.Spec.Inference; {
 	case c.Asked() && !inference.Kinds[c.Kind].Resamples:
@@ -332,8 +332,8 @@ func testKind(p *Prepared) string {
 	return debias.Robust
 }
 
-// checkParameters fills in the defaults of Spec.Inference for a fit of parameters and refuses fits
-// without standard errors.
+// checkParameters fills in the defaults of Spec.Inference for a fit of parameters and returns an
+// error if the fit has no standard errors.
 func checkParameters(p *Prepared) (err error) {
 	c := &p.Spec.Inference
 	if !c.Asked() && c.Stability == 0 {
@@ -343,7 +343,7 @@ func checkParameters(p *Prepared) (err error) {
 		return err
 	}
 	if p.Spec.Descent.Penalty.Asked() {
-		return setting.Errorf("inference", c.Kind, "its standard errors are of a minimum of the loss alone, and a penalty moves the fit away from it; leave one of the two out")
+		return setting.Errorf("inference", c.Kind, "standard errors cannot be combined with a penalty; leave one of the two out")
 	}
 	if err := sandwich.Check(*c, sandwich.Fit{
 		Estimator: p.Estimator, Model: p.Model, Kind: p.Spec.Model.Kind, Objective: p.objective, Table: p.Table,
@@ -355,16 +355,15 @@ func checkParameters(p *Prepared) (err error) {
 	return err
 }
 
-// Memory of an estimate, in numbers of 8 bytes, as measured, with the standardised copy and the batches
-// (10⁵ rows of 20 columns: 186 MB; 2000 columns along 100 λ: 2.0 GB).
+// Memory of an estimate in float64 numbers, measured with the standardised copy and the batches.
 const (
-	cellNumbers      = 12 // a cell
-	laterCellNumbers = 4  // a cell of rows beyond manyRows, for expectations in closed form
+	cellNumbers      = 12 // per cell
+	laterCellNumbers = 4  // per cell of rows beyond manyRows, for expectations in closed form
 	manyRows         = 100_000
-	pairNumbers      = 15 // a pair of columns, for a model with a matrix; and half of one at each λ that is kept
-	chainNumbers     = 3  // a number of a chain: itself, in the state, and in the state of the best epoch
-	matrixNumbers    = 7  // a pair, for methods of one matrix: with ordered categories or few columns; else see pairmoments.Needed
-	filedNumbers     = 4  // a pair, where the matrix came as a file of moments
+	pairNumbers      = 15 // per pair of columns for a model with a matrix; half of it per stored λ
+	chainNumbers     = 3  // per number of a chain: the chain, the state and the state of the best epoch
+	matrixNumbers    = 7  // per pair, for methods of one matrix with ordered categories or few columns; else pairmoments.Needed
+	filedNumbers     = 4  // per pair, if moments were read from a file
 )
 
 func rowNumbers(p *Prepared) float64 {
@@ -396,18 +395,18 @@ func checkMemory(p *Prepared) error {
 		if c := t.Counted; c != nil && c.Pairs != nil {
 			numbers += filedNumbers * d * d
 		}
-		if s.Network.Select.Resamples() { // moments of each worker's rows and of those held out, and counts of pairs at each λ
+		if s.Network.Select.Resamples() { // moments of each worker's rows and held-out rows, and counts of pairs at each λ
 			numbers += (2*float64(workers) + lambdas/2) * d * d
 		}
 	default:
-		if p.file != nil { // two windows, with a byte for each mark
+		if p.file != nil { // two windows, with a byte per mark
 			numbers += 9. / 8 * d * math.Min(float64(t.PassRows()), 2*rows.WindowBlocks*float64(p.file.file.BlockRows))
 		}
 		if normal || s.Network != nil {
 			numbers += (pairNumbers + lambdas/2) * d * d
 		}
 	}
-	if again := s.Inference.Resamples + s.Inference.Stability; again > 0 { // a table, a model and a path for each worker; a number and its place for each pair of a network
+	if again := s.Inference.Resamples + s.Inference.Stability; again > 0 { // a table, a model and a path per worker; a number and its index per pair of a network
 		numbers *= 1 + float64(min(workers, again))
 		numbers += float64(again) * d * (d - 1)
 		return memory.Check(8*numbers, "choose columns (ReadOptions.Columns), fewer workers (Spec.Steps.Workers) or resamples", "%d resamples of a network of %d columns from %d rows", again, t.D, n)

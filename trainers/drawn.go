@@ -16,14 +16,13 @@ import (
 	"missingscore/trainers/mixed"
 )
 
-// heldRows of the table, at most, are what drawn rows are held against.
+// heldRows is the largest number of table rows that drawn rows are compared with.
 const heldRows = 1000
 
-// checkDraws draws rows from a fitted model other than a normal one, holds them against the table, and marks a
-// result whose rows are unlike it. An energy gets its tilt before, and another one if its rows are unlike the
-// table: by a mixture of the table and another of these rows, so that a mode where the table has no rows is a
-// component.
-// A model with a known law of missing cells is not checked.
+// checkDraws compares rows drawn from a fitted model with the table and marks the result if they
+// differ. It skips normal models and models with a missingness mechanism. An energy gets a tilt
+// first. If its rows still differ, it gets a second tilt by a mixture fitted to the table and to
+// these rows.
 func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if _, normal := model.AsNormal(r.Model.Model); normal || r.Network != nil || r.Model.Missingness != nil {
 		return nil
@@ -44,7 +43,7 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 		case errors.Is(err, fitted.ErrUnchecked):
 			return nil
 		case err != nil:
-			r.Warnings = append(r.Warnings, fmt.Sprintf("rows drawn from the model are not compared with the table: %v", err))
+			r.Warnings = append(r.Warnings, fmt.Sprintf("drawn rows were not compared with the table: %v", err))
 			return nil
 		}
 		if !tilted || len(r.Model.Check.Off) == 0 || round == tiltRounds {
@@ -69,14 +68,14 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 		advice = fmt.Sprintf(`more components (Spec.Model.Options '{"components":%d}')`, 2*len(own.Weights))
 	}
 	r.Converged = false
-	r.Verdict = fmt.Sprintf("NOT reliable: rows drawn from the model are unlike the table: %s; try %s. The fit itself: %s", strings.Join(off, "; "), advice, r.Verdict)
+	r.Verdict = fmt.Sprintf("NOT reliable: rows drawn from the model differ from the table: %s; try %s. The fit: %s", strings.Join(off, "; "), advice, r.Verdict)
 	return nil
 }
 
 const tiltRounds = 3
 
-// checkOnce makes the Check of a model, and the tilt of an energy, by a mixture: one fitted to the table where it
-// is nil. It gives the rows drawn, in the units of the model.
+// checkOnce sets the Check of a model, and the tilt of an energy. If *by is nil it fits that
+// mixture to the table. drawn holds the rows in the units of the model, row-major.
 func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (drawn []float64, err error) {
 	var completed *fitted.Completed
 	if own, ok := s.Model.(*model.Mixed); ok {
@@ -103,7 +102,7 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 		return nil, err
 	}
 	values, shown, modes := completed.Values, drawn, completed.Mixture
-	if s.Transform != nil { // modes are those of the transformed columns
+	if s.Transform != nil { // modes are in transformed columns
 		shown, modes = slices.Clone(drawn), nil
 		s.Transform.Restore(values)
 		s.Transform.Restore(shown)
@@ -112,7 +111,7 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 	return drawn, nil
 }
 
-// someRows are all rows of a table, or heldRows of many, drawn by their weights.
+// someRows returns all rows of a table, or heldRows of them drawn by their weights.
 func someRows(t *data.Table, seed uint64) *data.Table {
 	if t.N <= heldRows && t.Weights == nil {
 		return t
@@ -133,7 +132,7 @@ func someRows(t *data.Table, seed uint64) *data.Table {
 	return &out
 }
 
-// resampled are n indices drawn systematically by weights, from a uniform number.
+// resampled returns n row indices from systematic resampling by weights; u is uniform in [0, 1).
 func resampled(weights []float64, n int, u float64) (rows []int) {
 	total := 0.0
 	for _, w := range weights {

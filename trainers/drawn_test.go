@@ -18,7 +18,7 @@ import (
 	"missingscore/trainers/mixed"
 )
 
-// Drawn rows with the table's means and without its correlation, or with another deviation, are unlike it.
+// Drawn rows that lack the table's correlation or have another deviation are detected.
 func TestUnlikeInSecondMoments(t *testing.T) {
 	table, rng := &data.Table{Names: []string{"x", "y"}, N: 500, D: 2}, stream.New(1)
 	for range table.N {
@@ -41,8 +41,8 @@ func TestUnlikeInSecondMoments(t *testing.T) {
 	require.Contains(t, unlike(), "the standard deviation of y is 1.03, drawn 1.5")
 }
 
-// twoNormals is a mixture of two normals on the line (0, 0)–(4, 0), and a table of it whose y is missing where x,
-// which is observed, is large.
+// twoNormals returns a mixture of two normals at (0, 0) and (4, 0), and a table of it whose y is
+// missing where the observed x is large.
 func twoNormals(t *testing.T, share float64, seed uint64) (*model.Mixed, *data.Table) {
 	m := model.NewMixed(2, []int{0, 0})
 	m.Weights = []float64{share, 1 - share}
@@ -65,7 +65,8 @@ func twoNormals(t *testing.T, share float64, seed uint64) (*model.Mixed, *data.T
 	return m, table
 }
 
-// density is a model as an expression alone, without an exact sampler: rows come from weighted draws and chains.
+// density is a model given as an expression, without an exact sampler: rows come from weighted
+// draws and chains.
 func density(m *model.Mixed) model.Model {
 	n, err := model.NewMixture(simulate.Mixture{Weights: m.Weights, Means: m.Means, Deviations: [][]float64{{1, 1}, {1, math.Sqrt(0.5)}}})
 	if err != nil {
@@ -74,8 +75,8 @@ func density(m *model.Mixed) model.Model {
 	return model.FromLogDensity(2, n.Params(), func(b *graph.Builder, x graph.Node) graph.Node { return n.Evaluate(b, x).LogDensity })
 }
 
-// A true model passes where cells are missing at random, though means of observed cells differ from its own; one
-// with other shares does not.
+// With cells missing at random a true model passes although observed means differ; a model with
+// other shares fails.
 func TestCheckUnderMAR(t *testing.T) {
 	slowtest.Skip(t, "15 s")
 	for seed := range uint64(20) {
@@ -93,7 +94,8 @@ func TestCheckUnderMAR(t *testing.T) {
 	}
 }
 
-// The same of a density without an exact sampler, which completes rows by weighted draws of a mixture.
+// As before for a density without an exact sampler, whose rows are completed by weighted draws of a
+// mixture.
 func TestCheckOfDensityUnderMAR(t *testing.T) {
 	slowtest.Skip(t, "15 s")
 	for seed := range uint64(20) {

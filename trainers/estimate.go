@@ -31,55 +31,54 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// Run says how an estimate is cut and taken up again.
+// Run configures saving, resuming and sharding of an estimate.
 type Run struct {
-	State *State             // where it starts; nil or a zero State: at the beginning. Without a penalty, Epochs and Iterations of Spec.Descent may be larger than those it was saved with
-	Save  func(*State) error // called when the state is worth saving; may be nil
-	Shard inference.Shard    // the resamples of a network to make here. The result of a shard has neither Network.Inference nor Network.Stability
+	State *State             // start; nil or zero: at the beginning. Without a penalty Epochs and Iterations of Spec.Descent may exceed the saved ones
+	Save  func(*State) error // called at points where the state can be saved; may be nil
+	Shard inference.Shard    // resamples of a network to compute here. The result of a shard has no Network.Inference and no Network.Stability
 
-	// InPlace standardises the table's columns where they stand, without a copy, and puts them back when the estimate is
-	// made, up to rounding, with 0 in missing cells. It has no effect on fits that need both tables: with standard errors,
-	// networks made again from other rows, a support or a law of missing cells.
+	// InPlace standardises the table's columns without a copy and restores them at the end, up to
+	// rounding, with 0 in missing cells. It is ignored by fits that need both tables: fits with
+	// standard errors, resampled networks, a support or a missingness mechanism.
 	InPlace bool
 }
 
 // Result is an estimate in the table's units.
 type Result struct {
-	Spec      Spec // with every default filled in
+	Spec      Spec // with all defaults filled in
 	Estimator estimator.Estimator
-	Model     *fitted.Saved // the model with what its use needs, as it is saved
-	Loss      float64       // reported loss: mean over rows, of a network over rows and columns
-	Size      float64       // effective sample size, mean over rows with gaps; NaN without weights
+	Model     *fitted.Saved // as saved
+	Loss      float64       // mean over rows; for a network over rows and columns
+	Size      float64       // effective sample size of draws, mean over rows with missing cells; NaN without weights
 	Converged bool
-	Verdict   string       // one sentence
-	Warnings  []string     // what the user should know
-	Mixing    *mcmc.Mixing // of chains that rows were completed from; nil for none
+	Verdict   string
+	Warnings  []string
+	Mixing    *mcmc.Mixing // of imputation chains; nil without chains
 
-	Assumption      losses.Assumption // of why cells are missing
-	MissingAtRandom []mcar.Column     // whether the table's gaps depend on other columns
+	Assumption      losses.Assumption
+	MissingAtRandom []mcar.Column // tests of missing completely at random, by column
 
-	History []descent.Record // of a fit, an epoch or iteration each
+	History []descent.Record // an entry per epoch or iteration; nil for a network
 	Final   descent.Record   // the History entry of the returned model
-	Network *NetworkResult   // of a network
-	Penalty *penalty.Outcome // of a fit with a penalty
+	Network *NetworkResult   // nil for a fit of parameters
+	Penalty *penalty.Outcome // nil without a penalty
 }
 
-// ErrUnits says that a fit of standardised columns has no parameters for the table's own.
-var ErrUnits = errors.New("the fitted parameters cannot be given in the table's units")
+// ErrUnits is returned if the fitted parameters have no equivalent in the table's units.
+var ErrUnits = errors.New("the fitted parameters cannot be converted to the table's units")
 
-var errNotDefinite = errors.New("the covariances of the latent numbers have no inverse: leave out columns that repeat others (ReadOptions.Exclude)")
+var errNotDefinite = errors.New("the latent covariance matrix is singular; leave out columns that repeat others by ReadOptions.Exclude")
 
-// Diverged reports whether an estimate failed because a number was no longer finite or a
-// distribution ceased to exist: other settings may help.
+// Diverged reports whether an estimate failed because a number was not finite or a distribution
+// ceased to exist. Other settings may help.
 func Diverged(err error) bool { return engine.Diverged(err) || errors.Is(err, ErrUnits) }
 
-// Estimate fits what a Spec says to a table with missing cells: columns, domain and
-// missingness are standardised together, and the result is in the table's units.
+// Estimate fits s to table t, standardises columns, domain and missingness together, and returns
+// the result in the table's units.
 //
-// When ctx is cancelled the state is saved and ctx's error returned. An
-// *engine.DivergedError comes with the state of the last good step; iterations after a
-// path that diverge leave the path's point as the result, not converged. A *StateError says that a
-// state breaks the estimate that goes on from it.
+// If ctx is cancelled, it saves the state and returns ctx's error. A fit that diverges returns an
+// *engine.DivergedError and saves the last finite state. If only the refinement after a path
+// diverges, the result is the path's point, not converged. A corrupt state gives a *StateError.
 func Estimate(ctx context.Context, t *data.Table, s Spec, run Run) (*Result, error) {
 	p, err := Prepare(t, s)
 	if err != nil {
@@ -88,7 +87,7 @@ func Estimate(ctx context.Context, t *data.Table, s Spec, run Run) (*Result, err
 	return p.Estimate(ctx, run)
 }
 
-// Estimate is the function Estimate after Prepare.
+// Estimate does the work of the function Estimate.
 func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error) {
 	setting.Default(&run.State, &State{})
 	if run.Save == nil {
@@ -112,7 +111,7 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error)
 		err = estimate()
 		return r, err
 	}
-	err = panics.Caught(estimate) // a damaged state may make it panic
+	err = panics.Caught(estimate) // a corrupt state may panic
 	var broken *panics.Error
 	if errors.As(err, &broken) {
 		return nil, &StateError{broken}
@@ -120,7 +119,7 @@ func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error)
 	return r, err
 }
 
-// fit standardises the columns and makes the estimate of them, without a judgement of it.
+// fit standardises the columns and returns the estimate without checks of the result.
 func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	if p.mixed() != nil {
 		return fitMixed(ctx, p, run)
@@ -154,9 +153,9 @@ func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	return fitParameters(ctx, p, q, scale, run)
 }
 
-// spread adds triangular noise, s(u + v − 1) of uniform u and v, to the observed cells of columns with ties, which
-// are taken as rounded to multiples of s: their density becomes the linear interpolation of the values' shares.
-// Without it the loss of a flexible model falls without end, as its density gathers at the values that occur.
+// spread adds triangular noise s(u + v − 1), with uniform u and v, to observed cells of columns
+// with ties, rounded to multiples of s. The density becomes the linear interpolation of the shares
+// of the values. Without noise the loss of a flexible model is unbounded below.
 func spread(t *data.Table, seed uint64) *data.Table {
 	out, rng := *t, stream.New(seed, stream.Simulate, 1)
 	out.Values = slices.Clone(t.Values)
@@ -176,7 +175,7 @@ func spread(t *data.Table, seed uint64) *data.Table {
 	return &out
 }
 
-// needsUnits reports whether the fit needs the table in its own units as well.
+// needsUnits reports whether the fit also needs the table in its own units.
 func needsUnits(p *Prepared) bool {
 	c := p.Spec.Inference
 	switch {
@@ -188,19 +187,19 @@ func needsUnits(p *Prepared) bool {
 	return c.Stability > 0 || c.Asked() && inference.Kinds[c.Kind].Resamples
 }
 
-// save captures the engine's part of the state and hands it on.
+// save captures the state of e and calls r.Save.
 func (r Run) save(e *engine.Engine) error {
 	r.State.Engine = e.Capture()
 	return r.Save(r.State)
 }
 
-// ended saves the state of a cancelled run and returns its error, or why the state was not saved.
+// ended saves the state of a cancelled run and returns err, or the error of saving.
 func (r Run) ended(ctx context.Context, e *engine.Engine, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
 	if err := r.save(e); err != nil {
-		return fmt.Errorf("interrupted, and the state could not be saved: %w", err)
+		return fmt.Errorf("interrupted, but the state could not be saved: %w", err)
 	}
 	return ctx.Err()
 }
@@ -208,7 +207,7 @@ func (r Run) ended(ctx context.Context, e *engine.Engine, err error) error {
 func fitParameters(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
 	s := p.Spec
 	if s.Descent.Penalty.Asked() {
-		coupled, _ := model.CoupledOf(q.Model) // Config.Resolve has asked
+		coupled, _ := model.CoupledOf(q.Model) // checked by Config.Resolve
 		q.Model = coupled.Free()
 	}
 	e, err := engine.New(q, s.Steps)
@@ -217,7 +216,7 @@ func fitParameters(ctx context.Context, p *Prepared, q engine.Problem, scale dat
 	}
 	s.Steps = e.Config
 	claimed := s
-	if !s.Descent.Penalty.Asked() { // more of them go on from a state: no step depends on how many there are
+	if !s.Descent.Penalty.Asked() { // steps do not depend on the maximum
 		claimed.Descent.Epochs, claimed.Descent.Iterations = 0, 0
 	}
 	if err := run.State.claim(q.Table, e, claimed); err != nil {
@@ -264,9 +263,9 @@ func fitParameters(ctx context.Context, p *Prepared, q engine.Problem, scale dat
 	return r, err
 }
 
-// fitLatent fits a normal distribution of the numbers behind ordered categories, without a
-// penalty: P is the inverse of the covariances by stochastic EM
-// (docs/theory/ordinal.md#eq-latent-em). It is made in one go: cut, it starts again.
+// fitLatent fits a latent normal distribution to ordered categories without a penalty: P is the
+// inverse of the covariance matrix from stochastic EM (docs/theory/ordinal.md#eq-latent-em). It
+// cannot be resumed.
 func fitLatent(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
 	s := p.Spec
 	e, err := engine.New(q, s.Steps)
@@ -290,7 +289,7 @@ func fitLatent(ctx context.Context, p *Prepared, q engine.Problem, scale data.Sc
 		return nil, err
 	}
 	g.SetMean(m.Mean)
-	loss := 0.0 // tr(PSP) − 2 tr P, which is −tr P at P = S⁻¹
+	loss := 0.0 // tr(PSP) − 2 tr P = −tr P at P = S⁻¹
 	for j := range m.D {
 		loss -= packed[graph.PackedIndex(m.D, j, j)]
 	}
@@ -307,7 +306,8 @@ func fitLatent(ctx context.Context, p *Prepared, q engine.Problem, scale data.Sc
 	return r, nil
 }
 
-// followed is Spec.Truth set up to compare with a fit in the table's units; nil without one.
+// followed returns the comparison of a fit with Spec.Truth in the table's units; nil without a
+// truth.
 func followed(p *Prepared, m model.Model, scale data.Scale) (*evaluate.Comparison, error) {
 	if p.Spec.Truth == nil {
 		return nil, nil
@@ -323,13 +323,13 @@ func followed(p *Prepared, m model.Model, scale data.Scale) (*evaluate.Compariso
 			return nil, err
 		}
 		if t.View.Params()[0] == m.Params()[0] {
-			return nil, errors.New("ModelSpec.New gives the same model twice: with a truth it must make a new one at each call")
+			return nil, errors.New("ModelSpec.New returned the same model twice; with a truth it must make a new one at each call")
 		}
 	}
 	return t.Follow(m)
 }
 
-// savedModel is the model with what its use needs, its quantities in the table's units.
+// savedModel returns the model as saved, with quantities in the table's units.
 func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) (*fitted.Saved, error) {
 	if parametric, ok := m.(model.Parametric); ok && !p.Spec.KeepUnits {
 		if err := parametric.Rescale(scale.Mean, scale.Deviation); err != nil {
@@ -337,7 +337,7 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 		}
 		for _, q := range parametric.Quantities() {
 			if !engine.Finite(q.Value...) {
-				return nil, fmt.Errorf("%w: %s is beyond the numbers of float64 there: give the columns other units", ErrUnits, q.Name)
+				return nil, fmt.Errorf("%w: %s overflows; give the columns other units", ErrUnits, q.Name)
 			}
 		}
 	}
@@ -345,7 +345,7 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 		Kind: p.Spec.Model.Kind, Model: m, Names: p.Table.Names, Transform: p.Transform, Domain: p.Domain,
 		Scale: scale, Imputer: e.Imputer, ImputerKind: e.Config.Imputer.Kind, Missingness: p.missingness,
 	}
-	if t := p.original; t.D == p.Table.D { // nominal columns do not stand as several
+	if t := p.original; t.D == p.Table.D { // without expanded nominal columns
 		for j := range t.D {
 			s.Levels = append(s.Levels, data.Coded(t, j))
 		}
@@ -361,7 +361,7 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 	return s, nil
 }
 
-// namedLevels drops the names 0 and 1 of levels by column, and is nil if there are no other names.
+// namedLevels removes level names that are 0 and 1; it returns nil if no others are left.
 func namedLevels(levels [][]string) [][]string {
 	for j, names := range levels {
 		if slices.Equal(names, []string{"0", "1"}) {
@@ -383,8 +383,8 @@ type settings struct {
 	KeepUnits bool `json:"keep_units"`
 }
 
-// Encode gives the text of the model's file, with the settings of the fit and how it ended.
-// See fitted.Saved.Encode.
+// Encode returns the text of the model's file with the settings and the outcome of the fit, as
+// fitted.Saved.Encode.
 func (r *Result) Encode() ([]byte, error) {
 	blas, err := graph.BLAS()
 	if err != nil {
@@ -393,9 +393,9 @@ func (r *Result) Encode() ([]byte, error) {
 	s := r.Spec
 	switch {
 	case r.Model.Kind == "":
-		return nil, errors.New("the model has no kind to be read by: register it in model.Models and name it in ModelSpec.Kind")
+		return nil, errors.New("the model has no kind, so its file could not be read; register it in model.Models and name it in ModelSpec.Kind")
 	case r.Model.Imputer != nil && r.Model.ImputerKind == "":
-		return nil, errors.New("the imputer has no kind to be read by: register it in nets.Imputers and name it in ImputerSpec.Kind")
+		return nil, errors.New("the imputer has no kind, so its file could not be read; register it in nets.Imputers and name it in ImputerSpec.Kind")
 	}
 	extra := map[string]any{
 		"method": s.Steps.Method, "objective": s.Objective.Kind, "loss": r.Loss,
@@ -420,7 +420,7 @@ func (r *Result) Encode() ([]byte, error) {
 	return r.Model.Encode(extra)
 }
 
-// Save writes the model's file whole or not at all. fitted.Load reads it.
+// Save writes the model's file atomically. fitted.Load reads it.
 func (r *Result) Save(path string) error {
 	text, err := r.Encode()
 	if err != nil {

@@ -85,7 +85,7 @@ func ExampleEstimate_domain() {
 	// line 6: column "Temp": 56 is below the lower bound 60
 }
 
-// What a Spec comes to, before anything is fitted.
+// A Spec with its defaults, before the fit.
 func ExamplePrepare() {
 	p, err := trainers.Prepare(airQuality(), trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}})
 	if err != nil {
@@ -117,7 +117,7 @@ func ExampleEstimate_progress() {
 	// fit: iteration 6 of 6
 }
 
-// A run that is stopped goes on from its state, to the same bytes.
+// An interrupted run continues from its state to the same bytes.
 func ExampleState() {
 	table, dir := airQuality(), temporary()
 	defer os.RemoveAll(dir)
@@ -128,7 +128,7 @@ func ExampleState() {
 	spec := trainers.Spec{Steps: engine.Config{Method: "iw", Seed: 1}, Descent: descent.Config{Epochs: 10}}
 	spec.Steps.Observe = func(p engine.Progress) {
 		if p.Iteration == 5 {
-			cancel() // as Ctrl-C might
+			cancel() // as Ctrl-C does
 		}
 	}
 	_, err := trainers.Estimate(ctx, table, spec, trainers.Run{Save: save})
@@ -153,7 +153,7 @@ func ExampleState() {
 	// the same: true
 }
 
-// A model is saved as JSON, and used from its file.
+// A model saved as JSON and used from its file.
 func ExampleResult_Encode() {
 	table, dir := airQuality(), temporary()
 	defer os.RemoveAll(dir)
@@ -201,7 +201,7 @@ func heavy(d int, _ *rand.Rand) (model.Model, error) {
 	}), nil
 }
 
-// A model of one's own is a log density; its score and the rest are derived.
+// A user's model is a log density; its score is derived.
 func ExampleModelSpec() {
 	table := airQuality()
 	spec := trainers.Spec{
@@ -221,7 +221,7 @@ func ExampleModelSpec() {
 		log.Fatal(err)
 	}
 	least := 0
-	for i, logDensity := range scores.LogDensity { // NaN for days with gaps
+	for i, logDensity := range scores.LogDensity { // NaN for days with missing values
 		if logDensity < scores.LogDensity[least] {
 			least = i
 		}
@@ -249,8 +249,8 @@ func temporary() string {
 	return dir
 }
 
-// Every block of code of the tutorial stands in an example, word for word but for the
-// indentation of a function's body and where the table is.
+// Each block of code in the tutorial equals an example, except for indentation and the table's
+// path.
 func TestTutorialIsInExamples(t *testing.T) {
 	page, err := os.ReadFile("../docs/tutorials/go-program.md")
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// fitOf is a fit of this model, from where it is, to the table as it stands.
+// fitOf fits m, from its current parameters, to the table without scaling.
 func fitOf(m model.Model, steps engine.Config, d descent.Config) trainers.Spec {
 	if steps.WarmUp == nil {
 		steps.WarmUp = new(0)
@@ -41,7 +41,7 @@ func fitOf(m model.Model, steps engine.Config, d descent.Config) trainers.Spec {
 	return trainers.Spec{Model: trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return m, nil }}, Steps: steps, Descent: d, KeepUnits: true}
 }
 
-// Along a fit the exact divergence and the sampled one agree, in the truth's units.
+// Along a fit the exact and the sampled divergence agree, in the truth's units.
 func TestErrorsAlongAFit(t *testing.T) {
 	g, table := testtables.Normal(t, 100, 27)
 	truth := model.NewGaussian(4, model.CholeskyFactor)
@@ -72,8 +72,9 @@ func TestErrorsAlongAFit(t *testing.T) {
 	require.InDelta(t, mat.Norm(&gap, 2), exact[3].Value, 1e-9)
 }
 
-// Every method that is right for a normal table finds the truth: within five standard errors of a
-// precision's entries, which are √((P_jj P_kk + P_jk²)/(0.64 n)) or less, and a tenth for the noise of draws.
+// Every consistent method finds the truth of a normal table within five standard errors of the
+// precision's entries, at most √((P_jj P_kk + P_jk²)/(0.64 n)), plus a tenth for the noise of
+// draws.
 func TestEveryMethodRecoversANormal(t *testing.T) {
 	const n = 800
 	rng := stream.New(3, 3)
@@ -114,8 +115,8 @@ func TestEveryMethodRecoversANormal(t *testing.T) {
 	}
 }
 
-// Where there is noise, or a minimum that is no good fit, Adam stays the default; and
-// settings of one optimiser are refused by the other.
+// Adam is the default with noise and for models that overfit; settings of another optimiser are
+// errors.
 func TestOptimisers(t *testing.T) {
 	_, gaps := testtables.Normal(t, 150, 11)
 	for _, c := range []struct {
@@ -162,14 +163,14 @@ func TestOptimisers(t *testing.T) {
 	}
 }
 
-// Two copies of a column have no finite precision: that is said, and no number is lost.
+// A copy of a column has no finite precision: the verdict says so and no number is NaN.
 func TestDependentColumnsDoNotConverge(t *testing.T) {
 	_, table := testtables.Normal(t, 80, 13)
 	for i := range table.N {
 		table.Values[4*i+1], table.Observed[4*i+1] = table.Values[4*i], table.Observed[4*i]
 	}
 	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Steps: engine.Config{Method: "exact"}, Descent: descent.Config{Iterations: 300}}, trainers.Run{})
-	if err != nil { // the digits of the processor decide whether the precision is still one
+	if err != nil { // depends on the processor's rounding
 		require.ErrorIs(t, err, trainers.ErrUnits)
 		require.ErrorContains(t, err, "if columns determine each other, leave one of them out")
 		return
@@ -178,7 +179,8 @@ func TestDependentColumnsDoNotConverge(t *testing.T) {
 	require.True(t, engine.Finite(r.Loss))
 }
 
-// likelihood is the log density of a table's observed cells under N(mu, sigma), by gonum.
+// likelihood returns the log density of a table's observed cells under N(mu, sigma), computed by
+// gonum.
 func likelihood(t *testing.T, table *data.Table, mu []float64, sigma *mat.SymDense) (sum float64) {
 	t.Helper()
 	for i := range table.N {
@@ -205,7 +207,7 @@ func likelihood(t *testing.T, table *data.Table, mu []float64, sigma *mat.SymDen
 	return sum
 }
 
-// fromRows makes a table whose cells that are NaN are missing.
+// fromRows makes a table with NaN as missing cells.
 func fromRows(t *testing.T, names []string, rows [][]float64) *data.Table {
 	t.Helper()
 	values, seen := slices.Concat(rows...), []bool{}
@@ -226,7 +228,8 @@ func inverse(t *testing.T, s mat.Symmetric) *mat.SymDense {
 	return &p
 }
 
-// smallTable is a random one of a few rows with many gaps, as the soak of package cmd has them.
+// smallTable makes a random table of a few rows with many missing cells, as the soak of package
+// cmd.
 func smallTable(t *testing.T, seed uint64) *data.Table {
 	t.Helper()
 	rng := stream.New(seed)
@@ -240,9 +243,8 @@ func smallTable(t *testing.T, seed uint64) *data.Table {
 	return gaps
 }
 
-// A line goes through two points: the two rows that have both columns are met exactly by a
-// normal distribution without a density, towards which the likelihood grows without bound,
-// as gonum's density says, too.
+// Two rows have both columns, and a singular normal distribution meets them exactly: the likelihood
+// is unbounded, as gonum's density confirms.
 func TestLikelihoodWithoutMaximum(t *testing.T) {
 	nan := math.NaN()
 	table := fromRows(t, []string{"a", "b", "c"}, [][]float64{
@@ -259,7 +261,7 @@ func TestLikelihoodWithoutMaximum(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, r.Converged)
 	require.Contains(t, r.Verdict, "NOT converged: the likelihood has no maximum")
-	require.Contains(t, r.Verdict, "as a and b come to depend on each other exactly: only 2 of 12 rows have all of them")
+	require.Contains(t, r.Verdict, "as a and b become collinear: only 2 of 12 rows have all of them")
 	require.Contains(t, r.Verdict, "(ReadOptions.Exclude a)")
 	g := r.Model.Model.(*model.Gaussian)
 	sigma := inverse(t, g.Precision())
@@ -268,9 +270,9 @@ func TestLikelihoodWithoutMaximum(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Of random small tables every fit ends where the likelihood is greatest, which gonum's density
-// says by differences, or says of which columns there is no such place. The acceleration of
-// turns led nowhere on every tenth of them.
+// On random small tables every fit ends at a maximum of the likelihood, checked by differences of
+// gonum's density, or names the columns for which there is none. Acceleration failed on a tenth of
+// these tables.
 func TestSmallTablesHaveAVerdict(t *testing.T) {
 	converged, none := 0, 0
 	for seed := range uint64(30) {
@@ -278,7 +280,7 @@ func TestSmallTablesHaveAVerdict(t *testing.T) {
 		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{}, trainers.Run{})
 		require.NoError(t, err, "seed %d", seed)
 		if !r.Converged {
-			require.Regexp(t, "the likelihood has no maximum.* as x.* come to depend on each other exactly: (no row|only [0-9]+ of)", r.Verdict, "seed %d", seed)
+			require.Regexp(t, "the likelihood has no maximum.* as x.* become collinear: (no row|only [0-9]+ of)", r.Verdict, "seed %d", seed)
 			none++
 			continue
 		}
@@ -304,7 +306,7 @@ func TestSmallTablesHaveAVerdict(t *testing.T) {
 	require.Positive(t, none)
 }
 
-// modes are rows of a mixture with gaps, of few enough rows for a network to overfit.
+// modes has few enough rows of a mixture, with missing cells, for a network to overfit.
 func modes(t *testing.T, n int) *data.Table {
 	t.Helper()
 	rows, err := simulate.Modes(3, 3, stream.New(6, stream.Simulate)).Sample(n, stream.New(7, stream.Simulate))
@@ -314,7 +316,7 @@ func modes(t *testing.T, n int) *data.Table {
 	return table
 }
 
-// energySpec is an overfitting fit with rows held out.
+// energySpec is an overfitting fit with held-out rows.
 func energySpec(method string) trainers.Spec {
 	return trainers.Spec{
 		Model:   trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[16]}`)},
@@ -323,15 +325,14 @@ func energySpec(method string) trainers.Spec {
 	}
 }
 
-// A fit stops by its held-out loss and has the parameters of its best epoch: those of a
-// fit that ends there.
+// A fit that stops by held-out loss has the parameters of a fit that ends at its best epoch.
 func TestStopsAtItsBest(t *testing.T) {
 	table := modes(t, 200)
 	s := energySpec("em-variw")
 	r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.NoError(t, err)
 	require.True(t, r.Converged, r.Verdict)
-	require.Contains(t, r.Verdict, "has not fallen for 8 epochs; best at epoch")
+	require.Contains(t, r.Verdict, "has not fallen for 8 epochs; kept the best parameters, of epoch")
 	least := slices.MinFunc(r.History, func(a, b descent.Record) int { return cmp.Compare(a.HeldOut, b.HeldOut) })
 	require.Equal(t, least.Epoch, r.Final.Epoch)
 	require.Less(t, r.Final.Epoch, len(r.History))
@@ -345,8 +346,7 @@ func TestStopsAtItsBest(t *testing.T) {
 	}
 }
 
-// What stands in held-out rows moves no parameter, neither the model's nor the imputer's,
-// but their loss.
+// Held-out values do not affect the parameters of model and imputer, only the held-out loss.
 func TestHeldOutRowsAreNotLearned(t *testing.T) {
 	_, table := testtables.Normal(t, 100, 14)
 	fit := func(t *testing.T, table *data.Table) ([]float64, []float64, descent.Record) {
@@ -371,7 +371,7 @@ func TestHeldOutRowsAreNotLearned(t *testing.T) {
 	require.NotEqual(t, before.HeldOut, after.HeldOut)
 }
 
-// tenRows are ten rows of three columns, without gaps.
+// tenRows has ten complete rows of three columns.
 func tenRows(t *testing.T) *data.Table {
 	t.Helper()
 	table, err := data.NewTable([]string{"a", "b", "c"}, []float64{0.9, -0.4, 0.2, -0.7, 0.8, 1.1, 0.3, -1.0, 0.6, -1.2, -0.3, -0.5,
@@ -404,7 +404,7 @@ func TestPenalisedQuarticIsThatOfR(t *testing.T) {
 		for _, by := range []string{"proximal", "adam"} {
 			s := penalised("full", penalty.Config{Kind: c.kind, Lambda: c.lambda})
 			tolerance := 2e-5
-			if by == "adam" { // all rows in a batch: no noise, so that it ends at the same minimum
+			if by == "adam" { // full batch: no noise, so the same minimum
 				s.Descent.Optimiser, s.Descent.Epochs, s.Descent.Rate, tolerance = by, 4000, 3e-3, 2e-3
 			}
 			r, err := trainers.Estimate(t.Context(), tenRows(t), s, trainers.Run{})
@@ -426,7 +426,7 @@ func TestPenalisedQuarticIsThatOfR(t *testing.T) {
 	}
 }
 
-// coupledTable is a table of a quartic model, with gaps if asked for.
+// coupledTable is a table of a quartic model, with missing cells if gaps.
 func coupledTable(t *testing.T, n int, missing float64) *data.Table {
 	t.Helper()
 	theta, err := simulate.Quartic(4, stream.New(7, 1))
@@ -444,12 +444,12 @@ func coupledTable(t *testing.T, n int, missing float64) *data.Table {
 func TestPenaltyRefusals(t *testing.T) {
 	table := coupledTable(t, 40, 0.2)
 	for want, s := range map[string]trainers.Spec{
-		"this model does not":            {Model: trainers.ModelSpec{Kind: "energy"}, Descent: descent.Config{Penalty: penalty.Config{Kind: "l1"}}},
-		"the command network":            {Descent: descent.Config{Penalty: penalty.Config{Kind: "l1"}}},
-		"it is one of none, l1, ridge":   penalised("iw", penalty.Config{Kind: "l2"}),
-		"from 2 folds":                   penalised("iw", penalty.Config{Kind: "l1", Folds: 21}),
-		"there is none: name one":        penalised("iw", penalty.Config{Lambda: 1}),
-		"it is a positive number, cv or": penalised("iw", penalty.Config{Kind: "l1", Lambda: -1}),
+		"needs the model gaussian or quartic": {Model: trainers.ModelSpec{Kind: "energy"}, Descent: descent.Config{Penalty: penalty.Config{Kind: "l1"}}},
+		"the command network":                 {Descent: descent.Config{Penalty: penalty.Config{Kind: "l1"}}},
+		"it is one of none, l1, ridge":        penalised("iw", penalty.Config{Kind: "l2"}),
+		"use at least 2 folds":                penalised("iw", penalty.Config{Kind: "l1", Folds: 21}),
+		"there is none: name one":             penalised("iw", penalty.Config{Lambda: 1}),
+		"it must be a positive number, cv or": penalised("iw", penalty.Config{Kind: "l1", Lambda: -1}),
 	} {
 		_, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		var wrong *trainers.SettingError
@@ -459,15 +459,15 @@ func TestPenaltyRefusals(t *testing.T) {
 	s := penalised("zeroed", penalty.Config{Kind: "l1", Lambda: 1})
 	s.Descent.Optimiser = "lbfgs"
 	_, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
-	require.ErrorContains(t, err, "by proximal or adam")
+	require.ErrorContains(t, err, "needs proximal or adam")
 	s.Descent.Penalty, s.Descent.Optimiser = penalty.Config{}, "proximal"
 	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{})
-	require.ErrorContains(t, err, "for fits with a penalty")
+	require.ErrorContains(t, err, "proximal needs a penalty")
 }
 
-// What is learned from noisy rows with gaps is the distribution with the noise,
-// precision (Σ + σ²I)⁻¹, by estimators without a bias of their own: the mean over
-// tables is within its error, which is small beside what the noise changes.
+// Denoising learns the distribution with the noise, precision (Σ + σ²I)⁻¹, for unbiased estimators:
+// the mean over tables is within its standard error, which is small compared with the effect of the
+// noise.
 func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
 	slowtest.Skip(t, "8 s")
 	const n, tables, sigma = 2000, 6, 0.6
@@ -504,9 +504,9 @@ func TestDenoisingFindsTheNoisyNormal(t *testing.T) {
 	}
 }
 
-// On a ring, of which no normal knows anything, score matching brings an energy and a
-// score network near the truth: their Fisher divergence is a small part of what the
-// best normal leaves, that with the truth's mean and covariance.
+// On a ring score matching brings an energy and a score network near the truth: their Fisher
+// divergence is a small part of that of the normal distribution with the truth's mean and
+// covariance.
 func TestNeuralModelsFitARing(t *testing.T) {
 	of := simulate.Ring()
 	truth, err := model.NewMixture(of)
@@ -547,11 +547,11 @@ func TestNeuralModelsFitARing(t *testing.T) {
 	}
 	// Pseudo-losses need a log density.
 	_, err = trainers.Estimate(t.Context(), table, fitOf(network, engine.Config{Method: "var"}, descent.Passes(1, 0)), trainers.Run{})
-	require.ErrorContains(t, err, "without a log density")
+	require.ErrorContains(t, err, "no log density")
 }
 
-// A fit with a linear imputer begins at the conditionals of the greatest likelihood: before any
-// step of either, its weights of a Gaussian model at that likelihood are all alike.
+// A fit with a linear imputer starts at the conditionals of maximum likelihood, so a Gaussian model
+// there has equal weights.
 func TestLinearImputerBeginsAtTheLikelihood(t *testing.T) {
 	_, table := testtables.Normal(t, 300, 11)
 	table, err := data.HideMCAR(table, 0.4, stream.New(5, 1))
@@ -579,7 +579,7 @@ func TestLinearImputerBeginsAtTheLikelihood(t *testing.T) {
 
 var robust = inference.Config{Kind: "robust"}
 
-// fromChains are tables of a quartic model, of draws of Markov chains in random order.
+// fromChains has draws of a quartic model from Markov chains in random order.
 func fromChains(t *testing.T, m *model.Quartic, n, tables int) func(uint64) *data.Table {
 	t.Helper()
 	saved := fitted.Saved{Kind: "quartic", Model: m}
@@ -596,7 +596,7 @@ func fromChains(t *testing.T, m *model.Quartic, n, tables int) func(uint64) *dat
 	}
 }
 
-// What has no standard errors is refused before it is fitted.
+// Fits without standard errors are refused before they start.
 func TestNoStandardErrors(t *testing.T) {
 	_, table := testtables.Normal(t, 60, 3)
 	_, law, _ := testtables.Pair()
@@ -625,8 +625,8 @@ func TestNoStandardErrors(t *testing.T) {
 	}
 }
 
-// Where cells are missing by other columns, a method that rests on MCAR says that its errors
-// do, too; one that is right there does not.
+// With cells not missing completely at random, a method for MCAR warns of its standard errors and a
+// method for MAR does not.
 func TestErrorsUnderMAR(t *testing.T) {
 	table := hiddenBelow(t)
 	for method, warned := range map[string]bool{"exact": true, "em-exact": false} {
@@ -634,12 +634,12 @@ func TestErrorsUnderMAR(t *testing.T) {
 		s.Steps.Method = method
 		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		require.NoError(t, err)
-		said := strings.Contains(strings.Join(r.Warnings, "\n"), "WARNING: cells are not missing completely at random, and standard errors")
+		said := strings.Contains(strings.Join(r.Warnings, "\n"), "WARNING: cells are not missing completely at random, so standard errors")
 		require.Equal(t, warned, said, method)
 	}
 }
 
-// hiddenBelow is x → y with y missing where x is below 0.
+// hiddenBelow is x → y with y missing where x < 0.
 func hiddenBelow(t *testing.T) *data.Table {
 	t.Helper()
 	rng := stream.New(1, stream.Simulate)

@@ -20,8 +20,8 @@ import (
 	"missingscore/trainers/gaussian/sparse"
 )
 
-// Findings say what is wrong with the table for this estimate, or worth knowing: the
-// warnings among them are the first of a Result's.
+// Findings returns problems and notes about the table for this estimate. Its warnings come first in
+// Result.Warnings.
 func (p *Prepared) Findings() ([]diagnose.Finding, error) { return p.findings() }
 
 func findings(p *Prepared) ([]diagnose.Finding, error) {
@@ -31,47 +31,47 @@ func findings(p *Prepared) ([]diagnose.Finding, error) {
 	}
 	if t.Counted != nil {
 		return append(append(diagnose.Apart(t), diagnose.Copies(t)...), note("moments", diagnose.Note, []string{},
-			"a fit of moments of %d rows: whether cells are missing at random, and what is wrong with columns, is to be seen in rows only (missingscore check TABLE.csv)", t.Counted.Rows)), nil
+			"moments of %d rows: the table itself was not checked; use missingscore check TABLE.csv", t.Counted.Rows)), nil
 	}
 	_, normal := model.AsNormal(p.Model)
 	found, err := diagnose.Table(t, diagnose.Setting{Domain: s.Domain, Transform: p.Transform, Unpenalised: normal && s.Network == nil, Workers: s.Steps.Workers})
 	if err != nil {
 		return nil, err
 	}
-	if p.mixed() != nil { // levels are none of numbers, and there are no partial correlations
+	if p.mixed() != nil { // levels have no partial correlations
 		found = slices.DeleteFunc(found, func(f diagnose.Finding) bool {
 			return slices.Contains([]string{"apart", "dependent", "few-values", "categories"}, f.Kind)
 		})
 	}
 	if released := p.Transform.Released(s.Domain, p.Table.Names); released != nil {
 		found = append(found, note("released", diagnose.Note, released,
-			"after %s the model needs no bounds of %s: what it draws keeps to them by itself", p.Transform.Describe(p.Table.Names), strings.Join(released, ", ")))
+			"after %s the bounds of %s hold without a constraint", p.Transform.Describe(p.Table.Names), strings.Join(released, ", ")))
 	}
 	if t.Weights != nil {
 		found = append(found, note("weights", diagnose.Note, []string{},
-			"rows have sampling weights: %d of them tell as much of a mean as %.1f without (Kish), and by so many go EBIC and standard errors", t.N, t.EffectiveRows()))
+			"sampling weights: %d rows have an effective sample size of %.1f, which EBIC and standard errors use", t.N, t.EffectiveRows()))
 	}
-	// Zeros in the gaps of standardised columns are means, which is not the paper's Zeroed where
-	// columns have other means than 0. No other method can fit a model without a density.
+	// Zeros equal the column's mean after standardisation, unlike the paper's Zeroed if means are
+	// not 0. Only this method can fit a model without a density.
 	by, _ := p.scaling()
 	has, err := model.CapabilitiesOf(p.Model)
 	if s.Steps.Method == "zeroed" && by == standardised && !p.Table.Complete() && err == nil && has.Density {
 		advice := ""
 		if s.Network == nil {
-			advice = "; for zeros in the table's units, as in the paper, add Spec.KeepUnits"
+			advice = "; for the paper's zeros in the table's units add Spec.KeepUnits"
 		}
 		found = append(found, note("zeroed", diagnose.Warning, []string{},
-			"zeroed sets missing cells to 0 after columns are standardised, which fills them with the column's mean%s", advice))
+			"zeroed fills missing cells with the column's mean, because columns are standardised%s", advice))
 	}
 	return append([]diagnose.Finding{}, found...), nil
 }
 
-// judge adds to a result what was found in the table, what the result assumes, whether the table
-// speaks against that, and whether its numbers are possible; and notes it in the model.
+// judge sets the warnings, the assumption and its test in r and in the saved model, and marks
+// implausible results.
 func judge(p *Prepared, found []diagnose.Finding, r *Result) {
 	r.Assumption, r.MissingAtRandom = p.Assumption(), p.gapTests()
 	var warnings []string
-	exact := "" // why columns determine another but for rounding
+	exact := "" // names columns that determine another exactly
 	for _, f := range found {
 		if f.Severity == diagnose.Warning {
 			warnings = append(warnings, f.Message)
@@ -86,7 +86,7 @@ func judge(p *Prepared, found []diagnose.Finding, r *Result) {
 	}
 	if r.Network != nil && exact != "" {
 		r.Converged = false
-		r.Verdict = fmt.Sprintf("NOT reliable: %s; there is no network of columns that determine each other: leave one of them out. The fit itself: %s", exact, r.Verdict)
+		r.Verdict = fmt.Sprintf("NOT reliable: %s; collinear columns have no network: leave one of them out. The fit: %s", exact, r.Verdict)
 	}
 	r.Model.Outcome = &fitted.Outcome{Converged: r.Converged, Verdict: r.Verdict, Assumption: r.Assumption}
 	if r.Network != nil {
@@ -94,11 +94,11 @@ func judge(p *Prepared, found []diagnose.Finding, r *Result) {
 	}
 }
 
-// Assumption is what the estimate assumes of missing cells: its method's assumption, or the known
-// law. A network whose mean is held at the observed means is right under MCAR only.
+// Assumption is the assumption about missing cells: the method's, or that of Spec.Missingness. A
+// network whose mean is fixed at the observed means is consistent under MCAR only.
 func (p *Prepared) Assumption() losses.Assumption {
 	a, law := p.Estimator.Assumption(), p.Spec.Missingness
-	if _, told := p.Model.(model.GapConditional); told && a == losses.NoneHolds { // the network tells zeros from gaps
+	if _, told := p.Model.(model.GapConditional); told && a == losses.NoneHolds { // the network sees which cells are missing
 		a = losses.MCAR
 	}
 	switch {
@@ -116,9 +116,9 @@ func (p *Prepared) Assumption() losses.Assumption {
 	return a
 }
 
-const namedColumns = 4 // in a warning; more are counted
+const namedColumns = 4 // in a warning; others are counted
 
-// few are the first of a list, and of two more or more how many there are.
+// few returns the first most of a list; more formats the number of others, at least two.
 func few(list []string, most int, more string) []string {
 	if n := len(list) - most; n > 1 {
 		return append(list[:most:most], fmt.Sprintf(more, n))
@@ -126,7 +126,7 @@ func few(list []string, most int, more string) []string {
 	return list
 }
 
-// contradicted warns, loudly, where the table speaks against the assumption of the estimate.
+// contradicted returns a warning if tests contradict the estimate's assumption about missing cells.
 func contradicted(p *Prepared, columns []mcar.Column) []string {
 	if a := p.Assumption(); a == losses.MAR || a == losses.NoGaps {
 		return nil
@@ -144,40 +144,41 @@ func contradicted(p *Prepared, columns []mcar.Column) []string {
 		return nil
 	}
 	found = few(found, namedColumns, "so do %d more columns")
-	var names []string // of methods that are right under MAR; of draws of a fixed proposal few count
+	var names []string // methods valid under MAR; a fixed proposal has few effective draws
 	for _, e := range estimator.All {
 		if e.Assumption() == losses.MAR && !e.Proposes() && p.Allows(e) && (p.Spec.Network == nil || e.FitsMean()) {
 			names = append(names, e.Name)
 		}
 	}
-	advice := "say by which law they are missing (Spec.Missingness FILE), or have it estimated (Spec.Missingness estimate)"
+	advice := "use Spec.Missingness FILE or Spec.Missingness estimate"
 	if law != nil {
-		advice = "say by which law these are missing, too (Spec.Missingness)"
+		advice = "add these columns to Spec.Missingness"
 	} else if len(names) > 0 {
-		if strings.HasPrefix(names[0], "em-exact") { // the one without an imputer's bias or chains
+		if strings.HasPrefix(names[0], "em-exact") { // without imputer bias or chains
 			names = names[:1]
 		}
-		advice = fmt.Sprintf("use Spec.Steps.Method %s, which is right if cells are missing at random, or Spec.Missingness estimate", strings.Join(names, " or "))
+		advice = fmt.Sprintf("use Spec.Steps.Method %s, valid if cells are missing at random, or Spec.Missingness estimate", strings.Join(names, " or "))
 	}
-	return []string{fmt.Sprintf("WARNING: cells are not missing completely at random: %s. Method %s takes them for that, so means, signs and sizes in the result can be wrong; %s", strings.Join(found, "; "), p.Estimator.Name, advice)}
+	return []string{fmt.Sprintf("WARNING: cells are not missing completely at random: %s. Method %s assumes that they are, so means, signs and sizes can be wrong; %s", strings.Join(found, "; "), p.Estimator.Name, advice)}
 }
 
 func errorsNeedMCAR(p *Prepared) []string {
 	if p.Assumption() != losses.MCAR || !slices.ContainsFunc(p.gapTests(), mcar.Column.Depends) {
 		return nil
 	}
-	return []string{"WARNING: cells are not missing completely at random, and standard errors and intervals rest on that: they may miss the truth by more than they say; take a method that is right if cells are missing at random, as em-exact or em-full"}
+	return []string{"WARNING: cells are not missing completely at random, so standard errors and intervals can be wrong; use a method that is valid if cells are missing at random, such as em-exact or em-full"}
 }
 
-// What is farther than this from the observed mean and deviation is no estimate: seen only where another column,
-// correlated by 0.9, is in its upper tenth, a column's mean is 2.7 deviations away, and its deviation 1.7 times the observed.
+// A mean or deviation beyond these limits is implausible. For comparison: if a column is observed
+// only where another, correlated 0.9, is in its upper tenth, its mean is 2.7 deviations off and its
+// deviation 1.7 times the observed one.
 const (
 	farMean      = 4. // observed deviations from the observed mean, and outside the observed range
-	farDeviation = 5. // times the observed deviation, or a part of it
+	farDeviation = 5. // ratio of deviations, either way
 )
 
-// implausible says in which columns a normal model is impossible for what was observed. A domain, or a law by which the
-// column's cells hide, allows any mean and deviation.
+// implausible lists columns with an implausible mean or deviation under a normal model. It skips
+// columns with a domain or a missingness mechanism, where any value is possible.
 func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string) {
 	g, ok := model.AsNormal(m.Model)
 	if !ok || m.Domain.Bounded() || m.Noise != nil {
@@ -190,11 +191,11 @@ func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string
 	}
 	law := m.Missingness
 	for j, name := range t.Names {
-		k := j // of the model's columns
+		k := j // column of the model
 		if m.Blocks != nil {
 			k = m.Blocks[j].First
 		}
-		if t.Ordinal(j) || m.Blocks != nil && m.Blocks[j].Width > 1 { // a latent number has no units to be wrong in
+		if t.Ordinal(j) || m.Blocks != nil && m.Blocks[j].Width > 1 { // latent numbers have no units
 			continue
 		}
 		if law != nil && !law.Estimated && (law.Logistic != nil && law.Logistic.Concerns(j) || law.Censored != nil && law.Censored.Concerns(j)) {
@@ -202,7 +203,7 @@ func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string
 		}
 		c := columns[j]
 		if away := math.Abs(mean[k]-c.mean) / c.sd; away > farMean && (mean[k] < c.low || mean[k] > c.high) {
-			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, and it was observed between %.4g and %.4g, with mean %.4g", name, mean[k], c.low, c.high, c.mean))
+			problems = append(problems, fmt.Sprintf("the fitted mean of %s is %.4g, but its values range from %.4g to %.4g, with mean %.4g", name, mean[k], c.low, c.high, c.mean))
 		}
 		if deviation == nil {
 			continue
@@ -214,7 +215,7 @@ func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string
 	return problems
 }
 
-// observed are range, mean and deviation of a column's observed values.
+// observed has the range, mean and standard deviation of the observed values of a column.
 type observed struct{ low, high, mean, sd float64 }
 
 func observedColumns(t *data.Table, workers int) []observed {
@@ -237,9 +238,9 @@ func observedColumns(t *data.Table, workers int) []observed {
 	return columns
 }
 
-// deviationsNear tells of a model of many columns and few pairs, without an inverse, that no
-// deviation is far from the observed one: with P in units of these, and μ its smallest
-// eigenvalue, 1/P_jj ≤ Σ_jj ≤ 1/μ.
+// deviationsNear reports for a sparse model of many columns, without inverting P, that no fitted
+// deviation is far from the observed one: in units of these, 1/P_jj ≤ Σ_jj ≤ 1/μ with μ the
+// smallest eigenvalue of P.
 func deviationsNear(t *data.Table, columns []observed, g model.Normal) bool {
 	free, ok := g.(*model.Gaussian)
 	if !ok || free.Parameterisation() != model.FreeSymmetric || t.D < manyColumns {
@@ -263,12 +264,11 @@ func deviationsNear(t *data.Table, columns []observed, g model.Normal) bool {
 			return false
 		}
 	}
-	least, err := p.Smallest(context.Background()) // a second or so
+	least, err := p.Smallest(context.Background()) // about a second
 	return err == nil && least >= 1/(farDeviation*farDeviation)
 }
 
-// From so many columns on, and up to so many pairs for each, deviations are bounded before a
-// matrix is inverted for them.
+// Sizes above which deviationsNear is tried before a matrix is inverted.
 const (
 	manyColumns = 500
 	fewPairs    = 20
@@ -286,8 +286,8 @@ func deviations(g model.Normal) (sd []float64) {
 	return sd
 }
 
-// doubt marks a result whose numbers cannot be.
+// doubt marks a result as implausible.
 func (r *Result) doubt(problems []string) {
 	r.Converged = false
-	r.Verdict = fmt.Sprintf("NOT plausible: %s; cells may be missing not at random, the columns have bounds that were not given, or the fit diverged. The fit itself: %s", strings.Join(few(problems, namedColumns, "%d more of the kind"), "; "), r.Verdict)
+	r.Verdict = fmt.Sprintf("NOT plausible: %s; cells may be missing not at random, bounds may be missing, or the fit diverged. The fit: %s", strings.Join(few(problems, namedColumns, "%d more"), "; "), r.Verdict)
 }

@@ -16,8 +16,8 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// seenAbove is a table of x and y, correlated by 0.9, with y seen only in the share of rows
-// where x is largest.
+// seenAbove is a table of x and y, correlated by 0.9, with y observed only in the share of rows
+// with the largest x.
 func seenAbove(n int, quantile float64) *data.Table {
 	rng := stream.New(3)
 	t := &data.Table{Names: []string{"x", "volume"}, N: n, D: 2}
@@ -41,15 +41,15 @@ func normalOf(t *testing.T, mean, deviation []float64) *fitted.Saved {
 	return &fitted.Saved{Model: m, Names: []string{"x", "volume"}}
 }
 
-// A mean of −27 for a column of 1 to 25 is impossible. The truth is not, though only the
-// half, or the tenth, of the column is seen where another is largest.
+// A mean of −27 for a column of 1 to 25 is implausible. The truth is plausible even if only half or
+// a tenth of the column is observed, where another is largest.
 func TestImplausible(t *testing.T) {
 	for _, quantile := range []float64{math.Inf(-1), 0, 1.28} {
 		table := seenAbove(2000, quantile)
 		require.Empty(t, implausible(table, normalOf(t, []float64{0, 13}, []float64{1, 6}), 2), quantile)
 		problems := implausible(table, normalOf(t, []float64{0, -27}, []float64{1, 6}), 2)
 		require.Len(t, problems, 1)
-		require.Regexp(t, `^the fitted mean of volume is -27, and it was observed between \S+ and \S+, with mean \d`, problems[0])
+		require.Regexp(t, `^the fitted mean of volume is -27, but its values range from \S+ to \S+, with mean \d`, problems[0])
 	}
 	table := seenAbove(2000, 0)
 	problems := implausible(table, normalOf(t, []float64{0, 13}, []float64{0.1, 60}), 2)
@@ -68,11 +68,11 @@ func TestImplausible(t *testing.T) {
 	r := &Result{Converged: true, Verdict: "converged: so"}
 	r.doubt(problems)
 	require.False(t, r.Converged)
-	require.Regexp(t, "^NOT plausible: the fitted standard deviation of x .*; the fitted standard deviation of volume .* The fit itself: converged: so$", r.Verdict)
+	require.Regexp(t, "^NOT plausible: the fitted standard deviation of x .*; the fitted standard deviation of volume .* The fit: converged: so$", r.Verdict)
 }
 
-// Of many columns deviations are bounded without an inverse: it says "near" of a chain whose
-// inverse says so, and never where the inverse says that one is far.
+// With many columns deviations are bounded without an inverse. The bound accepts a chain that the
+// inverse accepts and nothing that the inverse rejects.
 func TestDeviationsNear(t *testing.T) {
 	const d = manyColumns
 	rng := stream.New(3, 1)
@@ -115,7 +115,8 @@ func TestDeviationsNear(t *testing.T) {
 	}
 }
 
-// Zeros in standardised columns are means, which is said; not in the table's units, nor where nothing is missing.
+// A note says that zeros in standardised columns are means, unless the table's units are kept or no
+// cell is missing.
 func TestZeroedIsMeanFilling(t *testing.T) {
 	rng := stream.New(3)
 	var values []float64
@@ -149,6 +150,6 @@ func TestZeroedIsMeanFilling(t *testing.T) {
 			require.Empty(t, warnings, "%v", c)
 			continue
 		}
-		require.Equal(t, []string{"zeroed sets missing cells to 0 after columns are standardised, which fills them with the column's mean; for zeros in the table's units, as in the paper, add Spec.KeepUnits"}, warnings)
+		require.Equal(t, []string{"zeroed fills missing cells with the column's mean, because columns are standardised; for the paper's zeros in the table's units add Spec.KeepUnits"}, warnings)
 	}
 }

@@ -16,8 +16,9 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// takesLevels says whether a network is of latent numbers because of the kinds of columns (docs/theory/ordinal.md#eq-nominal):
-// by auto or em-latent, without a support or a law, with nominal columns up to latentColumns latent numbers.
+// takesLevels reports whether a network uses latent numbers because of the kinds of its columns
+// (docs/theory/ordinal.md#eq-nominal): by method auto or em-latent, without a support or
+// missingness mechanism, and with nominal columns up to latentColumns latent numbers.
 func takesLevels(t *data.Table, s Spec) bool {
 	if s.Network == nil || s.Domain.Bounded() || s.Missingness != nil || t.Counted != nil || s.Steps.Method != "auto" && s.Steps.Method != "em-latent" {
 		return false
@@ -35,12 +36,12 @@ func takesLevels(t *data.Table, s Spec) bool {
 	return (levels || nominal) && (!nominal || columns <= latentColumns)
 }
 
-// Original is the table whose columns are modelled, before Transform. It lacks nominal columns if the
-// method takes numbers (data.NumbersOnly).
+// Original is the table before Transform. Nominal columns are dropped if the method needs numbers
+// (data.NumbersOnly).
 func (p *Prepared) Original() *data.Table { return p.original }
 
-// cutColumns adds thresholds for ordered columns and those of two levels to the functions that a Spec asks for, which
-// are kept. Levels that no row has count for nothing.
+// cutColumns adds thresholds for ordered and binary columns to the transformations in s. Levels
+// without rows are ignored.
 func cutColumns(t *data.Table, s transform.Spec) transform.Spec {
 	c := transform.Spec{Columns: maps.Clone(s.Columns), Others: s.Others}
 	if c.Columns == nil {
@@ -59,15 +60,15 @@ func cutColumns(t *data.Table, s transform.Spec) transform.Spec {
 	return c
 }
 
-// levelsSeen are the levels of column j that rows have, by their numbers, in ascending order.
+// levelsSeen returns the observed levels of column j in ascending order.
 func levelsSeen(t *data.Table, j int) []float64 {
 	x := t.Column(j)
 	slices.Sort(x)
 	return slices.Compact(x)
 }
 
-// blocksOf are the columns of a table as utilities: a nominal column with K ≥ 3 levels that rows have is
-// K − 1 of them, any other one. wide says whether there is such a column.
+// blocksOf returns the blocks of latent columns: K − 1 for a nominal column with K ≥ 3 observed
+// levels, else 1. wide reports whether any block has several columns.
 func blocksOf(t *data.Table, functions transform.Columns) (blocks []data.Block, wide bool) {
 	first := 0
 	for j, name := range t.Names {
@@ -87,8 +88,8 @@ func blocksOf(t *data.Table, functions transform.Columns) (blocks []data.Block, 
 	return blocks, wide
 }
 
-// utilities is a table with the columns of its blocks: a cell of a nominal column says in each of its
-// columns which of the levels that rows have it is, from 0.
+// utilities expands a table to the columns of its blocks. Each column of a nominal block holds the
+// index of the cell's level among the observed levels.
 func utilities(t *data.Table, blocks []data.Block) *data.Table {
 	last := blocks[len(blocks)-1]
 	d := last.First + last.Width
@@ -126,7 +127,7 @@ func utilities(t *data.Table, blocks []data.Block) *data.Table {
 	return &w
 }
 
-// unwhitened is W'PW of a precision P of columns that the moments have whitened by W, block by block.
+// unwhitened returns W'PW for a precision P of columns whitened by W, block by block.
 func unwhitened(p mat.Symmetric, m *pairmoments.Moments, blocks []data.Block) *mat.SymDense {
 	d := p.SymmetricDim()
 	w := mat.NewDense(d, d, nil)
@@ -153,8 +154,8 @@ func unwhitened(p mat.Symmetric, m *pairmoments.Moments, blocks []data.Block) *m
 	return out
 }
 
-// nodePrecision is the matrix of a path's nodes in the table's units: of a nominal column, which has
-// none, strengths (regpath.Run.NodePrecision).
+// nodePrecision returns the precision of a path's nodes in the table's units; nominal columns have
+// strengths instead (regpath.Run.NodePrecision).
 func nodePrecision(n *regpath.Run, scale data.Scale) *mat.SymDense {
 	p := graph.Unpack(len(n.Nodes()), n.NodePrecision(n.Model().Packed.Value))
 	for a, j := range n.Nodes() {
@@ -165,8 +166,8 @@ func nodePrecision(n *regpath.Run, scale data.Scale) *mat.SymDense {
 	return p
 }
 
-// showLevels tells a network of its nodes' levels, and of each edge with a binary or nominal end which
-// levels go together. precision is of all columns, in blocks.
+// showLevels adds levels to the nodes of a network, and to each edge with a binary or nominal end
+// the levels that go together. precision covers all columns of the blocks.
 func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, blocks []data.Block) error {
 	at := map[string]int{}
 	for j, b := range blocks {
@@ -175,7 +176,7 @@ func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, bl
 	side := func(name string) network.Side {
 		b := blocks[at[name]]
 		s := network.Side{First: b.First, Width: b.Width}
-		if data.KindOf(t, at[name]) != data.Ordered && len(b.Levels) == b.Width+1 { // others are in an order
+		if data.KindOf(t, at[name]) != data.Ordered && len(b.Levels) == b.Width+1 { // ordered otherwise
 			s.Levels = b.Levels
 		}
 		return s
@@ -199,11 +200,11 @@ func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, bl
 	return nil
 }
 
-// levelColumns is how many columns of a kind LevelsText names.
+// levelColumns is the number of columns per kind that LevelsText names.
 const levelColumns = 5
 
-// LevelsText says which columns enter as latent normal variables because of their kinds, and how a method
-// of numbers would treat them; "" for none.
+// LevelsText describes the columns that are latent normal variables and their treatment by
+// em-exact; "" if there are none.
 func (p *Prepared) LevelsText() string {
 	if !p.latent {
 		return ""
@@ -213,7 +214,7 @@ func (p *Prepared) LevelsText() string {
 		var names []string
 		for j, name := range p.original.Names {
 			of := data.KindOf(p.original, j)
-			if of == data.Nominal && p.blocks[j].Width == 1 { // --ordinal gives its levels an order
+			if of == data.Nominal && p.blocks[j].Width == 1 { // --ordinal orders its levels
 				of = data.Ordered
 			}
 			if of == kind && (p.blocks[j].Width > 1 || p.Table.Ordinal(j)) {
@@ -227,8 +228,8 @@ func (p *Prepared) LevelsText() string {
 		if kind == data.Nominal {
 			otherwise = append(otherwise, "leaves nominal ones out")
 		} else if otherwise == nil {
-			otherwise = append(otherwise, "takes levels as numbers")
+			otherwise = append(otherwise, "treats levels as numbers")
 		}
 	}
-	return fmt.Sprintf("columns of levels (%s) enter as latent normal variables; Spec.Steps.Method em-exact %s", strings.Join(words, "; "), strings.Join(otherwise, " and "))
+	return fmt.Sprintf("columns with levels are latent normal variables: %s; Spec.Steps.Method em-exact %s", strings.Join(words, "; "), strings.Join(otherwise, " and "))
 }

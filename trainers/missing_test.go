@@ -25,8 +25,8 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// hiddenWhereLow is x → y → z with y hidden where x < 0: the mean of y is 0, its observed
-// mean about 0.9, and x and z are not joined.
+// hiddenWhereLow is x → y → z with y missing where x < 0: the mean of y is 0, its observed mean
+// about 0.9; x – z is no edge.
 func hiddenWhereLow(n int) *data.Table {
 	rng := stream.New(11, 3)
 	table := &data.Table{Names: []string{"x", "y", "z"}, N: n, D: 3}
@@ -47,9 +47,9 @@ func partialCorrelation(p mat.Symmetric, j, k int) float64 {
 	return -p.At(j, k) / math.Sqrt(p.At(j, j)*p.At(k, k))
 }
 
-// The likelihood of a real table has its maximum where R's lavaan 0.6-14 puts it
-// (lav_mvnorm_missing_h1_estimate_moments, tol 1e-14, R 4.2.2) and 30 turns of a plain EM
-// algorithm in base R: by a fit, and by a network with all edges, refitted.
+// The maximum likelihood of a real table agrees with R's lavaan 0.6-14
+// (lav_mvnorm_missing_h1_estimate_moments, tol 1e-14, R 4.2.2) and with 30 iterations of plain EM
+// in base R, for a fit and for a refitted complete network.
 func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
 	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	require.NoError(t, err)
@@ -73,8 +73,8 @@ func TestMaximumLikelihoodOfAirQuality(t *testing.T) {
 	}
 }
 
-// The claim itself: fits of self-masked normal columns find mean and variance if they
-// know φ, and are far off if they do not; likewise for censored ones.
+// Fits of self-masked normal columns recover mean and variance with known φ and are far off
+// without; likewise for censored columns.
 func TestRecoveryNotAtRandom(t *testing.T) {
 	two, logistic, censored := testtables.Pair()
 	one := simulate.Gaussian{Mean: []float64{0.5}, Precision: mat.NewSymDense(1, []float64{0.8})}
@@ -132,8 +132,8 @@ func TestRecoveryNotAtRandom(t *testing.T) {
 	}
 }
 
-// What an estimate takes missing cells for follows from method, law, table and, for a
-// network, from whether the mean is estimated along.
+// The assumption about missing cells follows from method, mechanism, table and, for a network, from
+// whether the mean is fitted.
 func TestAssumption(t *testing.T) {
 	gaps := hiddenWhereLow(100)
 	complete := &data.Table{Names: gaps.Names, N: gaps.N, D: 3, Values: make([]float64, 300), Observed: make([]bool, 300)}
@@ -171,8 +171,8 @@ func TestAssumption(t *testing.T) {
 	}
 }
 
-// Every method that takes cells to be missing completely at random warns of a table that
-// says otherwise, and no other; a law that explains the gaps quiets it.
+// Every method for MCAR, and no other, warns of a table that contradicts it; a missingness
+// mechanism removes the warning.
 func TestWarnsOfCellsMissingAtRandom(t *testing.T) {
 	table := hiddenWhereLow(300)
 	law := missingness.NewLogistic(3)

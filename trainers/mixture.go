@@ -18,11 +18,11 @@ import (
 	"missingscore/trainers/mixed"
 )
 
-// MixtureModel is the model that takes tables with levels.
+// MixtureModel is the model for tables with levels.
 const MixtureModel = "mixture"
 
-// levelsOf are a table's numbers of levels by column, 0 of numbers, and the names of columns that
-// have some; nil for none.
+// levelsOf returns the number of levels by column, 0 for numbers, and the names of columns with
+// levels; nil if there are none.
 func levelsOf(t *data.Table) (levels []int, names []string) {
 	for j, name := range t.Names {
 		levels = append(levels, len(data.Coded(t, j)))
@@ -43,46 +43,47 @@ func checkNominal(s Spec, t *data.Table) error {
 	if names == nil || s.Network != nil {
 		return nil
 	}
-	return setting.Errorf("model", s.Model.Kind, "it takes numbers, and %s has levels without an order: take mixture, or leave it out (ReadOptions.Exclude)", strings.Join(names, ", "))
+	return setting.Errorf("model", s.Model.Kind, "the model needs numbers, but %s has unordered levels; use mixture, or leave it out by ReadOptions.Exclude", strings.Join(names, ", "))
 }
 
-// mixed is the mixture of numbers and levels that is fitted, nil for another model.
+// mixed is the fitted mixture of numbers and levels; nil for another model.
 func (p *Prepared) mixed() *model.Mixed {
 	m, _ := p.Model.(*model.Mixed)
 	return m
 }
 
-// scoresAsked is the first setting that only a fit by scores has a meaning for, and why; "" for none.
+// scoresAsked returns the first setting that needs score matching, and the reason; "" if there is
+// none.
 func scoresAsked(p *Prepared) (field string, value any, why string) {
 	s, d := p.Spec, p.Spec.Descent
 	switch {
 	case s.Steps.Method != "auto" && s.Steps.Method != "em-exact":
-		return "method", s.Steps.Method, "it goes by the score of numbers"
+		return "method", s.Steps.Method, "the method needs numbers"
 	case s.Objective.New != nil || s.Objective.Kind != "auto":
-		return "objective", s.Objective.Kind, "it is of scores"
+		return "objective", s.Objective.Kind, "objectives are for score matching"
 	case s.Domain.Bounded():
-		return "domain", "", "bounds are of an objective of scores"
+		return "domain", "", "bounds need score matching"
 	case s.Missingness != nil:
-		return "missingness", "", "a law of missing cells is one of numbers"
+		return "missingness", "", "a missingness mechanism needs numbers"
 	case s.Inference.Asked():
-		return "inference", s.Inference.Kind, "standard errors are of scores"
+		return "inference", s.Inference.Kind, "standard errors need score matching"
 	case d.Penalty.Asked():
-		return "penalty", d.Penalty.Kind, "it is of gaussian and quartic models"
+		return "penalty", d.Penalty.Kind, "a penalty needs the model gaussian or quartic"
 	case s.Truth != nil:
-		return "truth", "", "a fit is compared with its truth by scores"
+		return "truth", "", "comparison with a truth needs scores"
 	case p.file != nil:
-		return "stream", nil, "a mixture with levels is fitted to all rows at once"
+		return "stream", nil, "a mixture with levels needs all rows in memory"
 	case d.Optimiser != "" && d.Optimiser != "auto" && d.Optimiser != "em":
-		return "optimiser", d.Optimiser, "it goes down a loss of scores"
+		return "optimiser", d.Optimiser, "this optimiser needs score matching"
 	case d.Epochs != 0 || d.Rate != 0 || d.Patience != 0 || d.Validation != nil || d.Average != nil:
-		return "optimiser", "adam", "epochs, rate, patience, validation and average are of adam"
+		return "optimiser", "adam", "epochs, rate, patience, validation and average are for adam"
 	}
 	return "", nil, ""
 }
 
-// prepareMixed prepares the fit of a mixture by its likelihood (docs/theory/models.md#eq-mixed). It says
-// false for another model, and where settings ask for a fit by scores, which it refuses if columns have
-// levels.
+// prepareMixed prepares the maximum likelihood fit of a mixture (docs/theory/models.md#eq-mixed).
+// It returns false for another model and for settings that need score matching, and an error for
+// these if columns have levels.
 func prepareMixed(p *Prepared) (prepared bool, err error) {
 	s := &p.Spec
 	if s.Network != nil || s.Model.New != nil || s.Model.Kind != MixtureModel {
@@ -96,13 +97,13 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 	case field == "stream":
 		return false, notStreamed(why)
 	default:
-		return false, setting.Errorf(field, value, "%s, and a mixture with levels (%s) is fitted by its likelihood: leave it out, or leave these columns out (ReadOptions.Exclude)", why, strings.Join(names, ", "))
+		return false, setting.Errorf(field, value, "%s, but a mixture with levels (%s) is fitted by EM; leave the setting out, or leave these columns out by ReadOptions.Exclude", why, strings.Join(names, ", "))
 	}
 	if names == nil && p.Transform.Ordinal() != nil {
 		return false, nil
 	}
 	if p.Transform.Ordinal() != nil {
-		return false, setting.Errorf("ordinal", "", "ordered categories are intervals of a normal number, and a mixture takes levels as they are: leave it out, or take ReadOptions.Nominal for columns of numbers")
+		return false, setting.Errorf("ordinal", "", "a mixture treats ordered categories as unordered levels; leave it out, or use ReadOptions.Nominal for columns of numbers")
 	}
 	o := model.MixtureOptions{}
 	if err := strictjson.Options(s.Model.Options, &o); err != nil {
@@ -110,9 +111,9 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 	}
 	switch most := max(1, p.Table.N); {
 	case o.Levels != nil:
-		return false, setting.Errorf("model_options", string(s.Model.Options), "levels are those of the table: leave them out")
+		return false, setting.Errorf("model_options", string(s.Model.Options), "the table sets the levels; leave them out")
 	case o.Components < 0 || o.Components > most:
-		return false, setting.Errorf("model_options", string(s.Model.Options), "%d components of %d rows: 1 to %d are possible", o.Components, p.Table.N, most)
+		return false, setting.Errorf("model_options", string(s.Model.Options), "%d components are too many for %d rows; use 1 to %d", o.Components, p.Table.N, most)
 	}
 	if err := s.Descent.Check(); err != nil {
 		return false, err
@@ -130,11 +131,11 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 	return true, err
 }
 
-// fitMixed fits a mixture of numbers and levels, and compares rows drawn from it with the table.
+// fitMixed fits a mixture by EM and compares drawn rows with the table.
 func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	s := p.Spec
 	same := s
-	same.Descent.Iterations = 0 // more are allowed for a run that goes on
+	same.Descent.Iterations = 0 // may be larger on resuming
 	if err := run.State.claimSettings(p.Table, []any{same, p.components}); err != nil {
 		return nil, err
 	}
@@ -151,7 +152,7 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	f, err := mixed.Fit(ctx, p.Table, c)
 	if ctx.Err() != nil && run.State.Mixture.Tried != nil {
 		if err := c.Save(); err != nil {
-			return nil, fmt.Errorf("interrupted, and the state could not be saved: %w", err)
+			return nil, fmt.Errorf("interrupted, but the state could not be saved: %w", err)
 		}
 	}
 	if err != nil {
@@ -163,21 +164,22 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	}
 	r.Final = r.History[len(r.History)-1]
 	k := len(f.Model.Weights)
-	r.Verdict = fmt.Sprintf("converged: %s; the last of %d EM iterations added less than %.2g to a row's log density", componentsText(k, f.Tried), len(f.Turns), c.Tolerance)
+	r.Verdict = fmt.Sprintf("converged: %s; the last of %d EM iterations raised the mean log-likelihood by less than %.2g", componentsText(k, f.Tried), len(f.Turns), c.Tolerance)
 	if !f.Converged {
-		r.Verdict = fmt.Sprintf("NOT converged: %s; after %d EM iterations the last still added more than %.2g to a row's log density: allow more Spec.Descent.Iterations", componentsText(k, f.Tried), len(f.Turns), c.Tolerance)
+		r.Verdict = fmt.Sprintf("NOT converged: %s; the last of %d EM iterations raised the mean log-likelihood by more than %.2g; allow more Spec.Descent.Iterations", componentsText(k, f.Tried), len(f.Turns), c.Tolerance)
 	}
 	if k == 1 && p.original.Levels != nil && p.Table.D > 1 {
-		r.Warnings = append(r.Warnings, "one component: drawn levels are independent of the other columns, and more components did not predict held-out rows better; with more rows they may")
+		r.Warnings = append(r.Warnings, "one component: drawn levels are independent of the other columns; more rows may support more components")
 	}
 	if columns, most := unseen(p.Table, f.Unseen); columns != nil {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: never observed among up to %.0f %% of the rows; rows drawn like these have there what all rows have", strings.Join(columns, ", "), 100*most))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s: never observed among up to %.0f %% of the rows; draws for such rows follow all rows", strings.Join(columns, ", "), 100*most))
 	}
 	r.Model = &fitted.Saved{Kind: MixtureModel, Model: f.Model, Names: p.Table.Names, Levels: p.original.Levels, Transform: p.Transform}
 	return r, nil
 }
 
-// mostUnseen is the share of rows like which none is observed in a column that is worth a warning.
+// mostUnseen is the share of rows whose pattern has a never observed column, above which there is a
+// warning.
 const mostUnseen = 0.05
 
 func unseen(t *data.Table, shares []float64) (columns []string, most float64) {

@@ -22,7 +22,8 @@ import (
 	"missingscore/trainers/inference"
 )
 
-// cityTable has a number that depends on a city, another that depends on yes or no, and gaps.
+// cityTable has a number that depends on a city, another that depends on a binary column, and
+// missing cells.
 func cityTable(n int) *data.Table {
 	t := &data.Table{Names: []string{"city", "income", "yes", "size"}, N: n, D: 4, Levels: [][]string{{"Lima", "Oslo", "Rome"}, nil, {"no", "yes"}, nil},
 		Kinds: []data.Kind{data.Nominal, data.Number, data.Binary, data.Number}}
@@ -137,8 +138,8 @@ func TestMixtureWithLevels(t *testing.T) {
 	}
 }
 
-// Functions of numbers: log densities change by the logarithm of the derivative, and expectations are
-// means of draws.
+// With functions of columns, log densities change by the log derivative and expectations are means
+// of draws.
 func TestMixtureOfFunctions(t *testing.T) {
 	table := cityTable(200)
 	s := mixtureSpec
@@ -166,7 +167,7 @@ func TestMixtureOfFunctions(t *testing.T) {
 	}
 }
 
-// A run that was cut goes on with what it has, and gives the same bytes.
+// An interrupted run continues to the same bytes.
 func TestMixtureWithLevelsResumed(t *testing.T) {
 	table := cityTable(120)
 	whole, err := trainers.Estimate(t.Context(), table, mixtureSpec, trainers.Run{})
@@ -209,14 +210,14 @@ func TestMixtureUnseen(t *testing.T) {
 	require.Regexp(t, `^size: never observed among up to [23]\d % of the rows; `, r.Warnings[len(r.Warnings)-1])
 }
 
-// A mixture without enough components to have what the table shows is not reliable.
+// A mixture with too few components for the table is not reliable.
 func TestMixtureUnlikeItsTable(t *testing.T) {
 	s := mixtureSpec
 	s.Model.Options = json.RawMessage(`{"components":1}`)
 	r, err := trainers.Estimate(t.Context(), cityTable(200), s, trainers.Run{})
 	require.NoError(t, err)
 	require.False(t, r.Converged)
-	require.Regexp(t, `^NOT reliable: rows drawn from the model are unlike the table: the mean of income where city = Lima is (99|1\d\d)[.\d]*, drawn 1\d\d[.\d]*; `, r.Verdict)
+	require.Regexp(t, `^NOT reliable: rows drawn from the model differ from the table: the mean of income where city = Lima is (99|1\d\d)[.\d]*, drawn 1\d\d[.\d]*; `, r.Verdict)
 	require.Contains(t, r.Verdict, `try more components (Spec.Model.Options '{"components":2}')`)
 	require.Equal(t, r.Verdict, r.Model.Outcome.Verdict)
 	require.Contains(t, r.Warnings[0], "one component: drawn levels are independent of the other columns")
@@ -227,17 +228,17 @@ func TestMixtureWithLevelsRefuses(t *testing.T) {
 	lower := domain.All(4)
 	lower.Lower[1] = 0
 	for why, change := range map[string]func(*trainers.Spec){
-		"method":                   func(s *trainers.Spec) { s.Steps.Method = "em-full" },
-		"objective":                func(s *trainers.Spec) { s.Objective.Kind = "sliced" },
-		"domain":                   func(s *trainers.Spec) { s.Domain = lower },
-		"inference":                func(s *trainers.Spec) { s.Inference = inference.Config{Kind: "robust"} },
-		"optimiser":                func(s *trainers.Spec) { s.Descent = descent.Config{Epochs: 3} },
-		"levels are those":         func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"levels":[3,0,2,0]}`) },
-		"1 to 50 are":              func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"components":51}`) },
-		"takes levels as they are": func(s *trainers.Spec) { s.Transform.Columns = map[string]string{"yes": "ordinal"} },
-		"unknown field":            func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"k":1}`) },
-		"ReadOptions.Exclude":      func(s *trainers.Spec) { s.Steps.Method = "iw" },
-		"city, yes) is fitted":     func(s *trainers.Spec) { s.Steps.Method = "iw" },
+		"method":               func(s *trainers.Spec) { s.Steps.Method = "em-full" },
+		"objective":            func(s *trainers.Spec) { s.Objective.Kind = "sliced" },
+		"domain":               func(s *trainers.Spec) { s.Domain = lower },
+		"inference":            func(s *trainers.Spec) { s.Inference = inference.Config{Kind: "robust"} },
+		"optimiser":            func(s *trainers.Spec) { s.Descent = descent.Config{Epochs: 3} },
+		"levels are those":     func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"levels":[3,0,2,0]}`) },
+		"use 1 to 50":          func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"components":51}`) },
+		"as unordered levels":  func(s *trainers.Spec) { s.Transform.Columns = map[string]string{"yes": "ordinal"} },
+		"unknown field":        func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"k":1}`) },
+		"ReadOptions.Exclude":  func(s *trainers.Spec) { s.Steps.Method = "iw" },
+		"city, yes) is fitted": func(s *trainers.Spec) { s.Steps.Method = "iw" },
 	} {
 		s := mixtureSpec
 		change(&s)
@@ -251,11 +252,11 @@ func TestMixtureWithLevelsRefuses(t *testing.T) {
 func TestNominalColumnsAreNoNumbers(t *testing.T) {
 	for _, kind := range []string{"gaussian", "quartic", "energy", "score-network"} {
 		_, err := trainers.Prepare(cityTable(50), trainers.Spec{Model: trainers.ModelSpec{Kind: kind}})
-		require.ErrorContains(t, err, "it takes numbers, and city has levels without an order: take mixture, or leave it out (ReadOptions.Exclude)")
+		require.ErrorContains(t, err, "the model needs numbers, but city has unordered levels; use mixture, or leave it out by ReadOptions.Exclude")
 	}
 }
 
-// A model of numbers takes levels for the numbers 0, 1, …; what it draws of them is the nearest.
+// A model of numbers treats levels as 0, 1, …; draws are rounded to the nearest level.
 func TestLevelsAsNumbers(t *testing.T) {
 	table := cityTable(200)
 	numbers, err := table.Select([]string{"income", "yes", "size"})
@@ -281,8 +282,9 @@ func TestLevelsAsNumbers(t *testing.T) {
 	}
 }
 
-// A table of numbers is fitted by the likelihood, too: the mixture is at least as good as one normal, and
-// drawn rows have the table's means and correlations. Settings of scores lead to a fit by scores.
+// A table of numbers is fitted by EM: the mixture is at least as good as one normal, and drawn rows
+// have the table's means and correlations. Settings of score matching select a fit by score
+// matching.
 func TestMixtureOfNumbers(t *testing.T) {
 	rng := stream.New(8)
 	table := &data.Table{Names: []string{"x", "y", "z"}, N: 600, D: 3}

@@ -29,26 +29,26 @@ import (
 
 // NetworkResult is an estimated network in the table's units.
 type NetworkResult struct {
-	Names      []string        // of its nodes
-	Points     []regpath.Point // the path, columns standardised
-	Scores     []float64       // of the selection, one a point; nil for none
-	Chosen     int             // of the points
-	Cut        bool            // the path ends before the smallest λ, because the choice needed no more of it (regpath.Config.Whole)
+	Names      []string        // nodes
+	Points     []regpath.Point // path, columns standardised
+	Scores     []float64       // of the selection, by point; nil if it has none
+	Chosen     int             // index of the chosen point
+	Cut        bool            // the path stopped before the smallest λ (regpath.Config.Whole)
 	Lambda     float64
-	Penalty    regpath.Penalty // by which pairs were put in order, with the pilot's shrinkage
-	Ordering   string          // in words: by what the path put pairs in order
+	Penalty    regpath.Penalty // with the pilot's shrinkage
+	Ordering   string          // description of Penalty
 	Threshold  float64         // |P_jk| above it is an edge, columns standardised
-	Precision  mat.Symmetric   // of the nodes given the covariates: the block of the whole precision; of nominal columns see Blocks
+	Precision  mat.Symmetric   // of the nodes given the covariates
 	Mean       []float64
-	Blocks     []data.Block  // of each node its columns, K − 1 utilities of a nominal one; nil: one each. Precision has then strengths in place of a nominal column's elements (regpath.Run.NodePrecision)
-	Whole      mat.Symmetric // with Blocks: the precision of their columns
-	Covariates []string      // columns that are held constant and are no nodes
-	Moments    string        // in words: the second moments that are all that the estimate knows of the table; "" where it knows rows
-	Choice     string        // in words: what there is to say of the chosen edges; "" for nothing
+	Blocks     []data.Block  // columns of each node, K − 1 for a nominal one; nil: one each. Precision then has strengths for nominal columns (regpath.Run.NodePrecision)
+	Whole      mat.Symmetric // precision of the columns of Blocks; nil without Blocks
+	Covariates []string      // columns that are conditioned on and are no nodes
+	Moments    string        // description of the second moments; "" if the method uses rows
+	Choice     string        // note about the chosen edges; may be ""
 	Adjacency  network.Adjacency
 	Network    *network.Network
-	Inference  *inference.Result    // nil without
-	Stability  *bootstrap.Stability // nil without
+	Inference  *inference.Result    // nil without inference
+	Stability  *bootstrap.Stability // nil without stability
 }
 
 func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.Scale, run Run) (*Result, error) {
@@ -77,7 +77,7 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 	columns := scale
 	if p.wide {
 		columns = data.Scale{}
-		for j, b := range p.blocks { // utilities have units of their own
+		for j, b := range p.blocks { // utilities have their own units
 			columns.Mean = append(columns.Mean, slices.Repeat(scale.Mean[j:j+1], b.Width)...)
 			columns.Deviation = append(columns.Deviation, slices.Repeat(scale.Deviation[j:j+1], b.Width)...)
 		}
@@ -111,7 +111,7 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 	return r, nil
 }
 
-// thresholds are those of the table's ordinal columns that come with the moments, nil if none do.
+// thresholds returns the thresholds of ordinal columns from the moments; nil if there are none.
 func thresholds(p *Prepared, n *regpath.Run) (cuts [][]float64) {
 	all := n.Thresholds()
 	if !p.wide || all == nil {
@@ -123,8 +123,8 @@ func thresholds(p *Prepared, n *regpath.Run) (cuts [][]float64) {
 	return cuts
 }
 
-// precisionOf is the precision of a path's result in the table's units, of nominal columns that of
-// their utilities. Methods of one matrix are for many columns: theirs is stored without its zeros.
+// precisionOf returns the precision of a path's result in the table's units; nominal columns have
+// their utilities. It is sparse for methods of one matrix.
 func precisionOf(n *regpath.Run, scale data.Scale) mat.Symmetric {
 	if n.Blocks() != nil {
 		p := unwhitened(graph.Unpack(n.Table.D, n.Model().Packed.Value), n.Moments(), n.Table.Blocks)
@@ -146,8 +146,8 @@ func precisionOf(n *regpath.Run, scale data.Scale) mat.Symmetric {
 	return p.Symmetric()
 }
 
-// modelOf is the normal distribution of a path's result in the table's units. It takes over the
-// path's model where it can: of many columns a factor takes long, and another matrix memory.
+// modelOf returns the normal distribution of a path's result in the table's units. It reuses the
+// path's model if possible.
 func modelOf(n *regpath.Run, precision mat.Symmetric, scale data.Scale) (*model.Gaussian, error) {
 	m, mean := n.Model(), scale.Location(n.Model().Mean())
 	switch {
@@ -212,8 +212,7 @@ func testsOf(p *Prepared, n *regpath.Run) func(context.Context) (regpath.Tests, 
 	}
 }
 
-// infer adds to a result how uncertain its network is. Of a shard it makes the resamples and adds
-// nothing.
+// infer adds inference and stability to r. For a shard it only computes the resamples.
 func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run) (err error) {
 	c, tests := p.Spec.Inference, n.State.Tests
 	if !c.Asked() && c.Stability == 0 {
@@ -224,7 +223,7 @@ func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run)
 		Save: func() error { return run.save(n.Engine) }}
 	var found *inference.Result
 	switch {
-	case tests.Done && c.Kind == testKind(p): // what chose the edges
+	case tests.Done && c.Kind == testKind(p): // the tests that chose the edges
 		found = &inference.Result{Pairs: tests.Pairs, Rests: tests.Rests, Warnings: tests.Warnings}
 	case tests.Done:
 		r.Warnings = append(r.Warnings, tests.Warnings...)
@@ -238,8 +237,8 @@ func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run)
 		r.Warnings = append(r.Warnings, found.Warnings...)
 		r.Network.Inference = found
 		r.Network.Network.SetUncertainty(r.Network.Precision, found.Pairs)
-		if found.Doubt != "" { // too many resamples have no network
-			r.Converged, r.Verdict = false, "NOT reliable: "+found.Doubt+". The network itself: "+r.Verdict
+		if found.Doubt != "" { // too many resamples failed
+			r.Converged, r.Verdict = false, "NOT reliable: "+found.Doubt+". The network: "+r.Verdict
 		}
 	}
 	if c.Stability == 0 {
@@ -254,8 +253,8 @@ func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run)
 	return nil
 }
 
-// again makes the estimate of a network n again on other rows of the table, with n's penalty. Columns without variation,
-// a pair newly without common rows, and a fit that does not converge are failures of that estimate.
+// again re-estimates network n on other rows with the same penalty. Constant columns, new pairs
+// without common rows and fits that do not converge count as failures.
 func again(p *Prepared, n *regpath.Run) inference.Again {
 	penalty, apart := n.Penalty(), p.Table.NeverTogether()
 	return func(ctx context.Context, rows []int, seed uint64) (inference.Fit, error) {
@@ -272,7 +271,7 @@ func again(p *Prepared, n *regpath.Run) inference.Again {
 	}
 }
 
-// fitRows makes one such estimate, or says in failed why it does not count.
+// fitRows makes one such estimate; failed is the reason if it does not count.
 func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty regpath.Penalty, apart [][2]int) (n *regpath.Run, failed string, err error) {
 	t, err := p.original.Rows(rows)
 	if err != nil {
@@ -303,17 +302,17 @@ func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty 
 	f := n.State.Refine
 	switch {
 	case n.State.Points[f.Index].Unfinished:
-		return n, fmt.Sprintf("at the chosen λ = %.3g the minimum was out of reach", n.State.Points[f.Index].Lambda), nil
+		return n, fmt.Sprintf("at the chosen λ = %.3g the fit did not converge", n.State.Points[f.Index].Lambda), nil
 	case !f.Converged && !n.Config.PathOnly:
 		return n, n.Verdict(), nil
 	}
 	return n, "", nil
 }
 
-// Edges are the network's, strongest first.
+// Edges returns the edges, strongest first.
 func (r *NetworkResult) Edges() []network.Edge { return r.Network.Edges }
 
-// Adjacencies are the networks along the path, one a point.
+// Adjacencies returns the network of each point of the path.
 func (r *NetworkResult) Adjacencies() []network.Adjacency {
 	var out []network.Adjacency
 	for _, p := range r.Points {
@@ -322,11 +321,11 @@ func (r *NetworkResult) Adjacencies() []network.Adjacency {
 	return out
 }
 
-// Rates compares the networks along the path with a true one. It fails where
-// the truth has no edge or no non-edge, and where the path was cut.
+// Rates compares the networks along the path with the true one. It fails if truth has no edge or no
+// non-edge, or if the path was cut.
 func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
 	if r.Cut {
-		return nil, errors.New("the path ends where the choice of λ needed no more of it, and rates are of a whole path: set regpath.Config.Whole")
+		return nil, errors.New("the path stopped early, but rates need the whole path; set regpath.Config.Whole")
 	}
 	var rates []network.Rate
 	for _, a := range r.Adjacencies() {
@@ -339,8 +338,7 @@ func (r *NetworkResult) Rates(truth network.Adjacency) ([]network.Rate, error) {
 	return rates, nil
 }
 
-// WritePath writes path.csv: a line for each λ, with the rates against a truth if there
-// are any. Numbers that there are none of are empty.
+// WritePath writes path.csv: a line per λ, with rates if not nil. NaN is written as an empty field.
 func (r *NetworkResult) WritePath(w io.Writer, rates []network.Rate) error {
 	lines := [][]string{{"lambda", "edges", "loss", "score", "change", "effective_sample_size", "pd_projections", "iterations", "finished"}}
 	if rates != nil {

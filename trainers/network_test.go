@@ -23,7 +23,7 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// estimate is a network's, of a path's settings the defaults where none are given.
+// estimate estimates a network, with the default path unless n is set.
 func estimate(t *testing.T, table *data.Table, s trainers.Spec) *trainers.Result {
 	t.Helper()
 	if s.Network == nil {
@@ -90,7 +90,7 @@ func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 	_, table := testtables.Star(t, 5, 100, 0.3)
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{
 		Steps: engine.Config{Method: "full"}, Network: &regpath.Config{Schedule: regpath.Fixed, Rate: 1e9}}, trainers.Run{})
-	require.ErrorContains(t, err, "method full is for tables without missing cells; this one has")
+	require.ErrorContains(t, err, "method full is for tables without missing cells, but this one has")
 
 	complete := *table
 	complete.Observed = make([]bool, len(table.Observed))
@@ -98,7 +98,7 @@ func TestDivergenceStopsWithTheLastGoodState(t *testing.T) {
 		complete.Observed[i] = true
 	}
 	var saved *trainers.State
-	far := domain.All(table.D) // a half-space far from the rows: η = Pμ is fitted along, which nothing holds
+	far := domain.All(table.D) // a half-space far from the rows: η = Pμ is fitted, without an effect of the domain
 	normal := make([]float64, table.D)
 	normal[0] = 1
 	far.Half = []domain.HalfSpace{{A: normal, B: 40}}
@@ -124,8 +124,7 @@ func TestWarnsOfDegenerateWeights(t *testing.T) {
 	require.Contains(t, r.Warnings[len(r.Warnings)-1], "importance weights are degenerate")
 }
 
-// Without refinement the result is the path's point, in the table's units, and the same
-// from a state taken up again.
+// Without refinement the result is the path's point in the table's units, also after resuming.
 func TestPathOnly(t *testing.T) {
 	_, table := testtables.Star(t, 5, 200, 0.3)
 	for _, method := range []string{"exact", "iw"} {
@@ -153,7 +152,7 @@ func TestPathOnly(t *testing.T) {
 
 func TestResamplingFindsTheStar(t *testing.T) {
 	g, table := testtables.Star(t, 8, 400, 0.3)
-	for kind, parts := range map[string]regpath.Selection{"cv": {Kind: "cv"}, "stars": {Kind: "stars", Beta: 0.15}} { // equal edges enter a star together, an instability of half their share of the pairs
+	for kind, parts := range map[string]regpath.Selection{"cv": {Kind: "cv"}, "stars": {Kind: "stars", Beta: 0.15}} { // equal edges enter a star together, with an instability of half their share of the pairs
 		r := estimate(t, table, trainers.Spec{Steps: engine.Config{Method: "exact", Seed: 1, Workers: 2}, Network: &regpath.Config{Lambdas: 12, Select: parts}}).Network
 		rate, err := network.Compare(network.Threshold(g.Precision, 1e-12), r.Adjacencies()[r.Chosen])
 		require.NoError(t, err)
@@ -163,7 +162,7 @@ func TestResamplingFindsTheStar(t *testing.T) {
 	}
 }
 
-// The library does not leave out a column that others determine: it marks the result.
+// The library keeps a collinear column and marks the result.
 func TestANetworkOfACopyIsNotReliable(t *testing.T) {
 	_, table := testtables.Star(t, 5, 200, 0.1)
 	for i := range table.N {
@@ -171,12 +170,12 @@ func TestANetworkOfACopyIsNotReliable(t *testing.T) {
 	}
 	r := estimate(t, table, trainers.Spec{})
 	require.False(t, r.Converged)
-	require.Contains(t, r.Verdict, "NOT reliable: x5 ≈ 2 x1 − 1 (exact up to rounding); there is no network of columns that determine each other: leave one of them out.")
+	require.Contains(t, r.Verdict, "NOT reliable: x5 ≈ 2 x1 − 1 (exact up to rounding); collinear columns have no network: leave one of them out.")
 	require.False(t, r.Model.Outcome.Converged)
-	require.Contains(t, r.Warnings, "the criterion finds no edge among the few networks before the path ends: it has not seen denser ones")
+	require.Contains(t, r.Warnings, "the criterion finds no edge before the path ends; it has not seen denser networks")
 }
 
-// wide is a chain of so many columns that points of a path keep no zeros.
+// wide is a chain with enough columns for sparse points.
 func wide(t *testing.T) *data.Table {
 	t.Helper()
 	const n, d = 150, regpath.DenseColumns + 10
@@ -197,7 +196,7 @@ func wide(t *testing.T) *data.Table {
 	return table
 }
 
-// With many columns: the chain is found by the pseudo-likelihood.
+// With many columns the chain is found by the pseudo-likelihood.
 func TestPairwiseOfManyColumns(t *testing.T) {
 	table := wide(t)
 	s := trainers.Spec{Steps: engine.Config{Method: "pairwise", Workers: 2}, Network: &regpath.Config{Lambdas: 10}}
@@ -215,13 +214,13 @@ func TestPairwiseOfManyColumns(t *testing.T) {
 	for _, p := range want.Network.Points {
 		require.Nil(t, p.Packed)
 	}
-	require.Contains(t, want.Network.Moments, "all correlations are shrunk by")
+	require.Contains(t, want.Network.Moments, "the path shrinks all correlations by")
 	require.Equal(t, want.Network.Moments, want.Model.Outcome.Moments)
 }
 
 var monthAndDay = []string{"Month", "Day"}
 
-// completeAir are the complete rows of R's airquality.
+// completeAir has the complete rows of R's airquality.
 func completeAir(t *testing.T) *data.Table {
 	t.Helper()
 	table, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{})
@@ -252,8 +251,8 @@ func TestCovariatesAgainstResiduals(t *testing.T) {
 	}
 }
 
-// confounded are n rows of two columns that are independent given a third, which has gaps where
-// the first is large: missing at random.
+// confounded has n rows of two columns that are independent given a third and missing at random
+// where the first is large.
 func confounded(t *testing.T, n int) *data.Table {
 	t.Helper()
 	rng := stream.New(4, stream.Simulate)
@@ -268,8 +267,8 @@ func confounded(t *testing.T, n int) *data.Table {
 	return table
 }
 
-// A covariate explains what two columns have in common, at every λ, for its pairs have no penalty,
-// and with its cells missing at random, too; without it they are joined.
+// A covariate explains the dependence of two columns at every λ, because its pairs have no penalty,
+// also with its cells missing at random. Without the covariate they have an edge.
 func TestCovariatesWithGaps(t *testing.T) {
 	table := confounded(t, 4000)
 	with := regpath.Config{Covariates: []string{"age"}, Lambdas: 30}
@@ -293,7 +292,7 @@ func TestCovariatesWithGaps(t *testing.T) {
 	require.Less(t, marginal.Inference.Pairs[0].Estimate, -0.2)
 }
 
-// Every selection counts the pairs of nodes alone.
+// Every selection counts pairs of nodes only.
 func TestSelectionsWithCovariates(t *testing.T) {
 	table := confounded(t, 400)
 	for _, s := range []regpath.Selection{{Kind: "ebic"}, {Kind: "cv"}, {Kind: "stars"}, {Kind: "fdr"}, {Kind: "density", Density: 1}} {
@@ -301,7 +300,7 @@ func TestSelectionsWithCovariates(t *testing.T) {
 		r := estimate(t, table, trainers.Spec{Network: &c})
 		require.Equal(t, 3, r.Network.Adjacency.D, s.Kind)
 		require.Len(t, r.Network.Adjacency.Edge, 3, s.Kind)
-		require.True(t, s.Kind == "stars" || r.Network.Adjacency.Has(1, 2), s.Kind) // of three pairs it may find none steady
+		require.True(t, s.Kind == "stars" || r.Network.Adjacency.Has(1, 2), s.Kind) // may find no stable pair among three
 		if s.Kind == "density" {
 			require.Len(t, r.Network.Edges(), 3)
 		}
@@ -313,20 +312,20 @@ func TestRefusedCovariates(t *testing.T) {
 	for text, c := range map[string]regpath.Config{
 		"covariates agee: there is no such column (did you mean age?)": {Covariates: []string{"agee"}},
 		"covariates age: it is named twice":                            {Covariates: []string{"age", "age"}},
-		"a network needs two columns at least":                         {Covariates: []string{"age", "a", "b"}},
-		"take Spec.Network.Penalty l1":                                 {Covariates: []string{"age"}, Penalty: regpath.Penalty{Kind: "adaptive"}},
-		"take ebic or fdr":                                             {Covariates: []string{"age"}, Select: regpath.Selection{Kind: "stability"}},
+		"a network needs at least two other columns":                   {Covariates: []string{"age", "a", "b"}},
+		"use Spec.Network.Penalty l1":                                  {Covariates: []string{"age"}, Penalty: regpath.Penalty{Kind: "adaptive"}},
+		"use ebic or fdr":                                              {Covariates: []string{"age"}, Select: regpath.Selection{Kind: "stability"}},
 	} {
 		_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c}, trainers.Run{})
 		require.ErrorContains(t, err, text)
 	}
 	c := regpath.Config{Covariates: []string{"age"}}
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{Network: &c, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
-	require.ErrorContains(t, err, "take Spec.Steps.Method em-exact")
+	require.ErrorContains(t, err, "use Spec.Steps.Method em-exact")
 }
 
-// With --select fdr the edges are the pairs of small q values, their sizes are the estimates
-// made for inference, and both are the same whether the bootstrap comes after or not.
+// With --select fdr the edges are the pairs with small q values and their sizes are the estimates
+// of inference, with or without a bootstrap afterwards.
 func TestEdgesByTheirTests(t *testing.T) {
 	const rate = 0.1
 	_, table := testtables.Star(t, 8, 300, 0.3)
@@ -367,8 +366,8 @@ func TestEdgesByTheirTests(t *testing.T) {
 //	-cov2cor(solve(lavInspect(f, "cov.ov")))
 var lavaanAir = []float64{0.2431855, -0.4200682, 0.5377976, 0.1780861, 0.1045274, -0.1274072}
 
-// Estimates of --inference are maximum likelihood's with all pairs free, which R has, and those of
-// the command fit, whatever the path's penalty chose.
+// Estimates of --inference are maximum likelihood with all pairs free, as in R and in the command
+// fit, for every penalty of the path.
 func TestEstimatesAreUnpenalised(t *testing.T) {
 	air, err := data.ReadCSV("../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	require.NoError(t, err)
@@ -452,10 +451,10 @@ func TestBootstrapOfACorrelation(t *testing.T) {
 	require.Empty(t, r.Warnings)
 }
 
-// A resample that cannot be estimated, here as no row of it shows two columns together, is
-// counted and named; more than a tenth of the resamples are a doubt.
+// A resample that cannot be estimated is counted and named; more than a tenth of failures marks the
+// result.
 func TestFailedResamples(t *testing.T) {
-	for together, share := range map[int]float64{4: 0.016, 1: 0.36} { // rows that show columns 0 and 1, and how probable a resample without them is
+	for together, share := range map[int]float64{4: 0.016, 1: 0.36} { // rows with columns 0 and 1, and the probability of a resample without them
 		_, table := testtables.Star(t, 3, 60, 0)
 		for i := range table.N - together {
 			table.Observed[i*table.D+i%2] = false
@@ -470,7 +469,7 @@ func TestFailedResamples(t *testing.T) {
 		var failed int
 		_, err = fmt.Sscanf(told, "%d of", &failed)
 		require.NoError(t, err)
-		require.InDelta(t, 100*share, failed, 40*math.Sqrt(share*(1-share))+5) // a few fail otherwise
+		require.InDelta(t, 100*share, failed, 40*math.Sqrt(share*(1-share))+5) // a few fail for other reasons
 		require.Contains(t, r.Network.Inference.Rests, fmt.Sprintf("made again on %d tables", 100-failed))
 		require.Equal(t, together == 4, r.Converged, r.Verdict)
 		if together == 1 {
@@ -479,7 +478,7 @@ func TestFailedResamples(t *testing.T) {
 	}
 }
 
-// Shards that are joined give the bytes of one run; a shard of another run is refused.
+// Joined shards give the bytes of one run; a shard of another run is an error.
 func TestBootstrapInShards(t *testing.T) {
 	_, table := testtables.Star(t, 4, 80, 0.3)
 	spec := bootstrapOf(6, 10, 2)

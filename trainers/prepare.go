@@ -22,18 +22,18 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// Prepared is an estimate before its first step. Its Spec has every default that does not need
-// the standardised table.
+// Prepared is an estimate before its first step. Its Spec has every default that does not need the
+// standardised table.
 type Prepared struct {
 	Spec      Spec
-	Table     *data.Table         // the columns that are modelled: after Transform
-	Transform transform.Columns   // functions of Spec.Transform, nil for none
-	Estimator estimator.Estimator // of the method with this model and objective
-	Model     model.Model         // at its start; an estimate makes its own
-	Domain    *domain.Domain      // the support, of Table; nil: all of R^d
-	Support   *domain.Domain      // Domain as Spec.Missingness censors it
+	Table     *data.Table       // modelled columns, after Transform
+	Transform transform.Columns // nil for none
+	Estimator estimator.Estimator
+	Model     model.Model    // initial; Estimate makes its own
+	Domain    *domain.Domain // support of Table; nil: all of R^d
+	Support   *domain.Domain // Domain after censoring by Spec.Missingness
 
-	// NoIntervals says why inference "auto" gives none; "" if it does, or is not asked for.
+	// NoIntervals is the reason why inference "auto" gives none; "" otherwise.
 	NoIntervals string
 
 	components  int                // of a mixture with levels; 0: chosen by held-out rows
@@ -41,15 +41,15 @@ type Prepared struct {
 	missingness *missingness.Model // of Table
 	objective   losses.Objective   // in Table's units
 	findings    func() ([]diagnose.Finding, error)
-	gapTests    func() []mcar.Column // whether Table's gaps depend on other columns
-	file        *streamed            // the rows to fit, Table being a sample of them; nil: the rows are Table's
-	latent      bool                 // binary, ordered and nominal columns are taken for latent numbers
-	blocks      []data.Block         // of the columns that are fitted, by columns of Table
+	gapTests    func() []mcar.Column // tests of missing completely at random
+	file        *streamed            // rows to fit, with Table a sample of them; nil: the rows of Table
+	latent      bool                 // binary, ordered and nominal columns are latent normal variables
+	blocks      []data.Block         // fitted columns, by column of Table
 	wide        bool                 // a block has several columns
 }
 
-// Prepare fills in the defaults of a Spec and checks that its parts go together and with the
-// table. An unusable setting is a *SettingError, a row outside the domain a *data.RowError.
+// Prepare fills in defaults and checks s against the table. It returns a *SettingError for an
+// unusable setting and a *data.RowError for a row outside the domain.
 func Prepare(t *data.Table, s Spec) (*Prepared, error) { return prepare(t, s, nil) }
 
 func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
@@ -109,7 +109,7 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 		return nil, err
 	}
 	if s.Network != nil {
-		if p.Estimator.OfMatrix() { // only the kind of its model matters: the path makes its own
+		if p.Estimator.OfMatrix() { // the path makes its own model
 			p.Model = model.NewGaussian(1, model.CholeskyFactor)
 		}
 		return p, nil
@@ -135,13 +135,13 @@ func (s *Spec) named() error {
 	return nil
 }
 
-// transform makes table, domain and missingness those of the transformed columns.
+// transform applies Spec.Transform to the table, the domain and the missingness mechanism.
 func (p *Prepared) transform() (err error) {
 	s := p.Spec
 	if err := diagnose.Refusal(p.original); err != nil {
 		return err
 	}
-	if err := p.original.Inside(s.Missingness.Support(s.Domain)); err != nil { // in the table's units, which the message shows
+	if err := p.original.Inside(s.Missingness.Support(s.Domain)); err != nil { // in the table's units for the message
 		return err
 	}
 	functions := s.Transform
@@ -180,7 +180,7 @@ func (p *Prepared) parts() (err error) {
 	if p.objective, err = p.objectiveOn(p.Support); err != nil {
 		return err
 	}
-	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() { // networks learn all levels
+	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() { // networks learn all noise levels
 		p.Model, err = p.newModel()
 	}
 	return err
@@ -190,7 +190,7 @@ func (p *Prepared) objectiveOn(s *domain.Domain) (losses.Objective, error) {
 	return p.Spec.Objective.make(losses.ObjectiveSetting{Dim: p.Table.D, Names: p.Table.Names, Domain: s, Weight: p.Spec.Weight})
 }
 
-// newModel makes the model at its start; for an objective with many noise levels, one of all levels.
+// newModel returns the initial model, over all levels if the objective has several noise levels.
 func (p *Prepared) newModel() (model.Model, error) {
 	s := p.Spec
 	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() && s.Model.New == nil {
@@ -227,7 +227,7 @@ func (p *Prepared) descentProblem(streamed bool) descent.Problem {
 	}
 }
 
-// ByBatches reports whether the estimate goes by mini-batches, also if its rows are held.
+// ByBatches reports whether the estimate uses mini-batches.
 func (p *Prepared) ByBatches() bool {
 	if p.Spec.Network != nil {
 		return false
@@ -240,8 +240,9 @@ func (p *Prepared) ByBatches() bool {
 	return err == nil && c.Optimiser == "adam"
 }
 
-// defaultImputer is the kind of imputer that is trained by default: a mixture with the complete-data loss of a density
-// that is not normal, on no boundary and with the loss kl (docs/explanation/architecture.md#why-it-is-so).
+// defaultImputer is the default kind of trained imputer: a mixture for the complete-data loss of a
+// non-normal density without boundary and with imputer loss kl
+// (docs/explanation/architecture.md#why-it-is-so).
 func defaultImputer(p *Prepared) string {
 	_, normal := model.AsNormal(p.Model)
 	if e := p.Estimator; e.Trains() && e.Loss.Needs().CompletedRows && !normal && !p.Support.Bounded() && p.Spec.Steps.ImputerLoss == losses.KL {
@@ -250,7 +251,7 @@ func defaultImputer(p *Prepared) string {
 	return "normal"
 }
 
-// imputerStart is the normal distribution of greatest likelihood, for an imputer that can start at
+// imputerStart returns the maximum likelihood normal distribution for an imputer that can start at
 // its conditionals (docs/theory/imputer.md#eq-imputer-linear); nil for others.
 func imputerStart(ctx context.Context, p *Prepared, q engine.Problem) (*model.Gaussian, error) {
 	c := p.Spec.Steps
@@ -258,7 +259,7 @@ func imputerStart(ctx context.Context, p *Prepared, q engine.Problem) (*model.Ga
 		return nil, nil
 	}
 	imputer, err := c.Imputer.Make(q.Table.D, stream.New(0))
-	if _, ok := imputer.(nets.NormalStart); err != nil || !ok { // the engine refuses unknown names
+	if _, ok := imputer.(nets.NormalStart); err != nil || !ok { // the engine reports unknown names
 		return nil, nil
 	}
 	m := model.NewGaussian(q.Table.D, model.CholeskyFactor)
@@ -268,15 +269,15 @@ func imputerStart(ctx context.Context, p *Prepared, q engine.Problem) (*model.Ga
 	return m, nil
 }
 
-// latentColumns bounds the columns for which ordered categories are completed by EM, whose time
-// grows with rows times columns squared. Beyond it moments of pairs are taken.
+// latentColumns is the largest number of columns for em-latent, whose time is of order rows ×
+// columns²; above it pairwise is used.
 const latentColumns = 500
 
-// plane is a number of columns: energies of more were nearer to the truth without weights.
+// plane is the largest number of columns for which energies use weights.
 const plane = 2
 
-// method resolves auto. With ordered categories, binary and nominal columns it is em-latent, or pairwise
-// for networks of many columns without nominal ones, also in place of methods that auto is for numbers; with moments of pairs, pairwise.
+// method resolves auto. With ordered, binary and nominal columns it is em-latent, or pairwise for
+// networks of many columns without nominal ones. With moments of pairs it is pairwise.
 func (p *Prepared) method() (string, error) {
 	asked, counted := p.Spec.Steps.Method, p.original.Counted
 	if p.Spec.Steps.Estimator != nil {
@@ -305,15 +306,16 @@ func (p *Prepared) method() (string, error) {
 
 // AutoMethod is the default method for a table and a model:
 //
-//	full              nothing is missing
-//	zeroed            the model is a score without a density
-//	variw             cells hide by a known logistic law, where a fixed proposal seldom looks
-//	em-exact          normal: right under MAR, without an imputer's bias or noise (benchmarks/networks)
-//	exact             normal, cells censored by a known law, or an objective that adds noise
-//	em-full           the density determines the parameters: mixtures, quartic (docs/explanation/architecture.md#why-it-is-so)
-//	em-var, em-variw  neural energies; the latter in the plane, and for objectives that are not
-//	                  classical (docs/explanation/architecture.md#why-it-is-so)
+//	full              no missing cells
+//	zeroed            model is a score without a density
+//	variw             logistic missingness mechanism, where a fixed proposal has few effective draws
+//	em-exact          normal; valid under MAR
+//	exact             normal, with censoring or an objective that adds noise
+//	em-full           the density determines the parameters: mixtures, quartic
+//	em-var, em-variw  neural energies; em-variw for two columns and other objectives than classical
 //	iw                else
+//
+// Reasons: docs/explanation/architecture.md#why-it-is-so.
 func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses.Objective) (string, error) {
 	has, err := model.CapabilitiesOf(m)
 	_, normal := model.AsNormal(m)
@@ -343,17 +345,17 @@ func AutoMethod(t *data.Table, known *missingness.Model, m model.Model, o losses
 	return "iw", nil
 }
 
-// scaling says how columns are scaled before they are fitted.
+// scaling is a way to scale columns before the fit.
 type scaling int
 
 const (
-	keptUnits        scaling = iota // not at all
-	toRootMeanSquare                // divided, and not shifted
+	keptUnits        scaling = iota // none
+	toRootMeanSquare                // divided but not shifted
 	standardised
 )
 
-// scaling chooses it, and the root mean square that columns get. A model that states a support or
-// a fixed origin is not shifted; one whose support is no cone has units of its own.
+// scaling returns the way to scale, and the root mean square of the scaled columns. A model with a
+// support or a fixed origin is not shifted; one whose support is not a cone keeps its units.
 func (p *Prepared) scaling() (by scaling, size float64) {
 	support := model.SupportOf(p.Model)
 	m, fixed := p.Model.(model.FixedOrigin)
@@ -368,7 +370,7 @@ func (p *Prepared) scaling() (by scaling, size float64) {
 	return standardised, 1
 }
 
-// scale gives the scale in which the rows are fitted, and whether it changes them.
+// scale returns the scale of the fit and whether it changes the rows.
 func (p *Prepared) scale() (scale data.Scale, changes bool) {
 	by, size := p.scaling()
 	switch {
@@ -379,7 +381,7 @@ func (p *Prepared) scale() (scale data.Scale, changes bool) {
 	case p.file == nil:
 		scale = data.StandardScale(p.Table)
 		for j, b := range p.blocks {
-			if b.Width > 1 { // numbers of levels have no unit
+			if b.Width > 1 { // levels have no unit
 				scale.Mean[j], scale.Deviation[j] = 0, 1
 			}
 		}
@@ -396,7 +398,8 @@ func (p *Prepared) scale() (scale data.Scale, changes bool) {
 	return scale, true
 }
 
-// Problem is what an estimate fits to the first rows of the table, 0 for all, in the scale of all.
+// Problem returns the problem of fitting the first rows of the table, 0 for all, in the scale of
+// all rows.
 func (p *Prepared) Problem(rows int) (engine.Problem, error) {
 	scale, changes := p.scale()
 	t := p.Table
@@ -409,7 +412,7 @@ func (p *Prepared) Problem(rows int) (engine.Problem, error) {
 	return p.problem(t, scale)
 }
 
-// problem is what is fitted to the scaled table t.
+// problem returns the problem of fitting the scaled table t.
 func (p *Prepared) problem(t *data.Table, scale data.Scale) (q engine.Problem, err error) {
 	if p.wide {
 		q.Table = utilities(t, p.blocks)
@@ -428,7 +431,7 @@ func (p *Prepared) problem(t *data.Table, scale data.Scale) (q engine.Problem, e
 	return q, err
 }
 
-// Path is the path of a network, before its first step.
+// Path returns the path of a network before its first step.
 func (p *Prepared) Path() (*regpath.Run, error) {
 	q, err := p.Problem(0)
 	if err != nil {
@@ -441,10 +444,10 @@ func (p *Prepared) Path() (*regpath.Run, error) {
 	return n, err
 }
 
-// Again makes a network in less time, by one worker (regpath.Run.Again), without what Estimate says of
-// table and result.
+// Again estimates a network faster, with one worker (regpath.Run.Again), without checks of table
+// and result.
 func (p *Prepared) Again(ctx context.Context) (*regpath.Run, error) {
-	if p.Estimator.Deterministic() { // on one worker the rows are best kept together
+	if p.Estimator.Deterministic() { // one worker: keep rows together
 		setting.Default(&p.Spec.Steps.Batch, regpath.AgainBatch)
 	}
 	n, err := p.Path()

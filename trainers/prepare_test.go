@@ -24,7 +24,7 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// The default method knows the table, the model and the objective.
+// The default method depends on the table, the model and the objective.
 func TestAutoMethod(t *testing.T) {
 	_, complete := testtables.Normal(t, 30, 24)
 	_, holes := testtables.Normal(t, 30, 24)
@@ -72,8 +72,8 @@ func TestAutoMethod(t *testing.T) {
 	}
 }
 
-// Where no imputer is asked for it is several normals a row with the complete-data loss of a density
-// that is not normal, if they can be drawn there, and else the paper's.
+// The default imputer is a mixture for the complete-data loss of a non-normal density on an
+// unbounded domain, else the paper's.
 func TestDefaultImputer(t *testing.T) {
 	_, table := testtables.Normal(t, 30, 24)
 	bounded := domain.All(table.D)
@@ -88,7 +88,7 @@ func TestDefaultImputer(t *testing.T) {
 		{kind: "quartic", method: "em-variw", want: "mixture"}, {kind: "energy", method: "variw", want: "normal"}, {kind: "energy", method: "var", want: "normal"},
 		{kind: "gaussian", method: "em-variw", want: "normal"}, {kind: "energy", method: "em-variw", domain: bounded, want: "normal"},
 		{kind: "energy", method: "em-variw", loss: losses.Fisher, want: "normal"}, {kind: "energy", method: "em-variw", asked: "flow", want: "flow"},
-		{kind: "energy", method: "em-full", want: "normal"}, // none is trained
+		{kind: "energy", method: "em-full", want: "normal"}, // no imputer is trained
 	} {
 		p, err := trainers.Prepare(table, trainers.Spec{Model: trainers.ModelSpec{Kind: c.kind}, Domain: c.domain,
 			Steps: engine.Config{Method: c.method, ImputerLoss: c.loss, Imputer: engine.ImputerSpec{Kind: c.asked}}})
@@ -97,7 +97,7 @@ func TestDefaultImputer(t *testing.T) {
 	}
 }
 
-// Settings that cannot be used are named, whichever part they are of.
+// Unusable settings are named, in every part of a Spec.
 func TestSettingErrors(t *testing.T) {
 	_, table := testtables.Normal(t, 30, 24)
 	for _, c := range []struct {
@@ -130,7 +130,7 @@ func TestSettingErrors(t *testing.T) {
 	require.ErrorContains(t, err, "by NetworkResult.Rates")
 }
 
-// Columns that no row shows together are told by their names, of networks and of fits.
+// Pairs of columns without common rows are named, for networks and for fits.
 func TestWarnsOfColumnsNeverTogether(t *testing.T) {
 	_, table := testtables.Normal(t, 60, 24)
 	for i := range table.N {
@@ -148,7 +148,7 @@ func TestWarnsOfColumnsNeverTogether(t *testing.T) {
 	}
 }
 
-// What is too large is refused before it is made: hardly anything is allocated for it.
+// Estimates that are too large are refused without large allocations.
 func TestMemoryIsCheckedFirst(t *testing.T) {
 	t.Setenv(memory.Variable, "2GB")
 	const d = 100_000
@@ -183,7 +183,7 @@ func TestMemoryIsCheckedFirst(t *testing.T) {
 	}
 }
 
-// Without a table there is an error, for networks and for models.
+// A nil table is an error, for networks and for fits.
 func TestNoTable(t *testing.T) {
 	for _, s := range []trainers.Spec{{}, {Network: &regpath.Config{}}} {
 		_, err := trainers.Estimate(t.Context(), nil, s, trainers.Run{})

@@ -26,25 +26,24 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// State is everything that changes during an estimate, each stage's part in a type of
-// its own. Taken up again it gives the same bytes as a run that was never cut: draws
-// depend on the seed and the iteration only, so there is no random state to keep.
+// State is everything that changes during an estimate. A resumed run gives the same bytes as an
+// uninterrupted one: random numbers depend on the seed and the iteration only.
 type State struct {
 	Version     int
-	Fingerprint string   // of the table and the settings it belongs to
-	Libraries   []string // of matrix products, in the order in which they had a part; see graph.BLAS
+	Fingerprint string   // of the table and the settings
+	Libraries   []string // of matrix products, in order of use; see graph.BLAS
 	Engine      engine.State
-	Descent     *descent.State   // of a fit
-	Path        *regpath.State   // of a network
-	Mixture     *mixed.State     // of a mixture fitted by its likelihood
-	Inference   *inference.State // of a network: what is made again on other rows
+	Descent     *descent.State   // fit of parameters
+	Path        *regpath.State   // network
+	Mixture     *mixed.State     // mixture fitted by EM
+	Inference   *inference.State // resamples of a network
 }
 
 const stateVersion = 4
 
 const stateMark = "missingscore state\n"
 
-// Save writes the state whole or not at all.
+// Save writes the state atomically.
 func (s *State) Save(path string) error {
 	var text bytes.Buffer
 	if err := gob.NewEncoder(&text).Encode(s); err != nil {
@@ -55,14 +54,13 @@ func (s *State) Save(path string) error {
 
 const stateFactor = 4
 
-// LoadState reads what Save wrote. It refuses other files, other versions by name, and
-// files in which a single bit is not as it was written.
+// LoadState reads a file of Save. It fails for other files, other versions and damaged files.
 func LoadState(path string) (*State, error) {
 	text, err := memory.ReadFile(path, stateFactor)
 	if err != nil {
 		return nil, err
 	}
-	damaged := fmt.Errorf("%s is damaged or not a saved state: delete it and start again", path)
+	damaged := fmt.Errorf("%s is damaged or not a saved state; delete it and start again", path)
 	var head struct{ Version int }
 	body, err := checkedfile.Open(stateMark, text)
 	if err != nil {
@@ -72,7 +70,7 @@ func LoadState(path string) (*State, error) {
 		return nil, damaged
 	}
 	if head.Version != stateVersion {
-		return nil, fmt.Errorf("%s was written by another version (state version %d, this program reads %d): delete it and start again", path, head.Version, stateVersion)
+		return nil, fmt.Errorf("%s has state version %d, but this program reads version %d; delete it and start again", path, head.Version, stateVersion)
 	}
 	var s State
 	if err := gob.NewDecoder(bytes.NewReader(body)).Decode(&s); err != nil {
@@ -81,27 +79,26 @@ func LoadState(path string) (*State, error) {
 	return &s, nil
 }
 
-// ErrOtherRun says that a state belongs to another table or other settings.
-var ErrOtherRun = errors.New("the saved state belongs to another table or other settings: use the same, or start again without resuming")
+// ErrOtherRun is returned if a state belongs to another table or other settings.
+var ErrOtherRun = errors.New("the saved state belongs to another table or other settings; use the same, or start again without resuming")
 
-// StateError says that an estimate broke down going on from a state, which may hold what no run of
-// this program leaves.
+// StateError is a panic in an estimate resumed from a state, which is probably corrupt.
 type StateError struct{ Why *panics.Error }
 
-// Unwrap is what happened.
+// Unwrap returns the panic.
 func (e *StateError) Unwrap() error { return e.Why }
 
 func (e *StateError) Error() string {
-	return fmt.Sprintf("nothing could go on from the saved state, which may hold what no run leaves there: delete it and start again without resuming; if that fails as well, please report it%s", e.Why.Place)
+	return fmt.Sprintf("the saved state is not usable; delete it and start again without resuming; if that also fails, please report it%s", e.Why.Place)
 }
 
-// Fingerprint identifies settings and the observed cells of tables. It fails if JSON cannot hold the
-// settings, for example an objective or missingness of a user's own.
+// Fingerprint identifies settings and the observed cells of tables. It fails if JSON cannot encode
+// the settings.
 func Fingerprint(settings any, tables ...*data.Table) (string, error) {
 	h := sha256.New()
 	enc := json.NewEncoder(h)
 	if err := enc.Encode(settings); err != nil {
-		return "", fmt.Errorf("settings that tell one run from another must be JSON: %w", err)
+		return "", fmt.Errorf("settings that identify a run must be JSON: %w", err)
 	}
 	for _, t := range tables {
 		if err := enc.Encode([]any{t.Names, t.N, t.D, t.Weights, t.Counted, t.Sampled}); err != nil {
@@ -123,10 +120,10 @@ func Fingerprint(settings any, tables ...*data.Table) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// claim makes s the state of this run: a fresh one begins here, another's is refused.
+// claim sets the fingerprint of a fresh state and returns ErrOtherRun for the state of another run.
 func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 	var shapes []string
-	for _, p := range e.Model.Params() { // with the model's type and the seed they tell where a fit starts
+	for _, p := range e.Model.Params() { // with type and seed these determine the start
 		shapes = append(shapes, fmt.Sprintf("%s %d %d", p.Name, p.Rows, p.Cols))
 	}
 	options, err := model.Options(e.Model)
@@ -152,7 +149,7 @@ func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 	return nil
 }
 
-// claimSettings is claim of a run that has no engine.
+// claimSettings is claim for a run without an engine.
 func (s *State) claimSettings(t *data.Table, settings any) error {
 	identified, err := Fingerprint(settings, t)
 	switch {
@@ -166,17 +163,17 @@ func (s *State) claimSettings(t *data.Table, settings any) error {
 	return nil
 }
 
-// mixed warns of an estimate that was taken up with another library of matrix products:
-// only with the same are its bytes those of one that was never cut.
+// mixed warns if a run was resumed with another library of matrix products, because bytes then
+// differ.
 func (s *State) mixed() []string {
 	if len(s.Libraries) < 2 {
 		return nil
 	}
-	return []string{fmt.Sprintf("it was resumed with other matrix products (%s): rounding differs from a run that was never cut; %s chooses them", strings.Join(s.Libraries, ", then "), graph.BLASVariable)}
+	return []string{fmt.Sprintf("the run was resumed with another BLAS library, %s, so rounding differs; %s chooses the library", strings.Join(s.Libraries, ", then "), graph.BLASVariable)}
 }
 
-// Join takes over what the states of other shards have made of the same estimate. It is
-// ErrOtherRun where one is of another table or other settings.
+// Join merges the states of other shards. It returns ErrOtherRun if one has another table or other
+// settings.
 func (s *State) Join(others ...*State) error {
 	for _, o := range others {
 		if s.Fingerprint != o.Fingerprint || s.Inference == nil || o.Inference == nil {

@@ -46,11 +46,11 @@ func TestStateRefusals(t *testing.T) {
 		damaged[at] ^= 1
 		require.NoError(t, os.WriteFile(file, damaged, 0o600))
 		_, err = trainers.LoadState(file)
-		require.EqualError(t, err, file+" is damaged or not a saved state: delete it and start again")
+		require.EqualError(t, err, file+" is damaged or not a saved state; delete it and start again")
 	}
 }
 
-// A state with what no run leaves in it, here nothing to end at, is refused; what broke is within.
+// A corrupt state gives a StateError that wraps the panic.
 func TestStatesThatNoRunLeaves(t *testing.T) {
 	_, table := testtables.Star(t, 3, 30, 0.3)
 	s := trainers.Spec{Steps: engine.Config{Method: "em-exact"}}
@@ -61,12 +61,12 @@ func TestStatesThatNoRunLeaves(t *testing.T) {
 	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
 	var unfit *trainers.StateError
 	require.ErrorAs(t, err, &unfit)
-	require.ErrorContains(t, err, "nothing could go on from the saved state, which may hold what no run leaves there: delete it and start again without resuming; if that fails as well, please report it (missingscore/trainers/gaussian/em.Turns.Put, at ")
+	require.ErrorContains(t, err, "the saved state is not usable; delete it and start again without resuming; if that also fails, please report it (missingscore/trainers/gaussian/em.Turns.Put, at ")
 	var broken *panics.Error
 	require.ErrorAs(t, err, &broken)
 }
 
-// Who resumes with other matrix products is told that bytes may differ.
+// A warning follows if a run is resumed with another BLAS library.
 func TestResumedWithAnotherLibrary(t *testing.T) {
 	_, table := testtables.Star(t, 3, 30, 0.3)
 	spec := trainers.Spec{Network: &regpath.Config{Schedule: regpath.Fixed, InitialIter: 5, IterPerLambda: 1, Lambdas: 3}}
@@ -87,7 +87,7 @@ func TestResumedWithAnotherLibrary(t *testing.T) {
 		require.NoError(t, err)
 		warned := 0
 		for _, w := range r.Warnings {
-			if strings.Contains(w, "resumed with other matrix products (openblas of another machine, then ") {
+			if strings.Contains(w, "resumed with another BLAS library, openblas of another machine, then ") {
 				warned++
 			}
 		}
@@ -95,7 +95,7 @@ func TestResumedWithAnotherLibrary(t *testing.T) {
 	}
 }
 
-// unsaid is an objective that JSON cannot hold.
+// unsaid is an objective that JSON cannot encode.
 type unsaid struct {
 	losses.Classical
 	Weight func() float64
@@ -109,9 +109,9 @@ func TestSettingsThatCannotBeSaved(t *testing.T) {
 	require.ErrorContains(t, err, "must be JSON")
 }
 
-// fuzzedState hands whatever stands in a state's file under its own checksum to a run: it is
-// refused in plain words, or is a state that an estimate takes up, or refuses to.
-// Seeds are the state at the end, and what change makes of it, which may be nil.
+// fuzzedState runs an estimate from arbitrary bytes under a valid checksum. It must be refused with
+// a plain error or be usable. Seeds are the final state and the results of change, which may be
+// nil.
 func fuzzedState(f *testing.F, rows int, spec trainers.Spec, change func(s *trainers.State)) {
 	f.Setenv(memory.Variable, "200MB")
 	_, table := testtables.Normal(f, rows, 3)
@@ -138,7 +138,7 @@ func fuzzedState(f *testing.F, rows int, spec trainers.Spec, change func(s *trai
 		require.NoError(f, err)
 		f.Add(changed[head+sha256.Size:], true)
 	}
-	var other bytes.Buffer // of the right version, with something else in it
+	var other bytes.Buffer // of the right version, with another content
 	require.NoError(f, gob.NewEncoder(&other).Encode(struct {
 		Version     int
 		Fingerprint float64
@@ -162,12 +162,12 @@ func fuzzedState(f *testing.F, rows int, spec trainers.Spec, change func(s *trai
 	})
 }
 
-// Of a fit.
+// A fit of parameters.
 func FuzzLoadState(f *testing.F) {
 	fuzzedState(f, 20, trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Descent: descent.Config{Iterations: 3}}, nil)
 }
 
-// Of a network, with estimates made again on resamples, some of which may be left.
+// A network with resamples.
 func FuzzLoadResamples(f *testing.F) {
 	spec := trainers.Spec{Steps: engine.Config{Method: "em-exact"}, Network: &regpath.Config{Lambdas: 2}}
 	spec.Inference.Kind, spec.Inference.Resamples = "bootstrap", 2
@@ -176,8 +176,8 @@ func FuzzLoadResamples(f *testing.F) {
 	})
 }
 
-// A fit that ended because it had no more steps goes on if it is given more: it ends where a fit ends that
-// was given them at once.
+// A fit that ended at its maximum number of iterations continues with a larger maximum to the
+// result of a single run.
 func TestMoreStepsGoOn(t *testing.T) {
 	_, table := testtables.Normal(t, 100, 3)
 	average := 0.1

@@ -12,21 +12,22 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// streamed is a file whose rows an estimate goes over without holding them.
+// streamed is a file whose rows are read in windows.
 type streamed struct {
 	file    *data.RowFile
 	options survey.Options
 	survey  *survey.Survey
-	columns []data.ColumnSums // of the columns as they are modelled
+	columns []data.ColumnSums // modelled columns
 	asked   descent.Config
 }
 
-// PrepareFile is Prepare for the rows of a file that are not held (docs/explanation/streaming.md): passes over it find
-// scale and faults of the columns and a sample, the Table. The file must stay open and as it is until the estimate is made.
-// What needs all rows at once is refused as an error of the setting stream.
+// PrepareFile is Prepare for a file of rows that are not held in memory
+// (docs/explanation/streaming.md). It reads scale and problems of the columns and a sample, the
+// Table. The file must stay open and unchanged until the estimate is done. Features that need all
+// rows at once give a *SettingError of the setting stream.
 func PrepareFile(ctx context.Context, f *data.RowFile, s Spec, o survey.Options) (*Prepared, error) {
 	if s.Network != nil {
-		return nil, notStreamed("a network goes by all rows: take their moments (missingscore moments), and the network of these")
+		return nil, notStreamed("a network needs all rows in memory; compute moments by missingscore moments and use them")
 	}
 	o.Seed = s.Steps.Seed
 	taken, err := survey.Take(ctx, f, o)
@@ -40,7 +41,7 @@ func PrepareFile(ctx context.Context, f *data.RowFile, s Spec, o survey.Options)
 	return p, sumColumns(ctx, p)
 }
 
-// sumColumns finds the sums of the modelled columns, and refuses rows outside the support.
+// sumColumns computes the sums of the modelled columns and fails for rows outside the support.
 func sumColumns(ctx context.Context, p *Prepared) (err error) {
 	raw := p.Spec.Missingness.Support(p.Spec.Domain)
 	if p.Transform == nil && !raw.Bounded() && !p.Support.Bounded() {

@@ -34,7 +34,7 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// positive is a star's table, and the table of its exponentials.
+// positive returns a star's table and the table of its exponentials.
 func positive(t *testing.T) (normal, exponential *data.Table) {
 	t.Helper()
 	g, err := simulate.Star(6, stream.New(1, 1))
@@ -53,8 +53,8 @@ func positive(t *testing.T) (normal, exponential *data.Table) {
 	return normal, &e
 }
 
-// A network after logs is that of the logs; so is one by ranks of either, and neither needs
-// the bound 0.
+// A network after logs equals that of the logs; one by ranks is the same for both, without the
+// bound 0.
 func TestTransformedNetworks(t *testing.T) {
 	normal, exponential := positive(t)
 	estimate := func(table *data.Table, s *domain.Domain, by string) *trainers.Result {
@@ -97,9 +97,8 @@ func TestTransformedNetworks(t *testing.T) {
 	require.Equal(t, 0., drawn[0], "the bound, though %g was the least value", slices.Min(table))
 }
 
-// items are a chain of four columns, each with 0.6 of the one before in it: a number in units of
-// its own, items of four, two and five categories. Cells of the items are missing where the
-// number is large.
+// items is a chain of four columns with partial dependence 0.6: a number and items with four, two
+// and five categories. Cells of the items are missing where the number is large.
 func items(t *testing.T, n int) *data.Table {
 	t.Helper()
 	rng := stream.New(3, stream.Simulate)
@@ -133,8 +132,8 @@ func items(t *testing.T, n int) *data.Table {
 
 var ordinal = transform.Spec{Columns: map[string]string{"a": "ordinal", "b": "ordinal", "c": "ordinal"}}
 
-// The chain's partial correlations, thresholds in the model, right though gaps depend on the
-// number. 3000 rows: standard errors below 0.03.
+// The chain's partial correlations and thresholds are found although cells are missing at random.
+// 3000 rows: standard errors below 0.03.
 func TestNetworkOfOrderedCategories(t *testing.T) {
 	table := items(t, 3000)
 	s := trainers.Spec{Transform: ordinal, Steps: engine.Config{Workers: 2}, Network: &regpath.Config{Lambdas: 20}}
@@ -183,10 +182,10 @@ func TestRefusalsOfOrderedCategories(t *testing.T) {
 		spec trainers.Spec
 		want string
 	}{
-		"method":      {trainers.Spec{Transform: ordinal, Network: network(), Steps: engine.Config{Method: "var"}}, "take em-latent"},
+		"method":      {trainers.Spec{Transform: ordinal, Network: network(), Steps: engine.Config{Method: "var"}}, "use em-latent"},
 		"no ordinal":  {trainers.Spec{Network: network(), Steps: engine.Config{Method: "em-latent"}}, "Spec.Transform=ordinal"},
 		"model":       {trainers.Spec{Transform: ordinal, Model: trainers.ModelSpec{Kind: "quartic"}}, "Spec.Model.Kind gaussian"},
-		"bounds":      {trainers.Spec{Transform: ordinal, Network: network(), Domain: bounds}, "the latent number of a has no bounds"},
+		"bounds":      {trainers.Spec{Transform: ordinal, Network: network(), Domain: bounds}, "the categories of a cannot have bounds"},
 		"law":         {trainers.Spec{Transform: ordinal, Network: network(), Missingness: &missingness.Model{}}, "Spec.Missingness"},
 		"errors":      {trainers.Spec{Transform: ordinal, Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
 		"network's":   {trainers.Spec{Transform: ordinal, Network: network(), Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
@@ -198,7 +197,7 @@ func TestRefusalsOfOrderedCategories(t *testing.T) {
 	}
 }
 
-// near compares numbers relative to the largest of them.
+// near compares numbers relative to the largest one.
 func near(t *testing.T, want, got []float64, tolerance float64, what string) {
 	t.Helper()
 	size := 1.0
@@ -217,7 +216,7 @@ func quantities(t *testing.T, m model.Model) (all []float64) {
 	return all
 }
 
-// weightedAir are 20 rows of R's airquality, with weights 1, 3, ½, 2 in turn.
+// weightedAir has 20 rows of R's airquality with weights 1, 3, ½, 2 repeated.
 func weightedAir(t *testing.T, columns ...string) *data.Table {
 	t.Helper()
 	values := []float64{41, 190, 7.4, 67, 36, 118, 8, 72, 12, 149, 12.6, 74, 18, 313, 11.5, 62, 23, 299, 8.6, 65, 19, 99, 13.8, 59, 8, 19, 20.1, 61, 16, 256, 9.7, 69, 11, 290, 9.2, 66, 14, 274, 10.9, 68,
@@ -284,7 +283,7 @@ func TestWeightedErrorsAgainstClosedForms(t *testing.T) {
 	}
 }
 
-// Of two columns EBIC is n_eff log(1 − r²) + log n_eff + 4γ log 2 less with the edge than without.
+// For two columns EBIC with the edge is lower by n_eff log(1 − r²) + log n_eff + 4γ log 2.
 func TestWeightedEBIC(t *testing.T) {
 	table := weightedAir(t, "Ozone", "Temp")
 	require.InDelta(t, 14.82456140350877, table.EffectiveRows(), 1e-9) // R: sum(w)^2 / sum(w^2)
@@ -296,7 +295,7 @@ func TestWeightedEBIC(t *testing.T) {
 	require.InDelta(t, n*math.Log(1-corr*corr)+math.Log(n)+math.Log(2), r.Scores[last]-r.Scores[0], 1e-3)
 }
 
-// Mini-batches and resamples know the weights: rows of almost no weight do not count.
+// Mini-batches and resamples use weights: rows with tiny weights have no effect.
 func TestWeightsReachBatchesAndResamples(t *testing.T) {
 	_, table := testtables.Normal(t, 200, 5)
 	other := slices.Clone(table.Values)
@@ -327,8 +326,8 @@ func TestRefusedWithWeights(t *testing.T) {
 	}
 }
 
-// chain is a table of normal columns, each of which depends on the one before, in units of
-// their own, cells missing; every row has a value.
+// chain is a table of dependent normal columns with different units and missing cells; every row
+// has a value.
 func chain(t *testing.T, n, d int, missing float64) *data.Table {
 	t.Helper()
 	rng := stream.New(11, 3)
@@ -354,7 +353,7 @@ func chain(t *testing.T, n, d int, missing float64) *data.Table {
 	return table
 }
 
-// counted is the table as its moments know it.
+// counted replaces the table by its moments.
 func counted(t *testing.T, table *data.Table, pairs bool) *data.Table {
 	t.Helper()
 	m, err := moments.New(table.Names, moments.Options{Pairs: pairs})
@@ -365,7 +364,7 @@ func counted(t *testing.T, table *data.Table, pairs bool) *data.Table {
 	return out
 }
 
-// Networks from the moments of rows are those from the rows.
+// Networks from moments equal networks from rows.
 func TestNetworksFromMoments(t *testing.T) {
 	for _, c := range []struct {
 		missing float64
@@ -414,8 +413,7 @@ func TestNetworksFromMoments(t *testing.T) {
 	}
 }
 
-// An estimate that standardises columns where they stand is the one that copies them, and
-// afterwards the table is what it was, up to rounding.
+// InPlace gives the same estimate and restores the table up to rounding.
 func TestInPlace(t *testing.T) {
 	for name, s := range map[string]trainers.Spec{
 		"network":           {Network: &regpath.Config{}},
@@ -459,7 +457,7 @@ func TestInPlace(t *testing.T) {
 	}
 }
 
-// Where rounding could carry a number over a bound, nothing is overwritten.
+// If rounding could move a number over a bound, nothing is overwritten.
 func TestInPlaceKeepsNumbersOnBounds(t *testing.T) {
 	_, table := testtables.Star(t, 4, 200, 0.2)
 	for i, v := range table.Values {
@@ -473,7 +471,7 @@ func TestInPlaceKeepsNumbersOnBounds(t *testing.T) {
 	require.Equal(t, before, table.Values)
 }
 
-// One that is cut leaves the table in its own units, too.
+// An interrupted estimate also restores the table.
 func TestInPlaceIsPutBackWhenCut(t *testing.T) {
 	_, table := testtables.Star(t, 5, 300, 0.2)
 	before := slices.Clone(table.Values)
@@ -493,8 +491,8 @@ func observed(t *data.Table, values []float64) (some []float64) {
 	return some
 }
 
-// normalFile is a table of n normal rows, a fifth of their cells missing, in a file; and the table
-// that is read from it.
+// normalFile writes n normal rows with a fifth of the cells missing to a file and returns the table
+// read from it.
 func normalFile(t *testing.T, n int, name string) (g simulate.Gaussian, file string, table *data.Table) {
 	rng := stream.New(4, 4)
 	g, err := simulate.Normal(3, rng)
@@ -516,7 +514,7 @@ func normalFile(t *testing.T, n int, name string) (g simulate.Gaussian, file str
 	return g, file, table
 }
 
-// streamed is an estimate from the rows of a file in blocks of so many rows.
+// streamed estimates from a file in blocks of the given number of rows.
 func streamed(t *testing.T, file string, block int, s trainers.Spec, run trainers.Run) (*trainers.Result, error) {
 	return streamedBy(t.Context(), t, file, block, 2, s, run)
 }
@@ -532,11 +530,11 @@ func streamedBy(ctx context.Context, t *testing.T, file string, block, workers i
 	return p.Estimate(ctx, run)
 }
 
-// text is the model's file and the history.
+// text returns the model's file and the history.
 func text(t *testing.T, r *trainers.Result) ([]byte, []descent.Record) {
 	b, err := r.Encode()
 	require.NoError(t, err)
-	for i := range r.History { // NaN is not equal to itself
+	for i := range r.History { // NaN differs from itself
 		if h := &r.History[i]; h.HeldOut != h.HeldOut {
 			h.HeldOut = 0
 		}
@@ -545,8 +543,8 @@ func text(t *testing.T, r *trainers.Result) ([]byte, []descent.Record) {
 	return b, r.History
 }
 
-// A file that is one block gives the bytes of the table that it holds, by every method and in a
-// neural model, in the units of the table and on a domain.
+// A file of one block gives the same bytes as its table, for every method and for a neural model,
+// in the table's units and on a domain.
 func TestOneBlockIsTheTable(t *testing.T) {
 	_, file, table := normalFile(t, 300, "t.csv")
 	low := domain.All(3)
@@ -577,7 +575,7 @@ func TestOneBlockIsTheTable(t *testing.T) {
 	}
 }
 
-// windowed is a fit that goes over a file of 1800 rows in seven windows.
+// windowed fits a file of 1800 rows in seven windows.
 func windowed() trainers.Spec {
 	return trainers.Spec{
 		Steps:   engine.Config{Method: "var", WarmUp: new(10), Batch: 50, ImputerSteps: 3, Draws: 4},
@@ -587,22 +585,22 @@ func windowed() trainers.Spec {
 
 const windowedBlock = 17 // rows
 
-// What needs all rows at once is refused, and what a whole table shows only.
+// Settings that need all rows at once are errors.
 func TestStreamedRefusals(t *testing.T) {
 	_, file, _ := normalFile(t, 500, "t.csv")
 	for words, s := range map[string]trainers.Spec{
-		"a network goes by all rows: take their moments":                                {Network: &regpath.Config{}},
-		"the chains of method em-chains keep numbers for each missing cell of each row": {Steps: engine.Config{Method: "em-chains"}},
-		"standard errors go by all rows":                                                {Inference: inference.Config{Kind: "robust"}, Steps: engine.Config{Method: "iw"}},
-		"npn of x2 goes by the ranks of all rows":                                       {Transform: transform.Spec{Columns: map[string]string{"x2": "npn"}}},
-		"a law of missing cells is estimated from all rows":                             {Missingness: &missingness.Model{Logistic: missingness.NewLogistic(3), Estimated: true}},
-		"lbfgs: it goes over all rows at each iteration, and those of a streamed file":  {Steps: engine.Config{Method: "exact"}, Descent: descent.Config{Optimiser: "lbfgs"}},
-		"full is for tables without missing cells":                                      {Steps: engine.Config{Method: "full"}},
+		"a network needs all rows in memory; compute moments": {Network: &regpath.Config{}},
+		"method em-chains keeps a chain for every row":        {Steps: engine.Config{Method: "em-chains"}},
+		"standard errors need all rows in memory":             {Inference: inference.Config{Kind: "robust"}, Steps: engine.Config{Method: "iw"}},
+		"npn of x2 needs the ranks of all rows":               {Transform: transform.Spec{Columns: map[string]string{"x2": "npn"}}},
+		"estimating the missingness mechanism needs all rows": {Missingness: &missingness.Model{Logistic: missingness.NewLogistic(3), Estimated: true}},
+		"lbfgs: each iteration needs all rows in memory":      {Steps: engine.Config{Method: "exact"}, Descent: descent.Config{Optimiser: "lbfgs"}},
+		"full is for tables without missing cells":            {Steps: engine.Config{Method: "full"}},
 	} {
 		_, err := streamed(t, file, windowedBlock, s, trainers.Run{})
 		require.ErrorContains(t, err, words)
 	}
-	// a row outside the domain that the sample may not have is named by its line
+	// a row outside the domain is named by its line, even if it is not in the sample
 	low := domain.All(3)
 	low.Lower[1] = -1
 	_, err := streamed(t, file, windowedBlock, trainers.Spec{Domain: low, Steps: engine.Config{Method: "iw"}}, trainers.Run{})
@@ -611,7 +609,7 @@ func TestStreamedRefusals(t *testing.T) {
 	require.Positive(t, outside.Line)
 }
 
-// Neither the format nor the number of workers changes a byte, nor where the fit is cut.
+// Results do not depend on the format, the number of workers or interruptions.
 func TestStreamedFormatsAndResumes(t *testing.T) {
 	var want []byte
 	for name, workers := range map[string]int{"t.csv": 4, "t.parquet": 3, "t.feather": 1} {
@@ -625,7 +623,7 @@ func TestStreamedFormatsAndResumes(t *testing.T) {
 		require.Equal(t, string(want), string(got), name)
 	}
 	_, file, _ := normalFile(t, 1800, "t.csv")
-	for _, at := range []int{7, 40} { // in the first and in the second pass
+	for _, at := range []int{7, 40} { // in the first and the second pass
 		state := filepath.Join(t.TempDir(), "state")
 		ctx, cancel := context.WithCancel(t.Context())
 		s := windowed()

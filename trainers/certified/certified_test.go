@@ -198,7 +198,7 @@ func TestFitsEndWhereOnlyRoundingIsLeft(t *testing.T) {
 	_, r, err := cases[k].Find(t.Context(), 0)
 	require.NoError(t, err)
 	require.Less(t, len(r.History), 400)
-	require.Contains(t, r.Verdict, "converged as far as rounding allows")
+	require.Contains(t, r.Verdict, "converged to rounding error")
 	for _, h := range r.History[len(r.History)-100:] {
 		require.LessOrEqual(t, r.Final.Gradient, 1.000001*h.Gradient)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func resolveAdam(c Config, p Problem) (Config, error) {
-	const reason = "it is of the optimisers em and lbfgs, and this fit is by adam; leave it out"
+	const reason = "this setting is for em and lbfgs, but this fit uses adam; leave it out"
 	if err := foreign(reason, setting.Field{Name: "iterations", Value: float64(c.Iterations)}, setting.Field{Name: "tolerance", Value: c.Tolerance}); err != nil {
 		return c, err
 	}
@@ -36,16 +36,16 @@ type sums struct {
 
 type adam struct {
 	*Fit
-	rows     rows.Rows // that it learns from
-	perEpoch int       // steps
+	rows     rows.Rows
+	perEpoch int // steps per epoch
 	heldOut  *engine.HeldOut
-	every    int // epochs from one held-out loss to the next
+	every    int // epochs between held-out losses
 	over     engine.Window
 }
 
-// runAdam makes steps on mini-batches of rows for a number of epochs (paper, appendix "Normal Distribution
-// estimation"), or until the loss of held-out rows no longer falls; it keeps the parameters where that was least.
-// It saves after each epoch, and after each window of a file's rows.
+// runAdam makes steps on mini-batches for a number of epochs (paper, appendix "Normal Distribution
+// estimation") or until the held-out loss stops falling, and keeps the parameters of the least
+// held-out loss. It saves after each epoch and after each window of a file.
 func runAdam(ctx context.Context, f *Fit) error {
 	s := f.State
 	if s.Adam.Rate == 0 {
@@ -58,7 +58,7 @@ func runAdam(ctx context.Context, f *Fit) error {
 	if err := a.lookBefore(); err != nil {
 		return err
 	}
-	a.over = a.Whole // less what divide held out
+	a.over = a.Whole // less the held-out rows
 	size := f.Engine.Config.Batch
 	a.perEpoch = (a.rows.Count() + size - 1) / size
 	if a.every = 1; model.TrainingOf(f.Engine.Model).HeldOutDraws > 0 {
@@ -80,7 +80,7 @@ func runAdam(ctx context.Context, f *Fit) error {
 }
 
 func (a *adam) epoch(ctx context.Context, epoch int) error {
-	s, made := a.State, epoch*a.perEpoch // steps, before the window
+	s, made := a.State, epoch*a.perEpoch // steps before the window
 	for w, err := range a.rows.Pass(ctx, epoch) {
 		if err != nil {
 			return err
@@ -97,14 +97,14 @@ func (a *adam) epoch(ctx context.Context, epoch int) error {
 		}
 		size := a.Engine.Config.Batch
 		made += (len(w.Order) + size - 1) / size
-		if !w.Whole && made < a.perEpoch { // after the last the pass is not over: it is still to be looked at
+		if !w.Whole && made < a.perEpoch { // the pass is not over until it was checked
 			if err := a.Save(); err != nil {
 				return err
 			}
 		}
 	}
 	r := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Epoch.Loss, EffectiveSize: s.Epoch.Size / float64(s.Epoch.Count), HeldOut: math.NaN(), Gradient: math.NaN()}
-	a.swapAverage() // what is looked at is what the fit would be
+	a.swapAverage() // the held-out loss is of the averaged parameters
 	defer a.swapAverage()
 	if err := a.validate(&r); err != nil {
 		return err
@@ -113,7 +113,8 @@ func (a *adam) epoch(ctx context.Context, epoch int) error {
 	return a.record(r)
 }
 
-// window makes the remaining steps over its rows in their order; before is the number of steps before it.
+// window makes the remaining steps over the rows of w in order; before is the number of earlier
+// steps of the epoch.
 func (a *adam) window(ctx context.Context, w rows.Window, before int) error {
 	s, n, size, order := a.State, a.rows.Count(), a.Engine.Config.Batch, w.Order
 	for from := (s.Iteration - before) * size; from < len(order); from += size {
@@ -148,18 +149,18 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 	b, h := f.State.Best, f.State.History
 	if b == nil {
 		if converged, verdict = Trend(atLastLambda(h)); converged && f.barelyMoves(f.State.Iteration) {
-			return false, fmt.Sprintf("NOT converged: %d steps are so few that the fit is little more than where it began; allow more epochs", f.State.Iteration)
+			return false, fmt.Sprintf("NOT converged: %d steps are too few; allow more epochs", f.State.Iteration)
 		}
 		return converged, verdict
 	}
-	best := fmt.Sprintf("best at epoch %d (%.5g over %d held-out rows), whose parameters are kept", b.Epoch, b.Loss, b.Rows)
+	best := fmt.Sprintf("kept the best parameters, of epoch %d, held-out loss %.5g over %d rows", b.Epoch, b.Loss, b.Rows)
 	if before := f.State.Before; before != nil && !(b.Loss < *before) {
-		return false, fmt.Sprintf("NOT converged: the held-out loss was never below the %.5g from before the first step; take a smaller rate; %s", *before, best)
+		return false, fmt.Sprintf("NOT converged: the held-out loss never fell below its start of %.5g; use a smaller rate; %s", *before, best)
 	}
 	n, patient, fell := len(h)/5, f.patient(), 0.0
 	if n >= fewestEpochs {
 		rose, _, least := change(h, n, func(r Record) float64 { return r.HeldOut })
-		if model.TrainingOf(f.Engine.Model).HeldOutDraws > 0 { // hardly any noise: falls that improve no draws are seen
+		if model.TrainingOf(f.Engine.Model).HeldOutDraws > 0 { // small noise: falls would not mean better draws
 			least = max(least, 1e-2*math.Abs(h[len(h)-1].HeldOut))
 		}
 		if -rose > least {
@@ -167,11 +168,11 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 		}
 	}
 	if steps := f.Final().Iteration; f.barelyMoves(steps) && (patient || n >= fewestEpochs && fell == 0) {
-		advice := "allow more epochs; more rows, and more of them held out, can help, too"
+		advice := "allow more epochs, or use more rows and a larger held-out share"
 		if patient {
-			advice = "more rows, more of them held out, a smaller rate or more patience can help"
+			advice = "use more rows, a larger held-out share, a smaller rate or more patience"
 		}
-		return false, fmt.Sprintf("NOT converged: the held-out loss was least after %d steps, so that the fit is little more than where it began; %s; %s", steps, advice, best)
+		return false, fmt.Sprintf("NOT converged: the held-out loss was least after only %d steps; %s; %s", steps, advice, best)
 	}
 	if patient {
 		return true, fmt.Sprintf("converged: the held-out loss has not fallen for %d epochs; %s", f.Config.Patience, best)
@@ -180,33 +181,34 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 		return false, tooFew(h) + "; " + best
 	}
 	if fell > 0 {
-		return false, fmt.Sprintf("NOT converged: over the last %d epochs the held-out loss still fell by %.3g; allow more epochs; %s", n, fell, best)
+		return false, fmt.Sprintf("NOT converged: in the last %d epochs the held-out loss still fell by %.3g; allow more epochs; %s", n, fell, best)
 	}
-	return true, fmt.Sprintf("converged: the held-out loss no longer fell when the %d epochs ended; %s", len(h), best)
+	return true, fmt.Sprintf("converged: the held-out loss stopped falling within %d epochs; %s", len(h), best)
 }
 
-// Stochastic steps make the parameters fluctuate around the optimum. With a share a the fit is therefore the
-// running mean
+// Stochastic steps make the parameters fluctuate around the optimum. With a share a the fit is the
+// running average
 //
 //	θ̄ ← θ̄ + (θ − θ̄) / max(1, a t)
 //
-// after step t (Shamir & Zhang 2013, "Stochastic gradient descent for non-smooth optimization", §4), in
-// which the last share a of the steps has about two thirds of the weight. The steps go on from θ.
+// after step t (Shamir & Zhang 2013, "Stochastic gradient descent for non-smooth optimization",
+// §4), in which the last share a of the steps has about two thirds of the weight. Steps continue
+// from θ.
 
 const mostAveraged = 0.5 // share of the steps
 
-// resolveAverage fills in the share of the model's own, if it has one.
+// resolveAverage sets Average to the model's default.
 func (c Config) resolveAverage(training model.Training, p Problem) (Config, error) {
 	switch {
 	case c.Average == nil && !p.Penalised && training.Average > 0:
 		c.Average = &training.Average
 	case c.Average != nil && p.Penalised && *c.Average > 0:
-		return c, setting.Errorf("average", *c.Average, "a mean of couplings is 0 only where all of them were, and the penalty is to make them so; leave it out, or the penalty")
+		return c, setting.Errorf("average", *c.Average, "averaging cannot be combined with a penalty, because averages are rarely 0; leave one of the two out")
 	}
 	return c, nil
 }
 
-// average takes the parameters after a step into their mean.
+// average adds the parameters after a step to the running average.
 func (a *adam) average() {
 	s, share := a.State, a.Fit.Config.Average
 	if share == nil || *share == 0 {
@@ -227,7 +229,7 @@ func (a *adam) average() {
 	}
 }
 
-// swapAverage exchanges the model's parameters for their mean.
+// swapAverage exchanges the model's parameters and their average.
 func (a *adam) swapAverage() {
 	for i, mean := range a.State.Average {
 		for k, p := 0, a.Model.Params()[i]; k < len(mean); k++ {
@@ -236,7 +238,7 @@ func (a *adam) swapAverage() {
 	}
 }
 
-// takeAverage puts the model to the mean of its parameters, which stays as it is.
+// takeAverage sets the model to the average, which is unchanged.
 func (a *adam) takeAverage() {
 	for i, mean := range a.State.Average {
 		copy(a.Model.Params()[i].Value, mean)

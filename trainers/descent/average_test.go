@@ -15,9 +15,8 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// One step an epoch: the parameters of fits of 1, 2, … epochs, put into the mean by hand, are
-// those of a fit that averages. Its errors are those of the mean, and so is the loss of rows held out,
-// which differs from that of the steps once the mean does, after the first two.
+// With one step per epoch, averaging equals the average by hand of the parameters of fits of 1, 2,
+// … epochs. Errors and held-out loss are those of the average.
 func TestAverage(t *testing.T) {
 	truth := &evaluate.Truth{Model: model.NewGaussian(3, model.CholeskyFactor), Sample: []float64{1, 0, -1, 0.5, 2, 0}}
 	rng := stream.New(1, stream.Simulate)
@@ -77,7 +76,7 @@ func TestAverage(t *testing.T) {
 	}
 }
 
-// What has no mean of its steps refuses one.
+// Fits without stochastic steps refuse averaging.
 func TestAverageRefused(t *testing.T) {
 	for _, method := range []string{"exact", "em-exact"} {
 		_, err := descent.Config{Average: new(0.1)}.Resolve(problem(t, method))
@@ -88,5 +87,5 @@ func TestAverageRefused(t *testing.T) {
 	}
 	p := problem(t, "iw")
 	_, err := descent.Config{Average: new(0.1), Penalty: penalty.Config{Kind: "l1", Lambda: 0.1}}.Resolve(p)
-	require.ErrorContains(t, err, "a mean of couplings is 0 only where all of them were")
+	require.ErrorContains(t, err, "averaging cannot be combined with a penalty")
 }

@@ -1,5 +1,4 @@
-// Package descent fits a model's parameters: a file for each optimiser, and what they
-// share.
+// Package descent fits a model's parameters, with a file for each optimiser.
 package descent
 
 import (
@@ -20,31 +19,31 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// Config says how parameters are sought. Zero values mean the defaults named here, or the
-// model's own (model.TrainingOf). A setting of one optimiser is refused by the others.
+// Config configures the search for parameters. Zero values mean the defaults below or the model's
+// own (model.TrainingOf). Settings of another optimiser are errors.
 type Config struct {
-	Optimiser string `json:"optimiser"` // proximal, em, lbfgs, adam; "" or auto: em where the loss has an expectation step, lbfgs where the loss is a function of the parameters and the model does not overfit, with a penalty proximal
+	Optimiser string `json:"optimiser"` // proximal, em, lbfgs or adam; "" or auto: proximal with a penalty, em if the loss has an expectation step, lbfgs if the loss is deterministic and the model does not overfit, else adam
 
-	Penalty penalty.Config `json:"penalty,omitzero"` // on the couplings of a model.Coupled; none
+	Penalty penalty.Config `json:"penalty,omitzero"` // on the couplings of a model.Coupled; default none
 
-	// Of adam.
-	Epochs     int      `json:"epochs,omitempty"`     // passes over the table at most; 200
-	Rate       float64  `json:"rate,omitempty"`       // Adam's rate for the model; 0.01
-	Validation *float64 `json:"validation,omitempty"` // share of the rows held out to stop by; nil: 0.1 for models that overfit and 100 rows or more, else 0, none; with a penalty none
-	Patience   int      `json:"patience,omitempty"`   // epochs without a lower loss of them that end a fit; 30, or more (model.Training.PatientSteps)
-	Average    *float64 `json:"average,omitempty"`    // the fit is a running mean of the parameters in which the last share of the steps has two thirds of the weight; nil: 0.1 for networks, else none; 0: none
+	// For adam.
+	Epochs     int      `json:"epochs,omitempty"`     // maximum number of passes over the table; 200
+	Rate       float64  `json:"rate,omitempty"`       // learning rate of the model; 0.01
+	Validation *float64 `json:"validation,omitempty"` // held-out share of the rows; nil: 0.1 for models that overfit with 100 rows or more, else 0; 0 with a penalty
+	Patience   int      `json:"patience,omitempty"`   // epochs without a lower held-out loss before the fit ends; 30 or more (model.Training.PatientSteps)
+	Average    *float64 `json:"average,omitempty"`    // share of the steps with two thirds of the weight in the running average; nil: 0.1 for networks, else 0: no average
 
-	// Of em, lbfgs and proximal.
-	Iterations int     `json:"iterations,omitempty"` // at most, of proximal at each λ; 10000
-	Tolerance  float64 `json:"tolerance,omitempty"`  // relative gradient, of em relative movement, that ends a fit; 1e-9, of lbfgs with float32 1e-4; of proximal 1e-7, with float32 1e-3
+	// For em, lbfgs and proximal.
+	Iterations int     `json:"iterations,omitempty"` // maximum, for proximal at each λ; 10000
+	Tolerance  float64 `json:"tolerance,omitempty"`  // relative gradient, for em relative movement, at which a fit ends; 1e-9, lbfgs with float32 1e-4; proximal 1e-7, with float32 1e-3
 }
 
-// Passes is that many epochs of Adam over all rows, whatever the loss: what the paper does.
+// Passes returns the configuration of the paper: Adam for a fixed number of epochs over all rows.
 func Passes(epochs int, rate float64) Config {
 	return Config{Optimiser: adamName, Epochs: epochs, Rate: rate, Validation: new(0.0), Average: new(0.0)}
 }
 
-// Check refuses numbers that are out of range; zero values are defaults to come.
+// Check returns an error for numbers out of range. Zero values are valid.
 func (c Config) Check() error {
 	positive := []setting.Field{}
 	for _, f := range []setting.Field{
@@ -56,15 +55,15 @@ func (c Config) Check() error {
 		}
 	}
 	if v := c.Validation; v != nil && !(*v >= 0 && *v <= mostValidation) {
-		return setting.Errorf("validation", *v, "it is a share of the rows, from 0 to %g", mostValidation)
+		return setting.Errorf("validation", *v, "it must be a share of the rows, from 0 to %g", mostValidation)
 	}
 	if a := c.Average; a != nil && !(*a >= 0 && *a <= mostAveraged) {
-		return setting.Errorf("average", *a, "it is a share of the steps, from 0 to %g", mostAveraged)
+		return setting.Errorf("average", *a, "it must be a share of the steps, from 0 to %g", mostAveraged)
 	}
 	return setting.Positive(positive...)
 }
 
-// Resolve chooses the optimiser, fills zero values and checks the rest.
+// Resolve chooses the optimiser, fills in zero values and checks the rest.
 func (c Config) Resolve(p Problem) (Config, error) {
 	err := c.Check()
 	if err != nil {
@@ -86,46 +85,46 @@ func (c Config) Resolve(p Problem) (Config, error) {
 	return o.resolve(c, p)
 }
 
-// State is everything that changes during a fit beside the engine's part.
+// State is everything that changes during a fit, without the engine's part.
 type State struct {
-	Iteration int // parameter steps made
+	Iteration int // number of parameter steps
 	History   []Record
 
 	Adam    optim.Adam
-	Average [][]float64 // of each parameter; nil without one
-	Epoch   sums        // of Adam's epoch under way
-	Best    *Best       // by the held-out loss; nil without one
-	Before  *float64    // the held-out loss before the first step; nil without one
+	Average [][]float64 // by parameter; nil without averaging
+	Epoch   sums        // of Adam's current epoch
+	Best    *Best       // by held-out loss; nil without held-out rows
+	Before  *float64    // held-out loss before the first step; nil without held-out rows
 
-	Stall      Stall // of em and lbfgs
+	Stall      Stall // em and lbfgs
 	EM         em.State
-	Start      []float64   // of em: (μ, P)
-	Guarded    bool        // begun again, without accelerations that lower the likelihood
-	Degenerate *degenerate // the likelihood has no maximum; nil: not found so
+	Start      []float64   // em: (μ, P)
+	Guarded    bool        // restarted without accelerations that lower the likelihood
+	Degenerate *degenerate // the likelihood has no maximum; nil: not detected
 	LBFGS      optim.LBFGS
-	Flattest   flattest // of lbfgs
-	Decrement  float64  // of lbfgs that stalled: what Newton's step promises, relative to the loss
+	Flattest   flattest // lbfgs
+	Decrement  float64  // lbfgs after a stall: decrease predicted by Newton's step, relative to the loss
 	Stuck      bool     // no step lowers the loss
 
 	Penalised *penalisedState // nil without a penalty
 	Spectral  spectral
 }
 
-// Fit is one being made: a zero State is a fresh one. The parameters are in the engine's
+// Fit is a fit in progress. A zero State starts a new one. The parameters are in the engine's
 // model.
 type Fit struct {
 	*engine.Engine
 	Config Config // resolved
 	State  *State
-	File   *rows.File           // that the rows come from, window by window; nil: the engine's table
-	Truth  *evaluate.Comparison // nil if none is known
-	Save   func() error         // called when the state is worth saving
+	File   *rows.File           // source of rows, in windows; nil: the engine's table
+	Truth  *evaluate.Comparison // nil without a truth
+	Save   func() error         // called at points where the state can be saved
 
-	shrink *shrinkage // where the fit has a penalty: at the λ that it is at
+	shrink *shrinkage // penalty at the current λ; nil without a penalty
 }
 
-// Run makes what is left of a fit. When ctx is cancelled it returns its error with the
-// state as it is between two steps.
+// Run completes the fit. If ctx is cancelled it returns ctx's error with the state between two
+// steps.
 func (f *Fit) Run(ctx context.Context) error {
 	o, err := byName(f.Config.Optimiser)
 	if err != nil {
@@ -137,7 +136,7 @@ func (f *Fit) Run(ctx context.Context) error {
 	return o.run(ctx, f)
 }
 
-// Verdict says whether a fit that has run converged, in a sentence.
+// Verdict reports whether a completed fit converged, with the reason.
 func (f *Fit) Verdict() (converged bool, verdict string) {
 	o, err := byName(f.Config.Optimiser)
 	if err != nil {
@@ -146,7 +145,8 @@ func (f *Fit) Verdict() (converged bool, verdict string) {
 	return o.verdict(f)
 }
 
-// Final is the record that the parameters are of: the last, or the best by held-out loss.
+// Final returns the history record of the returned parameters: the last one, or the best by
+// held-out loss.
 func (f *Fit) Final() Record {
 	h := f.State.History
 	if b := f.State.Best; b != nil {
@@ -168,19 +168,18 @@ func (f *Fit) record(r Record) (err error) {
 	return nil
 }
 
-// optimiser is a way to find a fit's parameters. A new one is a line in optimisers.
+// optimiser is an entry of optimisers.
 type optimiser struct {
 	name    string
-	refusal func(p Problem) error                       // why it cannot make a fit, or nil
-	resolve func(c Config, p Problem) (Config, error)   // fills in the zero values that it needs, and refuses settings that it does not have
-	run     func(ctx context.Context, f *Fit) error     // makes what is left of a fit, and saves its state now and then
-	verdict func(f *Fit) (converged bool, words string) // of a fit that has run
+	refusal func(p Problem) error                       // reason why it cannot make a fit, or nil
+	resolve func(c Config, p Problem) (Config, error)   // fills in zero values and checks for settings of other optimisers
+	run     func(ctx context.Context, f *Fit) error     // completes a fit and saves its state
+	verdict func(f *Fit) (converged bool, words string) // of a completed fit
 }
 
 const proximalName, emName, lbfgsName, adamName = "proximal", "em", "lbfgs", "adam"
 
-// The first that does not refuse a fit is its default, but for lbfgs with models that overfit, whose minimum is no
-// good fit.
+// The default is the first optimiser without a refusal; lbfgs is skipped for models that overfit.
 var optimisers = []optimiser{
 	{proximalName, refusedByProximal, wholeTable(proximalTolerance, proximalSingleTolerance), runProximal, func(f *Fit) (bool, string) {
 		return f.minimised(f.State.Spectral.Count, "take a larger λ")
@@ -190,19 +189,19 @@ var optimisers = []optimiser{
 	{adamName, func(Problem) error { return nil }, resolveAdam, runAdam, verdictOfAdam},
 }
 
-// Problem is what an optimiser is chosen for.
+// Problem is the input for the choice of an optimiser.
 type Problem struct {
 	Estimator estimator.Estimator
 	Model     model.Model
 	Objective losses.Objective
 	Rows      int
-	Batch     int // rows in a batch
+	Batch     int // rows per batch
 	DType     graph.DType
-	Streamed  bool // the rows are a file's, of which a few are held at a time
-	Penalised bool // it has a penalty on couplings
+	Streamed  bool // rows come from a file in windows
+	Penalised bool // penalty on couplings
 }
 
-// Names are those of optimisers.
+// Names returns the names of the optimisers.
 func Names() (names []string) {
 	for _, o := range optimisers {
 		names = append(names, o.name)
@@ -222,7 +221,7 @@ func byName(name string) (optimiser, error) {
 func choose(name string, p Problem) (optimiser, error) {
 	switch asked := name != "" && name != "auto"; {
 	case asked && p.Streamed && name != adamName:
-		return optimiser{}, setting.Errorf("optimiser", name, "it goes over all rows at each iteration, and those of a streamed file are not held: take adam, or leave PrepareFile out")
+		return optimiser{}, setting.Errorf("optimiser", name, "each iteration needs all rows in memory; use adam, or leave PrepareFile out")
 	case asked:
 		o, err := byName(name)
 		if err == nil && o.refusal(p) != nil {
@@ -239,11 +238,11 @@ func choose(name string, p Problem) (optimiser, error) {
 	panic("adam refuses no fit")
 }
 
-// wholeTable is resolve of a fit over all rows at once: it refuses the settings of adam. single is the tolerance in
-// float32.
+// wholeTable returns a resolve function for fits over all rows at once, which does not allow
+// settings of adam. single is the tolerance in float32.
 func wholeTable(tolerance, single float64) func(c Config, p Problem) (Config, error) {
 	return func(c Config, p Problem) (Config, error) {
-		what := "the loss of method %s has no noise here and is minimised"
+		what := "the loss of method %s has no noise and is minimised"
 		if !p.Estimator.Minimises() {
 			what = "the equation of method %s is solved"
 		}
@@ -254,7 +253,7 @@ func wholeTable(tolerance, single float64) func(c Config, p Problem) (Config, er
 		if c.Average != nil {
 			given = append(given, setting.Field{Name: "average", Value: *c.Average})
 		}
-		if err := foreign(fmt.Sprintf(what+" over all rows at once, without epochs or batches; leave it out, or choose the optimiser adam", p.Estimator.Name), given...); err != nil {
+		if err := foreign(fmt.Sprintf(what+" over all rows at once, without epochs or batches; leave it out, or use the optimiser adam", p.Estimator.Name), given...); err != nil {
 			return c, err
 		}
 		c.Validation, c.Average = nil, nil

@@ -20,7 +20,7 @@ import (
 	"missingscore/trainers/evaluate"
 )
 
-// problem is a Gaussian's by a method, of a table of 1000 rows.
+// problem is the fit of a Gaussian by a method to a table of 1000 rows.
 func problem(t *testing.T, method string) descent.Problem {
 	t.Helper()
 	e, err := estimator.ByName(method)
@@ -48,7 +48,7 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, c, again)
 }
 
-// Settings that cannot be used are named, with their value.
+// Unusable settings are named with their value.
 func TestSettingErrors(t *testing.T) {
 	for _, c := range []struct {
 		config       descent.Config
@@ -73,7 +73,7 @@ func TestSettingErrors(t *testing.T) {
 	}
 }
 
-// Losses of 30 epochs: the last six against the six before.
+// The last six of 30 epochs against the six before.
 func TestTrend(t *testing.T) {
 	history := func(loss func(epoch int) float64) (h []descent.Record) {
 		for i := range 30 {
@@ -82,11 +82,11 @@ func TestTrend(t *testing.T) {
 		return h
 	}
 	for want, h := range map[string][]descent.Record{
-		"converged: over the last 6 epochs the loss changed by 0 ± 0":        history(func(int) float64 { return -3 }),
-		"converged: over the last 6 epochs the loss changed by 0 ± 0.18":     history(func(i int) float64 { return 0.28867513459481287 * math.Copysign(1, float64(i%2)-0.5) }), // deviation √(6/5)·0.2887, error √2·0.3162/√6
-		"NOT converged: over the last 6 epochs the loss still fell by 12":    history(func(i int) float64 { return 100 - 2*float64(i) }),
-		"NOT converged: over the last 6 epochs the loss rose by 12, the fit": history(func(i int) float64 { return 2 * float64(i) }),
-		"NOT converged: too few epochs (14) to tell":                         history(func(int) float64 { return 1 })[:14],
+		"converged: in the last 6 epochs the loss changed by 0 ± 0":           history(func(int) float64 { return -3 }),
+		"converged: in the last 6 epochs the loss changed by 0 ± 0.18":        history(func(i int) float64 { return 0.28867513459481287 * math.Copysign(1, float64(i%2)-0.5) }), // deviation √(6/5)·0.2887, error √2·0.3162/√6
+		"NOT converged: in the last 6 epochs the loss still fell by 12":       history(func(i int) float64 { return 100 - 2*float64(i) }),
+		"NOT converged: in the last 6 epochs the loss rose by 12, so the fit": history(func(i int) float64 { return 2 * float64(i) }),
+		"NOT converged: 14 epochs are too few to tell; allow more epochs":     history(func(int) float64 { return 1 })[:14],
 	} {
 		converged, verdict := descent.Trend(h)
 		require.Contains(t, verdict, want)
@@ -94,16 +94,15 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// What a fit by Adam says at its end, with rows held out: losses of 30 epochs, the best
-// after the tenth.
+// Verdicts of Adam with held-out rows: losses of 30 epochs, the best after the tenth.
 func TestVerdictByHeldOutRows(t *testing.T) {
 	for want, c := range map[string]struct {
 		patience int
 		loss     func(epoch int) float64
 	}{
-		"converged: the held-out loss has not fallen for 20 epochs; best at epoch 10 (-7 over 40 held-out rows), whose parameters are kept":             {20, func(int) float64 { return 1 }},
-		"converged: the held-out loss no longer fell when the 30 epochs ended; best at epoch 10 (-7 over 40 held-out rows), whose":                      {21, func(i int) float64 { return float64(i) }},
-		"NOT converged: over the last 6 epochs the held-out loss still fell by 12; allow more epochs; best at epoch 10 (-7 over 40 held-out rows), who": {21, func(i int) float64 { return -2 * float64(i) }},
+		"converged: the held-out loss has not fallen for 20 epochs; kept the best parameters, of epoch 10, held-out loss -7 over 40 rows":                                 {20, func(int) float64 { return 1 }},
+		"converged: the held-out loss stopped falling within 30 epochs; kept the best parameters, of epoch 10, held-out loss -7 over 40 rows":                             {21, func(i int) float64 { return float64(i) }},
+		"NOT converged: in the last 6 epochs the held-out loss still fell by 12; allow more epochs; kept the best parameters, of epoch 10, held-out loss -7 over 40 rows": {21, func(i int) float64 { return -2 * float64(i) }},
 	} {
 		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: -7, Rows: 40}}
 		for i := range 30 {
@@ -117,17 +116,17 @@ func TestVerdictByHeldOutRows(t *testing.T) {
 		f.State.History, f.Config.Patience = f.State.History[:14], 10
 		converged, verdict = f.Verdict()
 		require.False(t, converged)
-		require.Contains(t, verdict, "NOT converged: too few epochs (14) to tell; best at epoch 10")
+		require.Contains(t, verdict, "NOT converged: 14 epochs are too few to tell; allow more epochs; kept the best parameters, of epoch 10")
 	}
 }
 
-// A network whose held-out loss was least near where it began has not learned from its rows.
+// A network whose held-out loss was least near its start has not learned.
 func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
 	energy, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{4}}, stream.New(1))
 	require.NoError(t, err)
 	for _, c := range []struct {
-		steps     int     // of each epoch, the tenth being the best
-		rate      float64 // in the network's own
+		steps     int     // per epoch; the tenth epoch is the best
+		rate      float64 // relative to the network's default
 		converged bool
 	}{{9, 1, false}, {10, 1, true}, {9, 1.2, true}, {10, 0.9, false}} {
 		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: -7}}
@@ -140,8 +139,8 @@ func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
 			converged, verdict := f.Verdict()
 			require.Equal(t, c.converged, converged, verdict)
 			if !converged {
-				advice := map[int]string{20: "more rows, more of them held out", 40: "allow more epochs"}[patience] // which ended it
-				require.Contains(t, verdict, fmt.Sprintf("NOT converged: the held-out loss was least after %d steps, so that the fit is little more than where it began; %s", 10*c.steps, advice))
+				advice := map[int]string{20: "use more rows, a larger held-out share", 40: "allow more epochs"}[patience] // by the reason for the end
+				require.Contains(t, verdict, fmt.Sprintf("NOT converged: the held-out loss was least after only %d steps; %s", 10*c.steps, advice))
 			}
 		}
 
@@ -155,12 +154,12 @@ func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
 		converged, verdict := f.Verdict()
 		require.Equal(t, c.converged, converged, verdict)
 		if !converged {
-			require.Equal(t, fmt.Sprintf("NOT converged: %d steps are so few that the fit is little more than where it began; allow more epochs", 10*c.steps), verdict)
+			require.Equal(t, fmt.Sprintf("NOT converged: %d steps are too few; allow more epochs", 10*c.steps), verdict)
 		}
 	}
 }
 
-// A fit that diverged is not converged, however still it lies there.
+// A fit that diverged is not converged, even if its loss is constant.
 func TestVerdictOfAFitThatDiverged(t *testing.T) {
 	for before, want := range map[float64]bool{6.9: false, 7: false, 7.1: true, math.NaN(): false} {
 		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: 7}, Before: &before}
@@ -171,16 +170,16 @@ func TestVerdictOfAFitThatDiverged(t *testing.T) {
 		converged, verdict := f.Verdict()
 		require.Equal(t, want, converged, verdict)
 		if !want {
-			require.Contains(t, verdict, "NOT converged: the held-out loss was never below the ")
+			require.Contains(t, verdict, "NOT converged: the held-out loss never fell below its start of ")
 		}
 	}
 }
 
-// Passes without a lower held-out loss are at least so many that a network makes 500 steps.
+// Patience is at least 500 steps for networks.
 func TestPatienceOfSmallTables(t *testing.T) {
 	energy, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{4}}, stream.New(1))
 	require.NoError(t, err)
-	for rows, want := range map[int]int{150: 250, 400: 125, 2000: 30, 100_000: 30} { // batches of 100 of nine tenths
+	for rows, want := range map[int]int{150: 250, 400: 125, 2000: 30, 100_000: 30} { // batches of 100 of nine tenths of the rows
 		p := problem(t, "iw")
 		p.Model, p.Rows = energy, rows
 		c, err := descent.Config{}.Resolve(p)
@@ -189,8 +188,7 @@ func TestPatienceOfSmallTables(t *testing.T) {
 	}
 }
 
-// What a minimisation says at its end: of rounding 1e-13 a relative gradient of 3e-7 is
-// as near as the loss tells.
+// Verdicts of a minimisation: with rounding 1e-13 a relative gradient of 3e-7 is converged.
 func TestVerdictOfAMinimisation(t *testing.T) {
 	for want, c := range map[string]struct {
 		gradient float64
@@ -199,10 +197,10 @@ func TestVerdictOfAMinimisation(t *testing.T) {
 		promised float64
 	}{
 		"converged: the relative gradient is 9e-10 after 7 iterations":                                                      {9e-10, false, descent.Stall{}, 0},
-		"converged: no step lowers the loss any more, after 7 iterations; the relative gradient is 3e-07":                   {3e-7, true, descent.Stall{}, 0},
+		"converged: no step lowers the loss after 7 iterations; the relative gradient is 3e-07":                             {3e-7, true, descent.Stall{}, 0},
 		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 4e-07":                     {4e-7, true, descent.Stall{Count: 99, Rose: 40}, 1e-13},
-		"NOT converged: after 7 iterations the relative gradient is 2e-09, not under 1e-09; allow more iterations, or look": {2e-9, false, descent.Stall{Count: 100, Rose: 40}, 0},
-		"converged as far as rounding allows: of the last 100 of 7 iterations 40 raised the loss":                           {4e-7, true, descent.Stall{Count: 100, Rose: 40}, 1e-13},
+		"NOT converged: after 7 iterations the relative gradient is 2e-09, not below 1e-09; allow more iterations, or look": {2e-9, false, descent.Stall{Count: 100, Rose: 40}, 0},
+		"converged to rounding error: of the last 100 of 7 iterations 40 raised the loss":                                   {4e-7, true, descent.Stall{Count: 100, Rose: 40}, 1e-13},
 		"NOT converged: after 7 iterations no step lowers the loss, but the relative gradient is 5e-07":                     {5e-7, true, descent.Stall{Count: 100, Rose: 40}, 2e-13},
 	} {
 		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "lbfgs", Tolerance: 1e-9},

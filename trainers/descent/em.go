@@ -21,19 +21,18 @@ import (
 
 func refusedByEM(p Problem) error {
 	if !p.Estimator.Loss.Needs().Moments {
-		return fmt.Errorf("the loss of method %s has no expectation step; use another", p.Estimator.Name)
+		return fmt.Errorf("the loss of method %s has no expectation step; use another optimiser", p.Estimator.Name)
 	}
 	if _, ok := p.Model.(*model.Gaussian); !ok {
-		return fmt.Errorf("EM iterations are for the model gaussian; use adam")
+		return fmt.Errorf("EM needs the model gaussian; use adam")
 	}
 	return nil
 }
 
-// runEM is for normal models and losses that have an expectation step (losses.LossNeeds.Moments):
-// EM iterations (package em) over all rows, accelerated, until a
-// turn moves nothing by more than Config.Tolerance: no P_jk by as much of √(P_jj P_kk), no μ_j
-// by as much of 1/√P_jj; or until only rounding is left (Stall). Its end is maximum
-// likelihood's. It saves after each turn.
+// runEM makes accelerated EM iterations (package em) over all rows, for normal models and losses
+// with an expectation step (losses.LossNeeds.Moments). It ends at maximum likelihood when an
+// iteration moves P_jk by less than Config.Tolerance √(P_jj P_kk) and μ_j by less than
+// Config.Tolerance/√P_jj, or at rounding error (Stall). It saves after each iteration.
 func runEM(ctx context.Context, f *Fit) error {
 	t := em.Turns{Engine: f.Engine, Model: f.Model.(*model.Gaussian), Rows: f.Table.AllRows()}
 	f.Condense(t.Rows)
@@ -59,8 +58,8 @@ func runEM(ctx context.Context, f *Fit) error {
 	return nil
 }
 
-// turn makes the next one. If the acceleration leads nowhere, or to no distribution, the fit begins again,
-// guarded (em.Turns.Ascend); if guarded turns lead there too, the likelihood has no maximum.
+// turn makes the next EM iteration. If acceleration fails, the fit restarts guarded
+// (em.Turns.Ascend); if guarded iterations also fail, the likelihood has no maximum.
 func (f *Fit) turn(ctx context.Context, t em.Turns) error {
 	state, s := f.State, &f.State.EM
 	if s.Count == 0 {
@@ -84,7 +83,7 @@ func (f *Fit) turn(ctx context.Context, t em.Turns) error {
 	case done:
 	case !state.Guarded && (err != nil || state.Stall.wild()):
 		f.begin(t)
-	case err != nil && len(s.Anderson.X) > 1: // it was the acceleration's
+	case err != nil && len(s.Anderson.X) > 1: // caused by the acceleration
 		s.Anderson.Forget()
 		t.Settle(s)
 	case err != nil:
@@ -114,29 +113,29 @@ func verdictOfEM(f *Fit) (converged bool, verdict string) {
 		return false, d.verdict(f.Table, s.Count)
 	}
 	if s.Relative <= f.Config.Tolerance {
-		return true, fmt.Sprintf("converged: the last of %d EM iterations moved nothing by more than %.2g of its size", s.Count, s.Relative)
+		return true, fmt.Sprintf("converged: after %d EM iterations the largest relative change is %.2g", s.Count, s.Relative)
 	}
 	if f.State.Stall.reached() && s.Relative <= mostStalled {
-		return true, fmt.Sprintf("converged as far as rounding allows: after %d EM iterations the likelihood goes up and down in its last digits, and an iteration moves the precision or the mean by about %.2g of its size; columns that nearly depend on each other do this", s.Count, s.Relative)
+		return true, fmt.Sprintf("converged to rounding error: after %d EM iterations the relative change is about %.2g, as with nearly collinear columns", s.Count, s.Relative)
 	}
-	return false, fmt.Sprintf("NOT converged: after %d EM iterations the last still moved the precision or the mean by %.2g of its size, not under %.2g; allow more iterations, or look for columns that depend on each other", s.Count, s.Relative, f.Config.Tolerance)
+	return false, fmt.Sprintf("NOT converged: after %d EM iterations the relative change is %.2g, not below %.2g; allow more iterations, or look for collinear columns", s.Count, s.Relative, f.Config.Tolerance)
 }
 
-// degenerate says that turns lead to where some columns depend on each other exactly, and the
-// likelihood has no maximum (docs/theory/complete-data.md#no-maximum).
+// degenerate describes columns that become collinear during EM, so the likelihood has no maximum
+// (docs/theory/complete-data.md#no-maximum).
 type degenerate struct {
-	Columns []int // the least set of them; nil where they are too many to tell
-	Rows    int   // that have all of Columns
-	Exact   bool  // whether these rows leave room for the dependence; else it is so to rounding
+	Columns []int // smallest such set; nil if it is too large
+	Rows    int   // rows with all of Columns
+	Exact   bool  // these rows allow exact dependence; else the dependence holds to rounding
 }
 
 const (
-	degenerateShare = 1e-8 // of a column's variance that the others leave
-	watchedTurns    = 10   // from one look to the next
+	degenerateShare = 1e-8 // of a column's variance given the others
+	watchedTurns    = 10   // between two checks
 )
 
-// look returns the dependence that turns lead to, or nil: columns that are dependent but for 1e-8 of a variance,
-// if the rows with all of them leave room for it or a turn had no solution (ended).
+// look returns the dependence of columns, or nil. It reports residual variances below 1e-8 if the
+// complete rows allow exact dependence or an iteration had no solution (ended).
 func (f *Fit) look(ended bool) *degenerate {
 	d := &degenerate{Columns: diagnose.Dependent(correlations(f.Model.(*model.Gaussian)), degenerateShare)}
 	if d.Columns != nil {
@@ -149,7 +148,7 @@ func (f *Fit) look(ended bool) *degenerate {
 	return d
 }
 
-// withdraw leaves the model at a distribution after a turn that had no solution.
+// withdraw leaves the model at a valid distribution after an iteration without a solution.
 func withdraw(t em.Turns, s *em.State, err error) {
 	var singular *em.SingularError
 	if errors.As(err, &singular) && singular.Put(t.Model) {
@@ -177,22 +176,22 @@ func correlations(g *model.Gaussian) *mat.SymDense {
 
 func (d *degenerate) verdict(t *data.Table, turns int) string {
 	if d.Columns == nil {
-		return fmt.Sprintf("NOT converged: the likelihood has no maximum: it grows as columns come to depend on each other exactly, and after %d EM iterations they do, to rounding; look for columns that others determine (missingscore check), or estimate a network, whose penalty keeps it finite", turns)
+		return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations some columns are collinear; look for them by missingscore check, or estimate a network, which has a penalty", turns)
 	}
 	var names []string
 	for _, j := range d.Columns {
 		names = append(names, t.Names[j])
 	}
-	why := "they do so to rounding"
+	why := "they are collinear to rounding error"
 	switch n := len(d.Columns); {
 	case d.Exact && d.Rows == 0:
-		why = "no row has all of them, to speak against it"
+		why = "no row has all of them"
 	case d.Exact && d.Rows <= n:
-		why = fmt.Sprintf("only %d of %d rows %s all of them, as many as any dependence can meet", d.Rows, t.RowCount(), map[bool]string{true: "has", false: "have"}[d.Rows == 1])
+		why = fmt.Sprintf("only %d of %d rows %s all of them, too few to tell", d.Rows, t.RowCount(), map[bool]string{true: "has", false: "have"}[d.Rows == 1])
 	case d.Exact:
-		why = fmt.Sprintf("they do in all of the %d rows that have them", d.Rows)
+		why = fmt.Sprintf("they are collinear in all %d rows that have them", d.Rows)
 	}
 	seldom := slices.MinFunc(d.Columns, func(j, k int) int { return cmp.Compare(t.ObservedIn(j), t.ObservedIn(k)) })
-	return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations it still grows as %s and %s come to depend on each other exactly: %s; leave one of them out (ReadOptions.Exclude %s), or estimate a network, whose penalty keeps it finite",
+	return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations it still grows as %s and %s become collinear: %s; leave one out (ReadOptions.Exclude %s), or estimate a network, which has a penalty",
 		turns, strings.Join(names[:len(names)-1], ", "), names[len(names)-1], why, t.Names[seldom])
 }

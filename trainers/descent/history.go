@@ -11,19 +11,18 @@ import (
 	"missingscore/trainers/evaluate"
 )
 
-// Record is one line of a fit's history: an epoch of Adam, an iteration of lbfgs, an EM iteration. NaN
-// stands for what there is none of.
+// Record is a line of a fit's history: an epoch of Adam, or an iteration. NaN means not available.
 type Record struct {
-	Epoch         int     // 0 of em and lbfgs
-	Iteration     int     // parameter steps made
-	Loss          float64 // reported loss, mean over rows
+	Epoch         int     // adam only, else 0
+	Iteration     int     // number of parameter steps
+	Loss          float64 // mean over rows
 	EffectiveSize float64
-	HeldOut       float64          // loss of held-out rows, mean over them
-	Gradient      float64          // relative gradient
-	Likelihood    float64          // of em: log density of the observed cells, mean over rows
-	Movement      float64          // of em: of the last turn, relative; 0 of others
-	Lambda        float64          // of a fit with a penalty: the λ that it was at; 0 of others
-	Errors        []evaluate.Error // against the truth, if one is known
+	HeldOut       float64          // mean over held-out rows
+	Gradient      float64          // relative
+	Likelihood    float64          // em: log density of the observed cells, mean over rows
+	Movement      float64          // em: relative, of the last iteration; else 0
+	Lambda        float64          // current λ of a fit with a penalty, else 0
+	Errors        []evaluate.Error // against the truth, if known
 }
 
 type column struct {
@@ -62,8 +61,8 @@ func columns(history []Record) []column {
 	return c
 }
 
-// WriteHistory writes history.csv: a line for each record, with a column for each number
-// that the optimiser has. Numbers that there are none of in a line are empty.
+// WriteHistory writes history.csv: a line per record and a column per number of the optimiser. NaN
+// is written as an empty field.
 func WriteHistory(w io.Writer, history []Record) error {
 	columns := columns(history)
 	lines := [][]string{nil}

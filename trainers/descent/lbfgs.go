@@ -19,7 +19,7 @@ import (
 const (
 	defaultIterations = 10000
 	defaultTolerance  = 1e-9
-	singleTolerance   = 1e-4 // of float32
+	singleTolerance   = 1e-4 // with float32
 	rounding          = 1e-13
 	singleRounding    = 1e-6
 )
@@ -27,17 +27,17 @@ const (
 func refusedByLBFGS(p Problem) error {
 	switch {
 	case !p.Estimator.Deterministic():
-		return fmt.Errorf("method %s draws at random, so that its loss is never twice the same; use adam", p.Estimator.Name)
+		return fmt.Errorf("method %s draws at random, so its loss is noisy; use adam", p.Estimator.Name)
 	case !p.Estimator.Minimises():
-		return fmt.Errorf("method %s solves an equation, so that there is no loss to minimise; use adam", p.Estimator.Name)
+		return fmt.Errorf("method %s solves an equation and has no loss to minimise; use adam", p.Estimator.Name)
 	case losses.Draws(p.Objective):
-		return errors.New("the objective draws at random, so that its loss is never twice the same; use adam")
+		return errors.New("the objective draws at random, so its loss is noisy; use adam")
 	}
 	return nil
 }
 
-// flattest is the point where the relative gradient was least, of those whose losses rounding cannot tell
-// apart: steps among them go up as often as down.
+// flattest is the point with the least relative gradient among points whose losses agree to
+// rounding.
 type flattest struct {
 	Gradient, Loss float64
 	At             []float64 // all parameters
@@ -50,16 +50,15 @@ type minimiser struct {
 	gradient []float64
 }
 
-// runLBFGS is for losses that are functions of the parameters: no draws in the estimator or
-// the objective. It minimises over all rows at once by optim.LBFGS and optim.WolfeStep,
-// from where startAtLikelihood has put the model, until the relative gradient (Dennis & Schnabel 1983, section 7.2)
+// runLBFGS minimises a deterministic loss over all rows by optim.LBFGS and optim.WolfeStep,
+// starting with startAtLikelihood, until the relative gradient (Dennis & Schnabel 1983, section
+// 7.2)
 //
 //	max_j |∂ℓ/∂θ_j| max(|θ_j|, 1) / max(|ℓ|, |ℓ at the start|)
 //
-// is under Config.Tolerance. It also ends where no step lowers the loss, or only rounding is left
-// (Stall): then at the point where the gradient was least. No step raises the loss by more than
-// rounding, so that more iterations never give a worse one. Parameters at which the loss is not finite, or a distribution does not exist, are
-// stepped back from. It saves after each iteration.
+// is below Config.Tolerance. It also ends if no step lowers the loss or at rounding error (Stall),
+// then at the point of the least gradient. No step raises the loss by more than rounding. Steps to
+// points without a finite loss or a distribution are shortened. It saves after each iteration.
 func runLBFGS(ctx context.Context, f *Fit) error {
 	m := &minimiser{Fit: f, rows: f.Table.AllRows()}
 	f.Condense(m.rows)
@@ -93,8 +92,8 @@ func runLBFGS(ctx context.Context, f *Fit) error {
 	return nil
 }
 
-// end goes back to the flattest point. Newton's step promises ½∇ℓᵀH∇ℓ there, H by the last steps. A
-// cancelled context does not interrupt it: a state between has neither point.
+// end returns to the flattest point, where Newton's step predicts a decrease of ½∇ℓᵀH∇ℓ, H from the
+// last steps. It ignores cancellation.
 func (m *minimiser) end(ctx context.Context) error {
 	s := m.State
 	if s.Flattest.At != nil && s.Flattest.Gradient < m.relative() {
@@ -102,7 +101,7 @@ func (m *minimiser) end(ctx context.Context) error {
 		if err := m.evaluate(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
-		s.Iteration++ // in the history it is one
+		s.Iteration++ // counts as an iteration in the history
 		if err := m.note(); err != nil {
 			return err
 		}
@@ -124,7 +123,7 @@ func (m *minimiser) evaluate(ctx context.Context) error {
 	return nil
 }
 
-// iterate makes one step. An error leaves the parameters where they were.
+// iterate makes one step. After an error the parameters are unchanged.
 func (m *minimiser) iterate(ctx context.Context) error {
 	s := m.State
 	theta, loss, gradient := m.theta(), m.loss, m.gradient
@@ -146,7 +145,7 @@ func (m *minimiser) iterate(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !ok && len(s.LBFGS.S) > 0: // once more, along the gradient
+	case !ok && len(s.LBFGS.S) > 0: // retry along the gradient
 		s.LBFGS.Forget()
 		return nil
 	case !ok:
@@ -206,8 +205,8 @@ func (m *minimiser) relative() float64 {
 	return most / m.scale()
 }
 
-// rounding is the relative noise of the loss. A fit that no step improves has converged if its relative
-// gradient is under the square root of it.
+// rounding returns the relative noise of the loss. A fit that no step improves has converged if its
+// relative gradient is below the square root of the noise.
 func (f *Fit) rounding() float64 {
 	if f.Engine.Config.DType == graph.Float32 {
 		return singleRounding
@@ -218,33 +217,33 @@ func (f *Fit) rounding() float64 {
 func verdictOfLBFGS(f *Fit) (converged bool, verdict string) {
 	s, last := f.State, f.Final()
 	if s.Stuck && last.Gradient > math.Sqrt(f.rounding()) && s.Stall.reached() && s.Decrement <= f.rounding() {
-		return true, fmt.Sprintf("converged as far as rounding allows: of the last %d of %d iterations %d raised the loss by its rounding, and the next would not lower it; the relative gradient is %.2g, which columns far from 0 or nearly dependent have", s.Stall.Count, s.Iteration, s.Stall.Rose, last.Gradient)
+		return true, fmt.Sprintf("converged to rounding error: of the last %d of %d iterations %d raised the loss; the relative gradient is %.2g, as with nearly collinear columns or means far from 0", s.Stall.Count, s.Iteration, s.Stall.Rose, last.Gradient)
 	}
-	return f.minimised(s.Iteration, "look for columns that depend on each other")
+	return f.minimised(s.Iteration, "look for collinear columns")
 }
 
-// minimised is the verdict on a minimisation after so many iterations.
+// minimised is the verdict on a minimisation after the given number of iterations.
 func (f *Fit) minimised(iterations int, advice string) (converged bool, verdict string) {
 	last := f.Final().Gradient
 	switch {
 	case last <= f.Config.Tolerance:
 		return true, fmt.Sprintf("converged: the relative gradient is %.2g after %d iterations", last, iterations)
 	case f.State.Stuck && last <= math.Sqrt(f.rounding()):
-		return true, fmt.Sprintf("converged: no step lowers the loss any more, after %d iterations; the relative gradient is %.2g", iterations, last)
+		return true, fmt.Sprintf("converged: no step lowers the loss after %d iterations; the relative gradient is %.2g", iterations, last)
 	case f.State.Stuck:
 		return false, fmt.Sprintf("NOT converged: after %d iterations no step lowers the loss, but the relative gradient is %.2g; %s", iterations, last, advice)
 	}
-	return false, fmt.Sprintf("NOT converged: after %d iterations the relative gradient is %.2g, not under %.2g; allow more iterations, or %s", iterations, last, f.Config.Tolerance, advice)
+	return false, fmt.Sprintf("NOT converged: after %d iterations the relative gradient is %.2g, not below %.2g; allow more iterations, or %s", iterations, last, f.Config.Tolerance, advice)
 }
 
-// A start needs no more than these.
+// Limits of the start.
 const (
 	startTurns     = 200
 	startTolerance = 1e-6
 )
 
-// startAtLikelihood puts a normal model on all of R^d at Likeliest, the minimum for complete rows. Other models,
-// and tables for which the turns fail, stay as they are.
+// startAtLikelihood moves a normal model on all of R^d to Likeliest, which is the minimum for
+// complete rows. It does nothing for other models or if EM fails.
 func (f *Fit) startAtLikelihood(ctx context.Context) error {
 	g, ok := f.Model.(*model.Gaussian)
 	if !ok || f.Missingness != nil {
@@ -265,8 +264,8 @@ func (f *Fit) startAtLikelihood(ctx context.Context) error {
 	return nil
 }
 
-// Likeliest moves a normal model, of Cholesky factors, to the greatest likelihood of the observed cells on all of R^d,
-// by turns of package em. It is not ok on a domain, and where the turns fail.
+// Likeliest moves a normal model with Cholesky factors to the maximum likelihood of the observed
+// cells on all of R^d by EM (package em). ok is false on a domain or if EM fails.
 func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engine.Config) (ok bool, err error) {
 	if p.Domain.Bounded() {
 		return false, nil

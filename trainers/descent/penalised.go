@@ -20,14 +20,14 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// penalisedState is the state of a fit with a penalty. The path goes down from the largest λ, each fit starting
-// where the last ended: without each fold of the cross-validation, then on all rows down to the λ chosen.
+// penalisedState is the state of a fit with a penalty along a path of decreasing λ with warm
+// starts: for each fold of the cross-validation, then on all rows down to the chosen λ.
 type penalisedState struct {
-	Lambdas []float64 // of the path, the largest first; only one where it is given
-	Folds   []fold    // of the cross-validation; nil where λ is given
-	Chosen  int       // where in Lambdas the fit ends
-	Index   int       // where it is
-	Least   float64   // eigenvalue that the matrix of couplings may have
+	Lambdas []float64 // path in descending order; one λ if it was given
+	Folds   []fold    // cross-validation; nil if λ was given
+	Chosen  int       // index in Lambdas of the final fit
+	Index   int       // current index in Lambdas
+	Least   float64   // minimum eigenvalue of the matrix of couplings
 }
 
 func (c Config) checkPenalised(p Problem) error {
@@ -37,15 +37,15 @@ func (c Config) checkPenalised(p Problem) error {
 	_, ok := model.CoupledOf(p.Model)
 	switch {
 	case !ok:
-		return refuse("it shrinks what ties columns together, one number for each pair, as models gaussian and quartic have it and this model does not; leave it out")
+		return refuse("a penalty needs the model gaussian or quartic; leave it out")
 	case p.Streamed:
-		return refuse("its λ and its fits go by all rows at once, and those of a streamed file are not held; leave PrepareFile out, or the penalty")
+		return refuse("a penalty needs all rows in memory; leave PrepareFile or the penalty out")
 	case p.Estimator.Deterministic() && !p.Estimator.Minimises():
-		return refuse("method %s solves an equation, to whose loss no penalty can be added; take method exact, or for a network the command network, which has penalties of its own", p.Estimator.Name)
+		return refuse("method %s solves an equation and cannot have a penalty; use method exact, or the command network", p.Estimator.Name)
 	case c.Validation != nil && *c.Validation != 0:
-		return setting.Errorf("validation", *c.Validation, "with a penalty λ decides how close the fit comes to the rows, and none are held out to stop by; leave it out, or the penalty")
+		return setting.Errorf("validation", *c.Validation, "a fit with a penalty holds out no rows; leave the setting or the penalty out")
 	case c.Optimiser == lbfgsName || c.Optimiser == emName:
-		return setting.Errorf("optimiser", c.Optimiser, "a fit with a penalty is by proximal or adam; leave it out")
+		return setting.Errorf("optimiser", c.Optimiser, "a fit with a penalty needs proximal or adam; leave the setting out")
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (f *Fit) penalised(ctx context.Context, o optimiser) (err error) {
 		}
 		curve := s.curve()
 		for l, p := range curve {
-			if p.Loss < curve[s.Chosen].Loss { // of several alike the largest λ
+			if p.Loss < curve[s.Chosen].Loss { // ties: the largest λ
 				s.Chosen = l
 			}
 		}
@@ -87,16 +87,15 @@ func (f *Fit) penalised(ctx context.Context, o optimiser) (err error) {
 	}
 }
 
-// at fits at λ number l of the path, from where the fit before it ended.
+// at fits at λ number l of the path, starting from the previous fit.
 func (f *Fit) at(ctx context.Context, o optimiser, l int) error {
 	here := *f
 	here.shrink.lambda = f.State.Penalised.Lambdas[l]
-	here.Config.Epochs += l * ((3*f.Config.Epochs + 4) / 5) // the first fit goes a longer way
+	here.Config.Epochs += l * ((3*f.Config.Epochs + 4) / 5) // the first fit needs more
 	return o.run(ctx, &here)
 }
 
-// lambdas are those of the path: the one that is given, or from that one down at which the
-// couplings come to nothing.
+// lambdas returns the path: the given λ, or a path from the λ at which all couplings are 0.
 func (f *Fit) lambdas(ctx context.Context, o optimiser) ([]float64, error) {
 	c := f.Config.Penalty
 	if !c.Validates() {
@@ -117,12 +116,12 @@ func (f *Fit) lambdas(ctx context.Context, o optimiser) ([]float64, error) {
 	null.shrink.each(func(i int) { slope = max(slope, math.Abs(step.Grads[null.shrink.place][i])) })
 	largest := by.Largest(slope, null.shrink.size())
 	if !(largest > 0) || math.IsInf(largest, 0) {
-		return nil, setting.Errorf("penalty", c.Kind, "no couplings are to be seen in the table, so that there is no λ to choose; give one, or leave the penalty out")
+		return nil, setting.Errorf("penalty", c.Kind, "the table shows no couplings, so no λ can be chosen; give λ, or leave the penalty out")
 	}
 	return c.Path(largest, by.Ratio), nil
 }
 
-// on is a fit of the same to another table, from this one's start, at λ of its own.
+// on returns the same fit for another table and path, from this fit's start.
 func (f *Fit) on(t *data.Table, workers int, lambdas []float64) (*Fit, error) {
 	p, c := f.Problem, f.Engine.Config
 	coupled, _ := model.CoupledOf(f.Model)
@@ -137,7 +136,7 @@ func (f *Fit) on(t *data.Table, workers int, lambdas []float64) (*Fit, error) {
 	return own, err
 }
 
-// Penalty is what the penalty of a fit has come to; nil without one.
+// Penalty returns the result of the penalty; nil without one.
 func (f *Fit) Penalty() *penalty.Outcome {
 	s := f.State.Penalised
 	if s == nil {
@@ -155,23 +154,23 @@ func (f *Fit) Penalty() *penalty.Outcome {
 	}
 	r.Curve = slices.DeleteFunc(s.curve(), func(p penalty.Point) bool { return math.IsInf(p.Loss, 1) })
 	if s.Chosen == len(s.Lambdas)-1 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("the held-out loss is least at the smallest λ that was tried (%.3g): a smaller one, or no penalty, may be better", r.Lambda))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the held-out loss is least at the smallest λ, %.3g; try a smaller λ or no penalty", r.Lambda))
 	}
 	return r
 }
 
 type fold struct {
-	Rows   int       // that are held out
-	Losses []float64 // of these, mean over them, for each λ so far; +Inf where the fit diverged
+	Rows   int       // held out
+	Losses []float64 // held-out loss by λ, mean over rows; +Inf if the fit diverged
 
-	Engine    engine.State // after the last of these, with the optimiser's state
+	Engine    engine.State // after the last λ, with the optimiser's state
 	Adam      optim.Adam
 	Spectral  spectral
 	Iteration int
 }
 
-// crossValidate makes the folds' remaining fits, several at a time. A fold depends on the seed and its
-// number alone.
+// crossValidate completes the fits of all folds in parallel. A fold depends only on the seed and
+// its index.
 func (f *Fit) crossValidate(ctx context.Context, o optimiser) error {
 	s, parts := f.State.Penalised, make([][]int, f.Config.Penalty.Folds)
 	for i, row := range stream.New(f.Engine.Config.Seed, stream.Validate).Perm(f.Table.N) {
@@ -209,7 +208,7 @@ func (f *Fit) crossValidate(ctx context.Context, o optimiser) error {
 	return pool.Wait()
 }
 
-// fold makes a fold's remaining fits and hands on its state after each λ.
+// fold completes a fold and passes its state to reach after each λ.
 func (f *Fit) fold(ctx context.Context, o optimiser, heldOut []int, from fold, reach func(fold) error) error {
 	learned := slices.DeleteFunc(f.Table.AllRows(), func(row int) bool { _, out := slices.BinarySearch(heldOut, row); return out })
 	table, err := f.Table.Rows(learned)
@@ -254,7 +253,7 @@ func (f *Fit) fold(ctx context.Context, o optimiser, heldOut []int, from fold, r
 	return nil
 }
 
-// curve is the mean over all rows of the held-out loss by λ, with its standard error.
+// curve returns the held-out loss by λ, mean over all rows, with its standard error.
 func (s *penalisedState) curve() (curve []penalty.Point) {
 	for l, lambda := range s.Lambdas {
 		var losses, rows []float64

@@ -17,17 +17,17 @@ import (
 )
 
 type spectral struct {
-	Lambda float64   // 0: it has not begun
-	Recent []float64 // the last F's
+	Lambda float64   // 0: not started
+	Recent []float64 // last values of F
 	Start  float64   // |F| at the start
-	Step   float64   // t to try next
-	Long   bool      // which of the two steps comes next
+	Step   float64   // next t to try
+	Long   bool      // use the long Barzilai–Borwein step next
 	Count  int       // iterations
 }
 
 const (
 	proximalTolerance       = 1e-7
-	proximalSingleTolerance = 1e-3 // of float32
+	proximalSingleTolerance = 1e-3 // with float32
 	recentValues            = 5
 	proximalDecrease        = 1e-4
 	firstStep               = 1e-2
@@ -37,7 +37,7 @@ const (
 
 func refusedByProximal(p Problem) error {
 	if !p.Penalised {
-		return errors.New("it is for fits with a penalty, and there is none: name one (penalty), or take lbfgs")
+		return errors.New("proximal needs a penalty; give one, or use lbfgs")
 	}
 	return refusedByLBFGS(p)
 }
@@ -45,22 +45,22 @@ func refusedByProximal(p Problem) error {
 type proximal struct {
 	minimiser
 	inverse []float64 // M⁻¹
-	from    int       // where the matrix begins among all parameters
+	from    int       // index of the matrix among all parameters
 }
 
-// runProximal is for fits with a penalty whose loss is a function of the parameters. It minimises
-// F = ℓ + λ Σ_{j<k} Ω(m_jk) over all rows at once by proximal gradient steps
+// runProximal minimises F = ℓ + λ Σ_{j<k} Ω(m_jk), with a deterministic ℓ, over all rows by
+// proximal gradient steps
 //
 //	θ⁺ = prox(θ − tM⁻¹∇ℓ),   M = 2 for couplings, which are two elements of a matrix, else 1
 //
-// on matrices of couplings that are positive definite, whose t is a Barzilai–Borwein step, long
-// and short by turns, halved until F is lower by 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M than the greatest of
-// the last F's (SpaRSA, Wright, Nowak & Figueiredo 2009). It ends where
+// within positive definite matrices of couplings. t alternates between the long and the short
+// Barzilai–Borwein step and is halved until F falls by 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M below the greatest of
+// the last values of F (SpaRSA, Wright, Nowak & Figueiredo 2009). It ends when the relative
+// proximal gradient
 //
 //	max_j |θ_j − prox(θ − tM⁻¹∇ℓ)_j| / (t/M_j) · max(|θ_j|, 1) / max(|F|, |F at the start|)
 //
-// the relative gradient of what is smooth there, is under Config.Tolerance. It saves after each
-// iteration.
+// is below Config.Tolerance. It saves after each iteration.
 func runProximal(ctx context.Context, f *Fit) error {
 	p := newProximal(f)
 	if err := p.evaluate(ctx); err != nil {
@@ -111,7 +111,7 @@ func (p *proximal) step(theta []float64, t float64) []float64 {
 	return to
 }
 
-// residual is the relative gradient of what is smooth.
+// residual returns the relative proximal gradient.
 func (p *proximal) residual() (most float64) {
 	theta, t := p.theta(), p.State.Spectral.Step
 	to := p.step(theta, t)
@@ -124,12 +124,12 @@ func (p *proximal) residual() (most float64) {
 	return most / max(math.Abs(p.value()), p.State.Spectral.Start)
 }
 
-// iterate makes one step. A cut leaves the parameters where they were.
+// iterate makes one step. After an error the parameters are unchanged.
 func (p *proximal) iterate(ctx context.Context) error {
 	s, theta, loss, gradient := &p.State.Spectral, p.theta(), p.loss, p.gradient
 	slack := p.rounding() * max(math.Abs(p.value()), s.Start)
 	for t := s.Step; t > mostHalved*s.Step; t /= 2 {
-		p.gradient = gradient // trials have changed it
+		p.gradient = gradient // trials overwrite it
 		to := p.step(theta, t)
 		p.set(to, 0, nil)
 		if !engine.Finite(to...) || !p.shrink.inside(p.shrink.matrix.Value) {
@@ -157,7 +157,7 @@ func (p *proximal) iterate(ctx context.Context) error {
 	return nil
 }
 
-// accept takes a trial for the next point and chooses the length of the step after it.
+// accept moves to a trial point and chooses the next step length.
 func (p *proximal) accept(from, to, gradient []float64, t, moved float64) {
 	s := &p.State.Spectral
 	if s.Recent = append(s.Recent, p.value()); len(s.Recent) > recentValues {
@@ -170,7 +170,7 @@ func (p *proximal) accept(from, to, gradient []float64, t, moved float64) {
 		across += change * change * p.inverse[i]
 	}
 	switch {
-	case along <= 0: // no curvature to go by
+	case along <= 0: // no positive curvature
 		s.Step = 2 * t
 	case s.Long:
 		s.Step = moved / along
@@ -188,7 +188,7 @@ func (p *proximal) note() error {
 	return p.record(Record{Iteration: p.State.Iteration, Loss: p.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: p.residual()})
 }
 
-// atLastLambda are the records of a history that were made at its last λ.
+// atLastLambda returns the records at the last λ of a history.
 func atLastLambda(h []Record) []Record {
 	from := len(h) - 1
 	for from > 0 && h[from-1].Lambda == h[len(h)-1].Lambda {
@@ -200,26 +200,24 @@ func atLastLambda(h []Record) []Record {
 // shrinkage is a fit's penalty at one λ, on the matrix of its model (model.Coupled).
 type shrinkage struct {
 	by     penalty.Penalty
-	lambda float64      // +Inf: couplings are 0
+	lambda float64      // +Inf: all couplings are 0
 	matrix *graph.Param // packed
-	place  int          // of matrix among the model's parameters
+	place  int          // index of matrix among the model's parameters
 	d      int
-	least  float64 // eigenvalue that the matrix may have
+	least  float64 // minimum eigenvalue of the matrix
 	bounds optim.PositiveDefinite
 }
 
-// leastEigenvalue is the least that the matrix may have, beside the mean of its diagonal at the
-// model's start.
+// leastEigenvalue is the minimum eigenvalue relative to the mean diagonal at the model's start.
 const leastEigenvalue = 1e-3
 
-// newShrinkage is for a model made by model.Coupled.Free; least is 0 where the model is at its
-// start.
+// newShrinkage needs a model made by model.Coupled.Free. least is 0 if the model is at its start.
 func newShrinkage(c penalty.Config, m model.Model, least float64) (*shrinkage, error) {
 	by, err := penalty.ByName(c.Kind)
 	if err != nil {
 		return nil, err
 	}
-	coupled, _ := model.CoupledOf(m) // checkPenalised has asked
+	coupled, _ := model.CoupledOf(m) // checked by checkPenalised
 	s := &shrinkage{by: by, matrix: coupled.Matrix(), d: m.Dim()}
 	for i, p := range m.Params() {
 		if p == s.matrix {
@@ -232,7 +230,7 @@ func newShrinkage(c penalty.Config, m model.Model, least float64) (*shrinkage, e
 	return s, nil
 }
 
-// each goes over the couplings: their places in the packed matrix.
+// each visits the indices of the couplings in the packed matrix.
 func (s *shrinkage) each(visit func(i int)) {
 	for j := range s.d {
 		for k := j + 1; k < s.d; k++ {
@@ -241,7 +239,7 @@ func (s *shrinkage) each(visit func(i int)) {
 	}
 }
 
-// value is λ Σ_{j<k} Ω(m_jk), 0 where all couplings are.
+// value returns λ Σ_{j<k} Ω(m_jk); 0 if all couplings are 0.
 func (s *shrinkage) value() (sum float64) {
 	s.each(func(i int) {
 		if v := s.matrix.Value[i]; v != 0 {
@@ -251,7 +249,7 @@ func (s *shrinkage) value() (sum float64) {
 	return sum
 }
 
-// size is the mean of the matrix's diagonal.
+// size returns the mean of the matrix's diagonal.
 func (s *shrinkage) size() (mean float64) {
 	for j := range s.d {
 		mean += s.matrix.Value[graph.PackedIndex(s.d, j, j)] / float64(s.d)
@@ -259,10 +257,9 @@ func (s *shrinkage) size() (mean float64) {
 	return mean
 }
 
-// proximal is the proximal map of λtΩ at a packed matrix, on matrices with no eigenvalue under
-// the least one, in the metric of symmetric matrices, where a coupling counts twice. If plain
-// shrinkage leaves these it alternates the two maps with Dykstra's corrections
-// (Bauschke & Combettes 2008) and returns shrunk couplings.
+// proximal returns the proximal map of λtΩ at a packed matrix, over matrices with eigenvalues of at
+// least s.least, in the metric in which a coupling counts twice. If shrinkage alone leaves this set
+// it alternates the two maps with Dykstra's corrections (Bauschke & Combettes 2008).
 func (s *shrinkage) proximal(packed []float64, t float64) []float64 {
 	shrunk := slices.Clone(packed)
 	s.each(func(i int) { shrunk[i] = s.by.Shrink(packed[i], s.lambda*t/2) })
@@ -296,10 +293,10 @@ func (s *shrinkage) proximal(packed []float64, t float64) []float64 {
 
 const (
 	mostTurns = 1000
-	alike     = 1e-7 // of the least eigenvalue: where the two maps agree
+	alike     = 1e-7 // relative to the minimum eigenvalue: agreement of the two maps
 )
 
-// nearest is the symmetric matrix nearest to a packed one with no eigenvalue under the least.
+// nearest projects a packed matrix to the symmetric matrices with eigenvalues of at least s.least.
 func (s *shrinkage) nearest(packed []float64) []float64 {
 	var e mat.EigenSym
 	if !e.Factorize(graph.Unpack(s.d, packed), true) {
@@ -325,15 +322,15 @@ func (s *shrinkage) nearest(packed []float64) []float64 {
 	return out
 }
 
-// inside tells whether a packed matrix is positive definite, and not only just.
+// inside reports whether a packed matrix is positive definite with a margin.
 func (s *shrinkage) inside(packed []float64) bool {
 	s.bounds.Floor = s.least / 2
 	return s.bounds.InsidePacked(packed, s.d)
 }
 
-// afterAdam makes a step of Adam one of proximal Adam: the proximal map of the penalty in the
-// metric that the step was in, coordinate by coordinate (Yun, Lozano & Yang 2021, ProxGen). A
-// fit without a penalty has none.
+// afterAdam turns a step of Adam into one of proximal Adam: the proximal map of the penalty in the
+// metric of the step, by coordinate (ProxGen, Yun, Lozano & Yang 2021). It does nothing for a nil
+// receiver.
 func (s *shrinkage) afterAdam(a *optim.Adam) {
 	if s == nil {
 		return

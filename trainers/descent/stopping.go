@@ -9,13 +9,13 @@ import (
 	"missingscore/graph/model"
 )
 
-// A fit without noise (em, lbfgs, proximal) stops at Config.Tolerance or when only rounding is left (Stall); a fit by
-// adam by Config.Patience or Config.Epochs (docs/how-to/when-a-fit-stops.md).
+// Fits without noise (em, lbfgs, proximal) stop at Config.Tolerance or at rounding error (Stall),
+// fits by adam by Config.Patience or Config.Epochs (docs/how-to/when-a-fit-stops.md).
 
-// Stall counts iterations since the measure last fell to half of its value at the start of the count. An
-// exact iteration always lowers the loss; one that does not is rounding.
+// Stall counts iterations since Measure last halved. Without noise each iteration lowers the loss,
+// up to rounding.
 type Stall struct {
-	Measure float64 // that the count began with
+	Measure float64 // at the start of the count
 	Loss    float64 // after the last iteration
 	Count   int
 	Rose    int // iterations that raised the loss
@@ -23,7 +23,7 @@ type Stall struct {
 
 const (
 	stalledIterations = 100
-	mostStalled       = 1e-2 // relative movement that rounding may leave
+	mostStalled       = 1e-2 // relative movement due to rounding
 )
 
 func (s *Stall) note(measure, loss float64) {
@@ -36,19 +36,20 @@ func (s *Stall) note(measure, loss float64) {
 	s.Loss = loss
 }
 
-// reached says that only rounding is left: a third of a hundred iterations or more raised the loss.
+// reached reports that only rounding is left: a third of at least a hundred iterations raised the
+// loss.
 func (s *Stall) reached() bool { return s.Count >= stalledIterations && 3*s.Rose >= s.Count }
 
-// wild says that an acceleration leads nowhere: a tenth of a hundred iterations raised the loss, or the count is a
-// thousand.
+// wild reports that an acceleration fails: a tenth of a hundred iterations raised the loss, or the
+// count is a thousand.
 func (s *Stall) wild() bool {
 	return s.Count >= stalledIterations && 10*s.Rose >= s.Count || s.Count >= 10*stalledIterations
 }
 
-const fewestEpochs = 3 // in each of the two parts that are compared
+const fewestEpochs = 3 // in each of the two compared parts
 
-// Trend compares the mean losses of the last two fifths of a fit. A change by more than three standard errors and a
-// thousandth is not convergence; a rise is divergence.
+// Trend compares the mean losses of the last fifth of a fit and the fifth before. A change by more
+// than three standard errors and a thousandth is not convergence; a rise is divergence.
 func Trend(h []Record) (converged bool, verdict string) {
 	n := len(h) / 5
 	if n < fewestEpochs {
@@ -57,19 +58,19 @@ func Trend(h []Record) (converged bool, verdict string) {
 	rose, se, least := change(h, n, func(r Record) float64 { return r.Loss })
 	switch {
 	case rose > least:
-		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss rose by %.3g, the fit is diverging; stop earlier, or use another method", n, rose)
+		return false, fmt.Sprintf("NOT converged: in the last %d epochs the loss rose by %.3g, so the fit diverges; use fewer epochs or another method", n, rose)
 	case -rose > least:
-		return false, fmt.Sprintf("NOT converged: over the last %d epochs the loss still fell by %.3g", n, -rose)
+		return false, fmt.Sprintf("NOT converged: in the last %d epochs the loss still fell by %.3g; allow more epochs", n, -rose)
 	}
-	return true, fmt.Sprintf("converged: over the last %d epochs the loss changed by %.3g ± %.2g", n, rose, se)
+	return true, fmt.Sprintf("converged: in the last %d epochs the loss changed by %.3g ± %.2g", n, rose, se)
 }
 
 func tooFew(h []Record) string {
-	return fmt.Sprintf("NOT converged: too few epochs (%d) to tell", len(h))
+	return fmt.Sprintf("NOT converged: %d epochs are too few to tell; allow more epochs", len(h))
 }
 
-// change is by how much the mean over the last n epochs is above that over the n before,
-// its standard error, and the least change that counts. Records in which the number is NaN are left out.
+// change returns the mean over the last n epochs minus the mean over the n before, its standard
+// error, and the least relevant change. It skips records with NaN.
 func change(h []Record, n int, of func(Record) float64) (rose, se, least float64) {
 	var before, last []float64
 	for i, r := range h[len(h)-2*n:] {
@@ -87,14 +88,14 @@ func change(h []Record, n int, of func(Record) float64) (rose, se, least float64
 	return ml - mb, se, max(3*se, 1e-3*math.Abs(ml))
 }
 
-// barelyMoves says whether steps × rate, which bounds a parameter's movement by Adam, is under 100 steps at the
-// model's own rate. It applies to networks only.
+// barelyMoves reports whether steps × rate, which bounds the movement of a parameter under Adam, is
+// less than 100 steps at the model's default rate. It applies to networks only.
 func (f *Fit) barelyMoves(steps int) bool {
 	t := model.TrainingOf(f.Engine.Model)
 	return t.PatientSteps > 0 && float64(steps)*f.Config.Rate < 100*t.Rate
 }
 
-// patient says whether the held-out loss has not fallen for so long that the fit ends.
+// patient reports whether the held-out loss has not fallen for Config.Patience epochs.
 func (f *Fit) patient() bool {
 	b, h := f.State.Best, f.State.History
 	return b != nil && h[len(h)-1].Epoch-b.Epoch >= f.Config.Patience

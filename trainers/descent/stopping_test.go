@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A hundred iterations whose measure never falls to half of the first, and a third of which raise the
-// loss, are rounding's.
+// A hundred iterations without halving the measure, a third of which raise the loss, are rounding
+// error.
 func TestStall(t *testing.T) {
 	for rose, want := range map[int]bool{33: false, 34: true} {
 		var s Stall

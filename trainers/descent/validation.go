@@ -11,21 +11,20 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// Best is where the loss of held-out rows was least. Every fall counts, however small
-// (docs/how-to/when-a-fit-stops.md).
+// Best is the least held-out loss. Every fall counts (docs/how-to/when-a-fit-stops.md).
 type Best struct {
-	Epoch  int // after which it was least
+	Epoch  int // of the least loss
 	Loss   float64
-	Rows   int // held out, over which the loss is the mean
+	Rows   int // number of held-out rows
 	Engine engine.State
 }
 
 const (
 	mostValidation    = 0.5 // share of the rows
 	defaultValidation = 0.1
-	validatedRows     = 100 // with fewer none are held out unasked
+	validatedRows     = 100 // minimum for held-out rows by default
 	defaultPatience   = 30
-	mostHeldOut       = 20_000 // of a file's rows, unasked: they stay in memory
+	mostHeldOut       = 20_000 // default maximum for a file; they stay in memory
 )
 
 func (c Config) resolveValidation(t model.Training, p Problem) (Config, error) {
@@ -40,14 +39,14 @@ func (c Config) resolveValidation(t model.Training, p Problem) (Config, error) {
 		}
 	}
 	if *c.Validation == 0 {
-		const reason = "no rows are held out to stop by; leave it out, or hold out a share of the rows (validation)"
+		const reason = "no rows are held out; leave the setting out, or set validation"
 		return c, foreign(reason, setting.Field{Name: "patience", Value: float64(c.Patience)})
 	}
 	learned := rows - heldOut(*c.Validation, rows)
 	batch := max(1, min(p.Batch, learned))
 	setting.Default(&c.Patience, max(defaultPatience, model.EpochsOf(t.PatientSteps, (learned+batch-1)/batch)))
 	if heldOut(*c.Validation, rows) < 2 {
-		return c, setting.Errorf("validation", *c.Validation, "of %d rows that leaves fewer than 2 to stop by", rows)
+		return c, setting.Errorf("validation", *c.Validation, "of %d rows it holds out fewer than 2; use a larger share", rows)
 	}
 	return c, nil
 }
@@ -91,7 +90,8 @@ func (a *adam) validate(r *Record) (err error) {
 	return nil
 }
 
-// lookBefore computes the held-out loss before the first step: a fit that never falls below it has diverged.
+// lookBefore computes the held-out loss before the first step. A fit that never falls below it has
+// diverged.
 func (a *adam) lookBefore() error {
 	if a.heldOut == nil || a.State.Iteration > 0 {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// A training step in steady state allocates nothing, if its matrix products do not.
+// A training step does not allocate in steady state if its matrix products do not.
 func TestStepsDoNotAllocate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tests of races are the short ones, and the detector of races allocates")
@@ -36,7 +36,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	require.NoError(t, err)
 	for _, dtype := range []graph.DType{graph.Float64, graph.Float32} {
 		for _, e := range estimator.All {
-			if e.Source.Name == "exact" || e.OfMatrix() { // it copies mean and precision; no steps
+			if e.Source.Name == "exact" || e.OfMatrix() { // copies mean and precision; no steps
 				continue
 			}
 			t.Run(e.Name+" "+dtype.String(), func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 					adam.Step(m.Params(), s.Grads)
 					return nil
 				}
-				for range 3 { // work space is made, shuffles are for the next epochs
+				for range 3 { // allocates buffers and the shuffles of the next epochs
 					require.NoError(t, step())
 				}
 				require.Zero(t, testing.AllocsPerRun(20, func() {

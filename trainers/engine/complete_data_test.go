@@ -19,7 +19,7 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// threeColumns are models of three columns, none at a start that has symmetries.
+// threeColumns are models of three columns without symmetries at the start.
 func threeColumns(t *testing.T) map[string]model.Model {
 	t.Helper()
 	models := map[string]model.Model{}
@@ -37,7 +37,7 @@ func threeColumns(t *testing.T) map[string]model.Model {
 	return models
 }
 
-// threeDomains are all of R³, a box, a half-space, and both.
+// threeDomains are R³, a box, a half-space, and both.
 func threeDomains() map[string]*domain.Domain {
 	box, half, both := domain.All(3), domain.All(3), domain.All(3)
 	box.Lower[0], box.Lower[1], box.Upper[2] = -1, -0.4, 0.9
@@ -46,9 +46,8 @@ func threeDomains() map[string]*domain.Domain {
 	return map[string]*domain.Domain{"everywhere": nil, "box": box, "half-space": half, "box and half-space": both}
 }
 
-// completeData is U(θ) of one row by the midpoint rule with n steps in each missing cell: the
-// mean of ∇ψ over q_θ(x_mis | x_obs), with ∇ψ that of ordinary score matching at the completed
-// rows.
+// completeData returns U(θ) of one row, the mean of ∇ψ over q_θ(x_mis | x_obs), by the midpoint
+// rule with n steps per missing cell; ∇ψ is that of score matching on the completed rows.
 func completeData(t *testing.T, p engine.Problem, row []float64, observed []bool, n int) []float64 {
 	t.Helper()
 	const edge = 6.
@@ -124,9 +123,9 @@ func completeData(t *testing.T, p engine.Problem, row []float64, observed []bool
 	return mean
 }
 
-// The complete-data loss has the gradient that quadrature gives, with self-normalised
-// weights and along persistent chains, with draws from the exact conditional where that is
-// known; for one missing cell and two; on domains with g at the completed row.
+// The complete-data loss has the gradient of quadrature: with self-normalised weights, persistent
+// chains and exact draws, for one and two missing cells, and on domains with g at the completed
+// row.
 func TestCompleteDataAgainstQuadrature(t *testing.T) {
 	row := []float64{0.4, -0.2, 0.3}
 	for where, s := range threeDomains() {
@@ -160,7 +159,7 @@ func TestCompleteDataAgainstQuadrature(t *testing.T) {
 							q := p
 							q.Objective = o
 							copies := 40
-							if method == "em-full" { // many draws of few: the bias of the weights is of their number
+							if method == "em-full" { // many draws: the bias of the weights depends on their number
 								copies = 4
 							}
 							q.Table = &data.Table{Names: []string{"a", "b", "c"}, N: copies, D: 3, Values: slices.Repeat(row, copies), Observed: slices.Repeat(observed, copies)}
@@ -180,7 +179,7 @@ func TestCompleteDataAgainstQuadrature(t *testing.T) {
 							each := 1 // steps, which are correlated along chains
 							if method == "em-chains" {
 								each = 15
-								if s != nil { // where many moves are rejected
+								if s != nil { // many moves are rejected
 									each = 60
 								}
 								for range 3 * each {

@@ -18,30 +18,30 @@ import (
 	"missingscore/trainers/source"
 )
 
-// k + 1 rows with the same moments replace the rows of a pattern of k observed cells if the loss depends on them by
-// number, mean and covariances alone (moments.Representatives).
+// If the loss depends on the rows of a pattern of k observed cells only through their number, mean
+// and covariances, k + 1 rows with the same moments replace them (moments.Representatives).
 
 const (
-	// leastCondensed is the number of rows from which they are condensed, if at least every
-	// other row is saved by it.
+	// leastCondensed is the minimum number of rows to condense, if that saves at least half of
+	// them.
 	leastCondensed = 1000
-	// togetherCondensed rows are multiplied at a time.
+	// togetherCondensed is the number of rows multiplied at a time.
 	togetherCondensed = 512
 )
 
-// Condensed is what is made once of the rows of one table, for all steps over them and for all
-// engines that share it: rows condensed, and sums over pairs of columns.
+// Condensed caches condensed rows and sums over pairs of columns of one table, for all steps and
+// all engines that share it.
 type Condensed struct {
 	mu    sync.Mutex
 	made  map[rowsKey]*condensed
 	pairs *data.Pairs
-	of    *data.Table // the table that pairs are of
+	of    *data.Table // the table of pairs
 }
 
-// NewCondensed has nothing made yet.
+// NewCondensed returns an empty cache.
 func NewCondensed() *Condensed { return &Condensed{made: map[rowsKey]*condensed{}} }
 
-// PairSums are those of the problem's table, made once where the problem has a Condensed.
+// PairSums returns the pair sums of the problem's table, cached in Condensed.
 func (p Problem) PairSums() *data.Pairs {
 	c := p.Condensed
 	if c == nil {
@@ -55,35 +55,34 @@ func (p Problem) PairSums() *data.Pairs {
 	return c.pairs
 }
 
-// rowsKey is a slice of rows that does not change, and by which moments they are known.
+// rowsKey identifies an unchanging slice of rows and the kind of their moments.
 type rowsKey struct {
 	first *int
 	n     int
 	by    momentsKind
 }
 
-// momentsKind is which moments of the rows a loss depends on.
+// momentsKind is the kind of moments through which a loss depends on the rows.
 type momentsKind int
 
 const (
-	noMoments       momentsKind = iota // it depends on each row
-	patternMoments                     // those of each pattern of gaps
-	weightedMoments                    // those of each coordinate by its weight (condense_weighted.go)
+	noMoments       momentsKind = iota // the rows themselves
+	patternMoments                     // by pattern of missing cells
+	weightedMoments                    // by coordinate, weighted (condense_weighted.go)
 )
 
-// condensed are rows in place of others, or their weighted moments.
+// condensed holds representative rows or weighted moments.
 type condensed struct {
 	table    *data.Table
-	rows     []int // all of table's
+	rows     []int // all rows of table
 	counts   []float64
-	weighted *losses.WeightedMoments // in place of rows, if not nil
+	weighted *losses.WeightedMoments // replaces rows if not nil
 }
 
-// Condense replaces these rows, which must not change later, by fewer in Gradient, Moments and
-// Step. The results are the same but for rounding. It does nothing unless the loss depends on the
-// rows by moments alone and the fewer rows are at most half. It uses Counts. Engines that share a
-// Condensed share the result. If rows are a union of parts that were condensed, give these: it
-// then reads their replacements.
+// Condense replaces rows, which must not change later, by fewer rows in Gradient, Moments and Step.
+// Results agree to rounding. It does nothing unless the loss depends on the rows through moments
+// and at least half of the rows are saved. It uses Counts. Engines with the same Condensed share
+// the result. If rows are a union of condensed parts, it reads the replacements of parts.
 func (e *Engine) Condense(rows []int, parts ...[]int) {
 	if len(rows) < leastCondensed || len(e.workers) == 0 || e.moments == noMoments {
 		return
@@ -123,15 +122,16 @@ func (e *Engine) Condense(rows []int, parts ...[]int) {
 	c.made[key] = made
 }
 
-// Forget frees the rows and their replacements.
+// Forget frees the cache of rows.
 func (c *Condensed) Forget(rows []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.made, func(k rowsKey, _ *condensed) bool { return len(rows) > 0 && k.first == &rows[0] && k.n == len(rows) })
 }
 
-// momentsOf tells on which moments of the rows the loss depends alone: a normal model's score is
-// linear in the row, its classical objective quadratic, and so is one that weights coordinates.
+// momentsOf returns the moments through which the loss depends on the rows: a normal model's score
+// is linear in the row and its classical objective quadratic; an objective that weights coordinates
+// has weighted moments.
 func momentsOf(p Problem, e estimator.Estimator) momentsKind {
 	_, err := source.NormalModel(p.Model, "it")
 	if err != nil || p.Missingness != nil || e.Draws() {
@@ -160,8 +160,8 @@ func (e *Engine) instead(rows []int) condensed {
 	return condensed{table: e.Table, rows: rows, counts: e.Counts}
 }
 
-// CompleteMoments gives the mean (d) and the covariances (d, d), divisor Σ counts, of rows of t.
-// It is not ok if a row has a gap. Nil counts are 1.
+// CompleteMoments returns the mean (d) and the covariances (d, d), divisor Σ counts, of rows of t;
+// nil counts are 1. ok is false if a row has a missing cell.
 func CompleteMoments(t *data.Table, rows []int, counts []float64) (mean, cov []float64, ok bool) {
 	sum, mean := 0.0, make([]float64, t.D)
 	for _, i := range rows {
@@ -189,7 +189,7 @@ func CompleteMoments(t *data.Table, rows []int, counts []float64) (mean, cov []f
 	return mean, cov, true
 }
 
-// condense makes rows with the same moments, pattern by pattern in the order of their first rows.
+// condense returns rows with the same moments, pattern by pattern in the order of first rows.
 func condense(t *data.Table, rows []int, counts []float64) *condensed {
 	groups, number := t.Patterns(rows), 0
 	for _, group := range groups {
@@ -207,7 +207,7 @@ func condense(t *data.Table, rows []int, counts []float64) *condensed {
 	return out
 }
 
-// roomFor is no row yet of t's columns, with memory for a number of them.
+// roomFor returns an empty table with capacity for a number of rows.
 func roomFor(t *data.Table, number int) *condensed {
 	return &condensed{
 		table: &data.Table{Names: t.Names, D: t.D, Values: make([]float64, 0, number*t.D), Observed: make([]bool, 0, number*t.D)},
@@ -238,8 +238,8 @@ func (c *condensed) add(observed []bool, values []float64, count float64) {
 	t.N++
 }
 
-// condense appends rows with the moments of a group, whose observed cells are at places. It is
-// not ok where that saves nothing.
+// condense appends rows with the moments of a group whose observed cells are at places. ok is false
+// if that saves nothing.
 func (c *condensed) condense(t *data.Table, group, places []int, counts []float64) (ok bool) {
 	k := len(places)
 	if len(group) <= k+1 {
@@ -272,7 +272,7 @@ func (c *condensed) condense(t *data.Table, group, places []int, counts []float6
 	return true
 }
 
-// covariances of a group's observed cells, divisor sum.
+// covariances returns the covariances of a group's observed cells, divisor sum.
 func covariances(t *data.Table, group, places []int, mean []float64, sum float64, counts []float64) *mat.SymDense {
 	k := len(places)
 	c, part := mat.NewSymDense(k, nil), make([]float64, togetherCondensed*k)

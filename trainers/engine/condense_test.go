@@ -14,7 +14,8 @@ import (
 	"missingscore/losses"
 )
 
-// gappy is a table of dependent columns with few patterns of gaps, and one of a single row.
+// gappy is a table of dependent columns with few patterns of missing cells, one of them with a
+// single row.
 func gappy(n int, share float64) *data.Table {
 	const d = 4
 	rng := stream.New(5, 1)
@@ -25,7 +26,7 @@ func gappy(n int, share float64) *data.Table {
 			t.Values[i*d+j] = 0.3*float64(j) + common + rng.NormFloat64()
 			t.Observed[i*d+j] = rng.Float64() >= share
 		}
-		if i > 0 && !t.Observed[i*d] { // of the first row alone c, and nothing else, is observed
+		if i > 0 && !t.Observed[i*d] { // the first row has only c
 			t.Observed[i*d+1] = true
 		}
 	}
@@ -33,8 +34,8 @@ func gappy(n int, share float64) *data.Table {
 	return t
 }
 
-// Steps over condensed rows are those over all of them, for each loss that allows it, whatever
-// the number of workers; and they are made over fewer.
+// Steps over condensed rows equal steps over all rows, for each loss that allows it and any number
+// of workers, with fewer rows.
 func TestStepsOverCondensedRows(t *testing.T) {
 	for method, share := range map[string]float64{"exact": 0.2, "em-exact": 0.2, "full": 0} {
 		table := gappy(1500, share)
@@ -64,8 +65,8 @@ func TestStepsOverCondensedRows(t *testing.T) {
 	}
 }
 
-// beforeAndAfter are steps over all rows, before and after they are condensed to fewer or to their moments; every
-// other row counts twice.
+// beforeAndAfter are steps over all rows, before and after condensing; every other row counts
+// twice.
 func beforeAndAfter(t *testing.T, p Problem, c Config) (in condensed, want, got Step) {
 	t.Helper()
 	e, err := New(p, c)
@@ -94,7 +95,7 @@ func beforeAndAfter(t *testing.T, p Problem, c Config) (in condensed, want, got 
 	return in, want, step()
 }
 
-// Where a loss is no function of moments, and where little is saved, rows stay as they are.
+// If a loss does not depend on moments, or little is saved, rows are unchanged.
 func TestWhatIsNotCondensed(t *testing.T) {
 	m, sliced := model.NewGaussian(4, model.FreeSymmetric), losses.Sliced{}
 	sliced, err := sliced.WithDefaults()
@@ -125,7 +126,7 @@ func TestWhatIsNotCondensed(t *testing.T) {
 	require.False(t, math.IsNaN(made.table.Values[0]))
 }
 
-// Of rows without a gap, those of an expectation step, wherever it is made.
+// CompleteMoments equals an expectation step over complete rows.
 func TestCompleteMoments(t *testing.T) {
 	table := gappy(700, 0)
 	everywhere(table)

@@ -13,20 +13,18 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Of a normal model and an objective that weights coordinates (losses.RowWeighted) the loss depends on the rows by
-// losses.WeightedMoments. Steps by these take d³ operations.
+// With a normal model and an objective that weights coordinates (losses.RowWeighted) the loss
+// depends on the rows through losses.WeightedMoments. A step on these takes d³ operations.
 
 const (
-	// mostWeighted are the numbers that moments may always take; above it no more than the
-	// table's rows.
+	// mostWeighted is the size that moments may always have; above it at most the size of the rows.
 	mostWeighted = 1 << 21
-	// weightedRead is how many numbers of moments are read in the time that it takes to go by one of
-	// the rows.
+	// weightedRead is the number of moments read in the time of one row.
 	weightedRead = 16
 )
 
-// condenseWeighted takes the weighted moments of rows; nil where a row's loss has another form, and
-// where steps by moments take as long as by rows, or more room.
+// condenseWeighted returns the weighted moments of rows; nil if a row's loss has another form or if
+// moments would be slower or larger than the rows.
 func condenseWeighted(p Problem, rows []int, counts []float64, workers int) *condensed {
 	d, n := p.Table.D, len(rows)
 	centre, shared := make([]float64, d), true
@@ -45,7 +43,7 @@ func condenseWeighted(p Problem, rows []int, counts []float64, workers int) *con
 	}
 	m := &losses.WeightedMoments{Centre: centre, Quadratic: make([]losses.Moments, sets), Slope: make([]losses.Moments, d)}
 	pool := panics.NewGroup()
-	for w := range workers { // each coordinate's are summed by one worker, in the order of the rows
+	for w := range workers { // one worker per coordinate, in the order of the rows
 		pool.Go(func() error {
 			b := &weightedBlock{m: m, z: make([]float64, togetherCondensed*d), g: make([]float64, togetherCondensed*d), part: make([]float64, togetherCondensed*d)}
 			for j := w; j < d; j += workers {
@@ -73,7 +71,7 @@ func condenseWeighted(p Problem, rows []int, counts []float64, workers int) *con
 func (e *Engine) byMoments(m *losses.WeightedMoments, weight float64) (Step, error) {
 	p := e.programs[m]
 	if p == nil {
-		normal, err := source.NormalModel(e.Model, "a step by moments")
+		normal, err := source.NormalModel(e.Model, "a step on moments")
 		if err != nil {
 			return Step{}, err
 		}
@@ -93,13 +91,13 @@ func (e *Engine) byMoments(m *losses.WeightedMoments, weight float64) (Step, err
 	return s, nil
 }
 
-// weightedRow is a row with 0 where a cell is missing, its mask, g and g' (d), and how often it counts.
+// weightedRow is a row with 0 for missing cells, its mask, g and g' (d), and its count.
 type weightedRow struct {
 	x, mask, g, slope []float64
 	count             float64
 }
 
-// eachWeighted visits rows one after the other. It is not ok where the loss of one has another form.
+// eachWeighted visits rows in order. ok is false if the loss of a row has another form.
 func eachWeighted(p Problem, rows []int, counts []float64, visit func(r *weightedRow)) (ok bool) {
 	t, d := p.Table, p.Table.D
 	numbers := make([]float64, 4*d)
@@ -115,12 +113,12 @@ func eachWeighted(p Problem, rows []int, counts []float64, visit func(r *weighte
 	return true
 }
 
-// weightedBlock are rows that are multiplied together, for some of the moments.
+// weightedBlock holds rows that are multiplied together.
 type weightedBlock struct {
 	m                  *losses.WeightedMoments
 	slopes, quadratics []int     // coordinates
-	n                  int       // rows
-	z, g, part         []float64 // (n, d): less the centre, and g times how often they count
+	n                  int       // number of rows
+	z, g, part         []float64 // (n, d): centred rows, and g times the count
 }
 
 func (b *weightedBlock) add(r *weightedRow) {
@@ -152,7 +150,7 @@ func (b *weightedBlock) multiply() {
 	b.n = 0
 }
 
-// mirror copies the upper triangle of a matrix (d, d) to the lower one.
+// mirror copies the upper triangle of a (d, d) matrix to the lower one.
 func mirror(x []float64, d int) {
 	for a := range d {
 		for b := range a {

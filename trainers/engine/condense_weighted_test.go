@@ -13,7 +13,7 @@ import (
 	"missingscore/losses"
 )
 
-// inside moves the rows of a table into a box above 0 and below 3, and of a half-space.
+// inside moves the rows of a table into a box above 0 and below 3, and into a half-space.
 func inside(t *data.Table) *domain.Domain {
 	s := domain.All(4)
 	s.Lower[0], s.Upper[0], s.Lower[2] = 0, 3, -1
@@ -32,7 +32,7 @@ func everywhere(t *data.Table) {
 	}
 }
 
-// weightedModel is a normal model whose precision has no zero.
+// weightedModel is a normal model with a dense precision.
 func weightedModel(t *testing.T) *model.Gaussian {
 	t.Helper()
 	m := model.NewGaussian(4, model.Natural)
@@ -41,14 +41,14 @@ func weightedModel(t *testing.T) *model.Gaussian {
 	return m
 }
 
-// On a domain steps by moments are those over all rows, for each form of g, with
-// gaps filled with zeros too, and with rows that count; whatever the number of workers.
+// On a domain steps on moments equal steps over all rows, for each g, also with zeros for missing
+// cells, with counts, and for any number of workers.
 func TestStepsByWeightedMoments(t *testing.T) {
 	for name, c := range map[string]struct {
 		method string
 		weight domain.Weight
 		share  float64
-		sets   int // of quadratic moments
+		sets   int // quadratic moments
 	}{
 		"one g a coordinate": {"full", domain.Weight{}, 0, 4},
 		"one g a row":        {"full", domain.Weight{Scalar: true}, 0, 1},
@@ -82,8 +82,8 @@ func TestStepsByWeightedMoments(t *testing.T) {
 	}
 }
 
-// An engine of another loss that shares what is made takes its own; where a score is taken
-// along a tangent, and where nothing is saved, rows stay as they are.
+// Engines of another loss have their own entries in a shared cache; with tangential scores, or
+// without savings, rows are unchanged.
 func TestWeightedMomentsAreOfTheirLoss(t *testing.T) {
 	table := gappy(1500, 0)
 	everywhere(table)

@@ -14,7 +14,7 @@ import (
 	"missingscore/trainers/engine"
 )
 
-// problem is a Gaussian's, on a table of so many rows with a gap.
+// problem is the fit of a Gaussian to a table with the given number of rows and a missing cell.
 func problem(rows int, o losses.Objective) engine.Problem {
 	t := &data.Table{Names: []string{"a", "b"}, N: rows, D: 2, Values: make([]float64, 2*rows), Observed: make([]bool, 2*rows)}
 	return engine.Problem{Table: t, Model: model.NewGaussian(2, model.FreeSymmetric), Objective: o}
@@ -34,7 +34,7 @@ func TestDefaults(t *testing.T) {
 	require.Equal(t, []float64{1e-3, 1}, []float64{c.ImputerRate, c.ProposalSD})
 	c, _, err = engine.Config{Method: "exact", WarmUp: new(7)}.Resolve(problem(600, losses.Classical{}))
 	require.NoError(t, err)
-	require.Equal(t, []int{1, 7, 100}, []int{c.Draws, *c.WarmUp, c.Batch}) // it draws nothing
+	require.Equal(t, []int{1, 7, 100}, []int{c.Draws, *c.WarmUp, c.Batch}) // makes no draws
 	c, e, err = engine.Config{Method: "exact"}.Resolve(problem(600, losses.Truncated{Domain: positive()}))
 	require.NoError(t, err)
 	require.Equal(t, []string{"exact-mc", "exact-mc"}, []string{c.Method, e.Name})
@@ -42,7 +42,7 @@ func TestDefaults(t *testing.T) {
 	require.ErrorContains(t, err, `there is no method "vae"`)
 }
 
-// Settings that cannot be used are named, with their value.
+// Unusable settings are named with their value.
 func TestSettingErrors(t *testing.T) {
 	for _, c := range []struct {
 		config       engine.Config
@@ -65,7 +65,7 @@ func TestSettingErrors(t *testing.T) {
 	}
 }
 
-// An imputer of many levels of noise has none to be told where the objective adds none.
+// A noise-conditional imputer needs an objective with many noise levels.
 func TestImputerOfLevelsNeedsThem(t *testing.T) {
 	config := engine.Config{Method: "var", Imputer: engine.ImputerSpec{Kind: "normal", Options: []byte(`{"noise_conditional":true}`)}}
 	_, _, err := engine.Gradient(problem(60, losses.Classical{}), config, 0)

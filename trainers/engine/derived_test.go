@@ -21,8 +21,8 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// With its derivatives derived from log q, a model takes the steps that it takes with those
-// written by hand: every method, objective and domain. No step allocates more.
+// With derivatives derived from log q, a model makes the same steps as with derivatives written by
+// hand, for every method, objective and domain, without more allocations.
 func TestStepsOfDerivedModels(t *testing.T) {
 	slowtest.Skip(t, "20 s")
 	blas, err := graph.BLAS()

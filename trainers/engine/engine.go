@@ -1,5 +1,4 @@
-// Package engine makes the two kinds of step that every fit alternates, and says what
-// they need.
+// Package engine makes imputer steps and parameter gradients.
 package engine
 
 import (
@@ -26,39 +25,38 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Engine does the two kinds of step that every fit alternates: steps of the
-// imputer towards the model's conditional, and gradients of the model's loss.
-// Every draw comes from a stream named by (purpose, iteration, part), so
-// nothing depends on which worker makes it or on where a run was cut.
+// Engine makes imputer steps towards the model's conditional and gradients of the model's loss.
+// Random streams are named by (purpose, iteration, part), so results do not depend on the number of
+// workers or on interruptions. It is not safe for concurrent use.
 type Engine struct {
 	Problem
 	Config    Config
 	Estimator estimator.Estimator
-	Imputer   nets.Imputer // what the estimator trains along, nil if nothing
-	Counts    []float64    // how often each row of the table counts, or its sampling weight, from before the first step on; nil: once
-	Whole     Window       // Table; callers may leave out gaps before the first step
+	Imputer   nets.Imputer // trained by the estimator; nil for none
+	Counts    []float64    // count or sampling weight by row, set before the first step; nil: all 1
+	Whole     Window       // window of Table; callers may remove gaps before the first step
 
 	params    []*graph.Param // of the model
 	weighting losses.Weighting
-	noising   losses.Noising // the objective, if it adds noise; else nil
-	drawn     *domain.Domain // that draws of missing cells stay in
-	memory    source.Memory  // what the source keeps; nil for nothing
+	noising   losses.Noising // the objective if it adds noise; else nil
+	drawn     *domain.Domain // domain of imputations
+	memory    source.Memory  // state of the source; nil for none
 	workers   []*worker
 	parts     []part
-	moments   momentsKind // of the rows, which the loss depends on
+	moments   momentsKind // through which the loss depends on the rows
 	programs  map[*losses.WeightedMoments]*graph.Program
 	expected  expected
 	imputer   imputerSteps
 }
 
-// Window is a table that steps go over: that of the problem, or a part of a longer file.
+// Window is a table for steps: the problem's, or part of a file.
 type Window struct {
 	Table *data.Table
-	Gaps  []int // rows with missing cells: the imputer trains on them, chains are judged by them
-	First int   // number of the first step over it; 0 for the problem's table
+	Gaps  []int // rows with missing cells, for the imputer and for checks of chains
+	First int   // number of its first step; 0 for the problem's table
 }
 
-// NewWindow takes all the rows of t.
+// NewWindow returns a window of all rows of t.
 func NewWindow(t *data.Table, first int) Window {
 	w := Window{Table: t, First: first}
 	for i := range t.N {
@@ -71,30 +69,30 @@ func NewWindow(t *data.Table, first int) Window {
 
 type imputerSteps struct {
 	adam    optim.Adam
-	program *graph.Program // nil if no step is made
+	program *graph.Program // nil without steps
 	grads   [][]float64
-	singles [][]float32 // instead, in float32
+	singles [][]float32 // replaces values in float32
 	batch   *data.Batch
 	over    *data.Table // of the last step
-	first   int         // over's first step
+	first   int         // first step of over
 	epoch   int
-	shuffle []int // the rows with gaps, in the order of this epoch
+	shuffle []int // rows with missing cells in the order of this epoch
 	stream  stream.Stream
-	noise   stream.Singles // from it, in float32
+	noise   stream.Singles // in float32
 }
 
 type worker struct {
 	loss      losses.Loss
 	batch     *data.Batch
 	source    source.Source
-	single    source.SingleSource // the source, if it writes float32 where the program has its numbers
+	single    source.SingleSource // the source if it writes float32 to the program
 	program   *graph.Program      // nil: not compiled yet
 	compile   func() error
 	stream    stream.Stream
-	objective stream.Stream // of what the objective draws
-	sizes     []float64     // effective, of a batch
+	objective stream.Stream // of the objective's draws
+	sizes     []float64     // effective sample sizes of a batch
 
-	expectation *gaussian.Expectation // made when it is first asked for
+	expectation *gaussian.Expectation // created on first use
 }
 
 type part struct {
@@ -106,19 +104,19 @@ type part struct {
 	err           error
 }
 
-// Step is a gradient with what was seen on the way.
+// Step is a gradient with diagnostics.
 type Step struct {
 	Loss          float64
 	EffectiveSize float64
-	Grads         [][]float64 // one slice per parameter of the model
+	Grads         [][]float64 // by parameter of the model
 
-	// Of losses with LossNeeds.Moments: their outputs, summed over the rows.
+	// With LossNeeds.Moments: the loss's outputs, summed over the rows.
 	Moments       []float64
 	LogLikelihood float64
 }
 
-// New prepares the steps of a fit. It fails where method, model, objective and table do
-// not go together, by a *data.RowError if a row lies outside the domain.
+// New prepares a fit. It returns an error if method, model, objective and table do not go together,
+// and a *data.RowError for a row outside the domain.
 func New(p Problem, c Config) (*Engine, error) {
 	c, method, err := c.Resolve(p)
 	if err != nil {
@@ -152,7 +150,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		return nil, err
 	}
 	if e.noising != nil && e.Domain.Bounded() {
-		return nil, errors.New("noise takes rows out of the domain: an objective that adds noise is for data on all of R^d")
+		return nil, errors.New("an objective that adds noise cannot have a domain; leave the domain out")
 	}
 	e.moments = momentsOf(p, method)
 	if err := e.prepareImputer(); err != nil {
@@ -163,10 +161,10 @@ func New(p Problem, c Config) (*Engine, error) {
 			return nil, err
 		}
 	}
-	if e.Estimator.OfMatrix() { // it makes no steps over rows
+	if e.Estimator.OfMatrix() { // makes no steps over rows
 		return e, nil
 	}
-	for range min(c.Workers, (p.Table.N+c.Batch-1)/c.Batch) { // a part is one worker's
+	for range min(c.Workers, (p.Table.N+c.Batch-1)/c.Batch) { // a part has one worker
 		w, err := e.newWorker(e.Estimator.Loss, e.Estimator.Source, e.weighting, c.Batch)
 		if err != nil {
 			return nil, err
@@ -203,7 +201,7 @@ func (e *Engine) prepareImputer() (err error) {
 		}
 	}
 	if n, ok := e.Imputer.(nets.NormalConditional); ok && n.NoiseConditional() && (e.noising == nil || e.noising.Schedule().Single()) {
-		return &setting.Error{Field: "imputer", Value: c.Imputer.Kind, Allowed: "noise_conditional is for denoising over many levels of noise; leave it out"}
+		return &setting.Error{Field: "imputer", Value: c.Imputer.Kind, Allowed: "noise_conditional needs denoising with many noise levels; leave it out"}
 	}
 	t.adam = optim.Adam{Rate: c.ImputerRate}
 	if c.DType == graph.Float32 {
@@ -238,7 +236,7 @@ func (e *Engine) setting(batch int) source.Setting {
 	return source.Setting{Model: e.Model, Table: e.Table, Imputer: e.Imputer, Batch: batch, Draws: c.Draws, ProposalSD: c.ProposalSD, DType: c.DType, Domain: e.drawn, Memory: e.memory}
 }
 
-// newWorker makes one for a loss of batches of so many rows, completed from a source.
+// newWorker makes a worker for a loss, a source and a batch size.
 func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.Weighting, batch int) (w *worker, err error) {
 	c := e.Config
 	w = &worker{loss: loss, batch: data.NewBatch(batch, e.Table.D)}
@@ -246,14 +244,14 @@ func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.
 		return nil, err
 	}
 	dtype := c.DType
-	if loss.Needs().Moments { // its one operation computes in float64, and parameters rounded to float32 would keep EM from its end
+	if loss.Needs().Moments { // computed in float64; rounded parameters would prevent convergence of EM
 		dtype = graph.Float64
 	}
 	w.compile = func() (err error) {
 		w.program, err = losses.New(dtype, loss, weighting, e.Model, e.Objective, batch, c.Draws)
 		return err
 	}
-	if _, ok := loss.(losses.GaussianComplete); ok { // Moments needs no program, which takes memory
+	if _, ok := loss.(losses.GaussianComplete); ok { // Moments needs no program
 		return w, nil
 	}
 	if err = w.compile(); err != nil {
@@ -265,11 +263,10 @@ func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.
 	return w, nil
 }
 
-// trainImputer makes the L imputer steps before parameter step number iteration,
-// and before the first those of the warm-up.
+// trainImputer makes the L imputer steps before a parameter step, and the warm-up before the first.
 func (e *Engine) trainImputer(iteration int, over Window) error {
 	t, gaps := &e.imputer, over.Gaps
-	if t.program == nil || len(gaps) == 0 { // a part of the rows may have no gap
+	if t.program == nil || len(gaps) == 0 { // the rows may have no missing cells
 		return nil
 	}
 	size := t.batch.Size
@@ -316,7 +313,7 @@ func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 	} else {
 		rng.Normals(t.program.Input(losses.InputNoise))
 	}
-	run := t.program.RunAgain // the model stays as it is for all the steps
+	run := t.program.RunAgain // the model is constant over these steps
 	if l == 0 {
 		run = t.program.Run
 	}
@@ -331,7 +328,7 @@ func (e *Engine) imputerStep(iteration, l int, rows []int) error {
 	return nil
 }
 
-// Gradient sums the loss over rows, each counting weight, and differentiates it.
+// Gradient returns the loss summed over rows, times weight, and its gradient.
 func (e *Engine) Gradient(iteration int, rows []int, weight float64) (Step, error) {
 	return e.gradient(iteration, e.instead(rows), weight)
 }
@@ -358,14 +355,14 @@ func (e *Engine) gradient(iteration int, in condensed, weight float64) (Step, er
 	var err error
 	if min(n, len(e.workers)) > 1 {
 		err = e.together(n, func(k int) { e.share(k, iteration, in, weight) })
-	} else { // which allocates nothing
+	} else { // without allocations
 		err = panics.Caught(func() error { e.share(0, iteration, in, weight); return nil })
 	}
 	if err != nil {
 		return Step{}, err
 	}
 
-	total := e.parts[0] // in the order of the parts, whoever computed them
+	total := e.parts[0] // in the order of parts
 	for i := range n {
 		p := e.parts[i]
 		if p.err != nil {
@@ -387,9 +384,9 @@ func (e *Engine) gradient(iteration int, in condensed, weight float64) (Step, er
 		Moments: total.moments, LogLikelihood: total.logLikelihood}, nil
 }
 
-// together has the workers, of n parts, share the work.
+// together runs share on the workers for n parts.
 func (e *Engine) together(n int, share func(worker int)) error {
-	if min(n, len(e.workers)) == 1 { // without waking another goroutine
+	if min(n, len(e.workers)) == 1 { // without starting a goroutine
 		return panics.Caught(func() error {
 			share(0)
 			return nil
@@ -469,8 +466,8 @@ func (e *Engine) one(w *worker, p *part, iteration, index int, of condensed, wei
 	return nil
 }
 
-// Step trains the imputer on the gaps of a window, then computes the parameter gradient over
-// rows of it. It fails with a DivergedError if anything is not finite.
+// Step trains the imputer on the rows with missing cells of a window, then returns the parameter
+// gradient over rows of it. It returns a *DivergedError if a number is not finite.
 func (e *Engine) Step(ctx context.Context, iteration int, over Window, rows []int, weight float64) (Step, error) {
 	if err := ctx.Err(); err != nil {
 		return Step{}, err
@@ -497,7 +494,7 @@ func (e *Engine) Step(ctx context.Context, iteration int, over Window, rows []in
 	return s, nil
 }
 
-// Finite tells whether no number is NaN or infinite.
+// Finite reports whether no number is NaN or infinite.
 func Finite(xs ...float64) bool {
 	for _, x := range xs {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -507,15 +504,15 @@ func Finite(xs ...float64) bool {
 	return true
 }
 
-// Report reports progress if somebody listens.
+// Report calls Config.Observe if it is set.
 func (e *Engine) Report(p Progress) {
 	if e.Config.Observe != nil {
 		e.Config.Observe(p)
 	}
 }
 
-// Gradient is one parameter gradient over all rows of a problem's table, each counting 1/n, as the given iteration of
-// a fit would see it, with an imputer at its start. One slice per parameter of the model.
+// Gradient returns one parameter gradient over all rows of a problem's table, each with weight 1/n,
+// as at the given iteration, with an untrained imputer; one slice per parameter of the model.
 func Gradient(p Problem, c Config, iteration int) (loss float64, grads [][]float64, err error) {
 	e, err := New(p, c)
 	if err != nil {
@@ -525,17 +522,17 @@ func Gradient(p Problem, c Config, iteration int) (loss float64, grads [][]float
 	return s.Loss, s.Grads, err
 }
 
-const smallSize = 2.0 // effective draws: fewer carry no average
+const smallSize = 2.0 // effective draws below which averages are unreliable
 
-// Degenerate warns of a small effective sample size.
+// Degenerate returns a warning for a small effective sample size.
 func (e *Engine) Degenerate(size float64) []string {
 	if !e.Estimator.Draws() || math.IsNaN(size) || size >= smallSize || e.Config.Draws == 1 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the importance weights are degenerate: the effective sample size is %.1f of %d draws a row; use var or exact, or another proposal", size, e.Config.Draws)}
+	return []string{fmt.Sprintf("the importance weights are degenerate: the effective sample size is %.1f of %d draws per row; use var or exact, or another proposal", size, e.Config.Draws)}
 }
 
-// LeftOut warns of observed cells that the objective cannot use.
+// LeftOut returns a warning if the objective cannot use some observed cells.
 func (p Problem) LeftOut() []string {
 	lost, cells := p.Weight.LeftOut(p.Table.Observed, p.Domain)
 	if lost == 0 {
@@ -544,8 +541,7 @@ func (p Problem) LeftOut() []string {
 	return []string{fmt.Sprintf("%d of %d observed cells are left out of the objective: a half-space ties them to missing cells that have bounds of their own", lost, cells)}
 }
 
-// DivergedError says that a fit stopped because a number was no longer finite.
-// The parameters are those before that step.
+// DivergedError means that a number was not finite. The parameters are those before the step.
 type DivergedError struct {
 	Iteration int
 	What      string
@@ -555,8 +551,8 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("the fit diverged: the %s was not finite at iteration %d", e.What, e.Iteration+1)
 }
 
-// Diverged tells whether a step failed for what the parameters have become: where they are a number
-// is not finite, or there is no distribution.
+// Diverged reports whether a step failed because of the parameters: a number is not finite or there
+// is no distribution.
 func Diverged(err error) bool {
 	var diverged *DivergedError
 	return errors.As(err, &diverged) || errors.Is(err, losses.ErrNotPositiveDefinite)

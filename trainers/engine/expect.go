@@ -10,8 +10,8 @@ import (
 	"missingscore/losses"
 )
 
-// Moments is an expectation step at eta = Pμ (d) and p (d, d), by losses with LossNeeds.Moments: what Gradient gives,
-// without gradients and in less time.
+// Moments is an expectation step at eta = Pμ (d) and p (d, d) for losses with LossNeeds.Moments:
+// Gradient without gradients, faster.
 func (e *Engine) Moments(rows []int, eta, p []float64) (Step, error) {
 	if _, ok := e.Estimator.Loss.(losses.GaussianComplete); !ok {
 		return e.Gradient(0, rows, 1)
@@ -26,8 +26,8 @@ func (e *Engine) Moments(rows []int, eta, p []float64) (Step, error) {
 	})
 }
 
-// Within is Moments at a network, of whatever method the engine is. Step.Moments are Expectation.Elements,
-// and Step.Loss is not set.
+// Within is Moments at a network, for any estimator. Step.Moments is Expectation.Elements;
+// Step.Loss is not set.
 func (e *Engine) Within(rows []int, at gaussian.Network) (Step, error) {
 	return e.expect(rows, 1+2*e.Table.D+len(at.Pairs), func(x *gaussian.Expectation, b *data.Batch, of *gaussian.RowPatterns, part *expectedPart) error {
 		if err := x.Within(at, b.X, b.Mask, b.Weight, of); err != nil {
@@ -67,7 +67,7 @@ func (e *Engine) expect(rows []int, moments int, step expectationStep) (s Step, 
 
 type expectationStep func(x *gaussian.Expectation, b *data.Batch, of *gaussian.RowPatterns, part *expectedPart) error
 
-// expected are the parts of expectation steps, and of which rows they are.
+// expected holds the parts of expectation steps and their rows.
 type expected struct {
 	of    condensed
 	keeps bool
@@ -75,16 +75,16 @@ type expected struct {
 }
 
 type expectedPart struct {
-	patterns            *gaussian.RowPatterns // nil: not found yet
+	patterns            *gaussian.RowPatterns // nil: not computed yet
 	moments             []float64
 	loss, logLikelihood float64
 	err                 error
 }
 
-// keptCells are how many cells rows may have whose patterns are kept from step to step.
+// keptCells is the maximum number of cells for which patterns are cached between steps.
 const keptCells = 1 << 23
 
-// begin prepares for n parts of rows, each with a number of moments.
+// begin prepares n parts with the given number of moments each.
 func (x *expected) begin(of condensed, n, moments int) {
 	same := x.of.table == of.table && len(x.parts) >= n && slices.Equal(x.of.rows, of.rows)
 	x.of, x.keeps = of, len(of.rows)*of.table.D <= keptCells

@@ -12,8 +12,8 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// An expectation step gives what the program of the loss gives, to the bit, again and over other
-// rows, whatever the number of workers; of rows that count twice, too.
+// An expectation step equals the program of the loss to the bit, for repeated calls, other rows,
+// any number of workers and counts.
 func TestMomentsAreThoseOfTheProgram(t *testing.T) {
 	const d = 5
 	_, table := testtables.Star(t, d, 60, 0.4)

@@ -22,8 +22,8 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// The importance-weighted estimators approach the closed form as r grows,
-// whatever the proposal: a fixed normal, or an imputer that knows nothing yet.
+// The importance-weighted estimators approach the closed form as r grows, for a fixed normal
+// proposal and for an untrained imputer.
 func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
 	_, table := testtables.Normal(t, 12, 21)
 	gradient := func(method string, iteration int) []float64 {
@@ -44,8 +44,7 @@ func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
 	}
 }
 
-// At the truth the expected gradient is zero for the estimators without bias,
-// and for Zeroed, whose marginal scores are wrong, it is not.
+// At the truth the expected gradient is zero for unbiased estimators, and not for Zeroed.
 func TestExpectedGradientAtTheTruth(t *testing.T) {
 	for _, method := range []string{"exact", "exact-mc", "full", "zeroed"} {
 		const batches, n = 60, 400
@@ -90,9 +89,9 @@ func supports(t *testing.T, g simulate.Gaussian) map[string]*domain.Domain {
 	return map[string]*domain.Domain{"box": box, "half-space": half, "box and half-space": both}
 }
 
-// At the truth the expected gradient over truncated data is zero for the exact
-// conditional and for complete rows, and it is not if the truncation is ignored or,
-// with a half-space, if the score is not made tangential.
+// At the truth the expected gradient over truncated data is zero for exact conditionals and
+// complete rows. It is not if the truncation is ignored or, with a half-space, without tangential
+// scores.
 func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
@@ -130,7 +129,7 @@ func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
 	}
 }
 
-// A row that cannot be completed inside is named.
+// A row that cannot be completed inside the domain is named.
 func TestFitsRefuseRowsOutside(t *testing.T) {
 	_, table := testtables.Normal(t, 30, 24)
 	s := domain.All(4)
@@ -145,8 +144,8 @@ func TestFitsRefuseRowsOutside(t *testing.T) {
 	require.ErrorContains(t, err, "does not fit 4 columns")
 }
 
-// Where each row has a gap that a half-space cuts, g = 1 and free draws are all that the
-// domain was: the gradient is the one without it. Draws held inside give another.
+// If a half-space cuts a missing cell of each row, then with g = 1 and free draws the gradient is
+// that without the domain. Restricted draws give another.
 func TestFreeDrawsDoNotSeeTheDomain(t *testing.T) {
 	g, err := simulate.Normal(4, stream.New(25, stream.Simulate))
 	require.NoError(t, err)
@@ -180,7 +179,7 @@ func TestFreeDrawsDoNotSeeTheDomain(t *testing.T) {
 
 var inf = math.Inf(1)
 
-// gradient is that at g of a table some of whose missingness is known.
+// gradient is the gradient at g of a table with a missingness mechanism.
 func gradient(t *testing.T, g simulate.Gaussian, table *data.Table, told *missingness.Model, c engine.Config, iteration int) ([]float64, error) {
 	t.Helper()
 	s := told.Support(nil)
@@ -189,8 +188,8 @@ func gradient(t *testing.T, g simulate.Gaussian, table *data.Table, told *missin
 	return slices.Concat(grads...), err
 }
 
-// At the truth the expected gradient over data missing not at random is zero with what
-// is known of it, and it is not without, with half the slopes or with other signs.
+// At the truth the expected gradient over data missing not at random is zero with the mechanism. It
+// is not without, with half the slopes or with other signs.
 func TestExpectedGradientAtTheTruthNotAtRandom(t *testing.T) {
 	slowtest.Skip(t, "4 s")
 	g, logistic, censored := testtables.Pair()
@@ -220,7 +219,7 @@ func TestExpectedGradientAtTheTruthNotAtRandom(t *testing.T) {
 	require.Greater(t, worst("exact", censored, later), 8.0, "other thresholds")
 }
 
-// Every estimator takes φ, but those that need a normal conditional say why not.
+// Every estimator supports φ, except those that need a normal conditional.
 func TestEveryEstimatorKnowsMissingness(t *testing.T) {
 	g, logistic, censored := testtables.Pair()
 	table := testtables.Hidden(t, g, logistic, 60, 9)
@@ -241,7 +240,7 @@ func TestEveryEstimatorKnowsMissingness(t *testing.T) {
 			}
 			with, err := of(e, seen, logistic)
 			if e.NeedsNormal() {
-				require.ErrorContains(t, err, "with a model of missingness they are not; use iw, variw or var")
+				require.ErrorContains(t, err, "cannot be combined with a missingness mechanism; use iw, variw or var")
 			} else {
 				require.NoError(t, err)
 				without, err := of(e, seen, nil)
@@ -262,7 +261,7 @@ func TestEveryEstimatorKnowsMissingness(t *testing.T) {
 	}
 }
 
-// within is a table of rows none of whose cells is censored.
+// within is a table of the rows without censored cells.
 func within(t *testing.T, g simulate.Gaussian, by *missingness.Model) *data.Table {
 	t.Helper()
 	s := by.Support(nil)

@@ -8,22 +8,22 @@ import (
 	"missingscore/trainers/source"
 )
 
-// HeldOut is the loss of rows that a fit does not learn from. Its draws are the same each time. It is the estimator's
-// loss where that is a function of the parameters; of estimators that draw it is the marginal loss (M), with weighted
-// draws of the fixed proposal in place of persistent chains.
+// HeldOut is the loss of held-out rows, with the same draws at each call. It is the estimator's
+// loss if that is deterministic, else the marginal loss (M), with weighted draws of the fixed
+// proposal instead of persistent chains.
 type HeldOut struct {
 	engine *Engine
 	table  *data.Table
 	worker *worker
 	rows   []int
-	counts []float64 // how often each row of the table counts; nil: once
+	counts []float64 // count by row of the table; nil: all 1
 	part   part
-	draws  int // of the noise of each row
+	draws  int // noise draws per row
 }
 
-const heldOutIteration = -1 // the place of its draws, which is no parameter step's
+const heldOutIteration = -1 // of its random streams; not a parameter step
 
-// HoldOut prepares the loss of rows of a table, the engine's or another of the same columns.
+// HoldOut prepares the loss of rows of t, which has the columns of the engine's table.
 func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
 	h := &HeldOut{engine: e, table: t, rows: rows, counts: e.Counts, draws: max(1, model.TrainingOf(e.Model).HeldOutDraws)}
 	if t != e.Table {
@@ -39,7 +39,7 @@ func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
 	loss := e.Estimator.Loss
 	if e.Estimator.Draws() && has.Density {
 		loss = losses.Marginal{}
-	} else if !e.Estimator.Minimises() { // a closed form that is no function's gradient is of normal models
+	} else if !e.Estimator.Minimises() { // an equation without a loss: normal models only
 		loss = losses.GaussianMarginal{}
 	}
 	from, weighting := e.Estimator.Source, e.weighting
@@ -50,10 +50,10 @@ func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
 	return h, err
 }
 
-// Rows is how many there are.
+// Rows returns the number of rows.
 func (h *HeldOut) Rows() int { return len(h.rows) }
 
-// Loss is the mean over the rows, and over the draws of their noise.
+// Loss returns the mean over the rows and their noise draws.
 func (h *HeldOut) Loss() (mean float64, err error) {
 	size, n := h.worker.batch.Size, len(h.rows)
 	parts := (n + size - 1) / size

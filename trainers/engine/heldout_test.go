@@ -13,8 +13,8 @@ import (
 	"missingscore/trainers/engine"
 )
 
-// Held-out rows of a fit by chains are judged as those of Marg-IW: by draws that are the
-// same each time, so that only the parameters make a difference.
+// The held-out loss of a fit by chains is that of Marg-IW with the same draws at each call, so only
+// the parameters matter.
 func TestHeldOutLossOfChainsRepeats(t *testing.T) {
 	truth := simulate.Modes(3, 2, stream.New(1, stream.Simulate))
 	complete, err := truth.Sample(40, stream.New(2, stream.Simulate))

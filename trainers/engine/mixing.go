@@ -11,11 +11,11 @@ import (
 	"missingscore/trainers/source"
 )
 
-// mostRHat is the R-hat above which a fit says that its chains have not met.
+// mostRHat is the R-hat above which a fit warns of its chains.
 const mostRHat = 1.1
 
-// Mixing tells how well chains mix that rows are completed from, with the model as it now
-// is: nil where none are. Results do not depend on the number of workers.
+// Mixing returns the mixing of imputation chains at the current model; nil without chains. Results
+// do not depend on the number of workers.
 func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
 	if len(e.workers) == 0 {
 		return nil, nil
@@ -41,10 +41,10 @@ func (e *Engine) Mixing(ctx context.Context) (*mcmc.Mixing, error) {
 	return mcmc.Pool(e.Whole.Gaps, rhat), nil
 }
 
-// MixingWarnings warn of chains that have not met; m may be nil.
+// MixingWarnings returns a warning if chains have not mixed; m may be nil.
 func MixingWarnings(m *mcmc.Mixing) []string {
 	if m == nil || m.RHat <= mostRHat {
 		return nil
 	}
-	return []string{fmt.Sprintf("the chains that complete the rows have not met: split R-hat %.2f over rows (root mean square), %.2f in row %d, should be below %v; the conditional may have several modes, or the fit too few steps: compare with variw, or with chains started from another Spec.Steps.Seed", m.RHat, m.Worst, m.Row+1, mostRHat)}
+	return []string{fmt.Sprintf("the imputation chains have not mixed: root mean square split R-hat %.2f, %.2f in row %d, should be below %v; compare with variw or another Spec.Steps.Seed, or allow more steps", m.RHat, m.Worst, m.Row+1, mostRHat)}
 }

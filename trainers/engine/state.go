@@ -7,13 +7,14 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// State is what the steps have changed. Draws depend on the seed and the iteration only, so there is no random state.
+// State is the state of the steps. It needs no random state, since draws depend only on the seed
+// and the iteration.
 type State struct {
 	Model       [][]float64 // nil with Nonzero
-	Nonzero     []nonzero   // of an estimator that knows the table by one matrix
+	Nonzero     []nonzero   // for estimators of one matrix
 	Imputer     [][]float64
 	ImputerAdam optim.Adam
-	Source      []float64 // what the source keeps, see source.Memory
+	Source      []float64 // see source.Memory
 }
 
 type nonzero struct {
@@ -21,10 +22,10 @@ type nonzero struct {
 	Value []float64
 }
 
-// Capture copies the state, Restore copies it back.
+// Capture returns a copy of the state.
 func (e *Engine) Capture() State {
 	var s State
-	if e.Estimator.OfMatrix() { // most of many columns are zeros
+	if e.Estimator.OfMatrix() { // mostly zeros
 		s.Nonzero = nonzeros(e.Model.Params())
 	} else {
 		s.Model = values(e.Model.Params())
@@ -38,7 +39,7 @@ func (e *Engine) Capture() State {
 	return s
 }
 
-// Restore puts model, imputer and source to what Capture saw.
+// Restore sets model, imputer and source to a captured state.
 func (e *Engine) Restore(s State) {
 	if s.Nonzero != nil {
 		setNonzeros(e.Model.Params(), s.Nonzero)
@@ -72,7 +73,7 @@ func nonzeros(ps []*graph.Param) []nonzero {
 	out := make([]nonzero, len(ps))
 	for i, p := range ps {
 		for at, v := range p.Value {
-			if math.Float64bits(v) != 0 { // −0 is not 0
+			if math.Float64bits(v) != 0 { // keeps −0
 				out[i].At, out[i].Value = append(out[i].At, at), append(out[i].Value, v)
 			}
 		}

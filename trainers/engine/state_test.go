@@ -13,8 +13,8 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// Of an estimator that knows the table by one matrix the state has what is not zero, and gives it
-// back, to a model without numbers, too.
+// The state of an estimator of one matrix has the non-zero elements and can be restored, also to an
+// empty model.
 func TestStateWithoutZeros(t *testing.T) {
 	_, table := testtables.Star(t, 5, 50, 0.2)
 	m := model.NewGaussian(5, model.FreeSymmetric)
@@ -33,12 +33,12 @@ func TestStateWithoutZeros(t *testing.T) {
 	e.Restore(s)
 	require.Equal(t, want, values(m.Params()))
 	m.Packed.Value = nil
-	e.Restore(State{Model: want}) // of states before
+	e.Restore(State{Model: want}) // older states
 	require.Equal(t, want, values(m.Params()))
 }
 
-// Where draws are from the model itself their weights are equal, and the effective number is that
-// of the draws, a mean over the rows with gaps; from elsewhere it is between 1 and that.
+// With draws from the model itself weights are equal, and the effective sample size is the number
+// of draws, a mean over the rows with missing cells; otherwise it is between 1 and that.
 func TestEffectiveSizeOfAStep(t *testing.T) {
 	const draws = 5
 	table, err := data.NewTable([]string{"a", "b"}, []float64{1, 2, 3, 0, 5, 7, 0, 8}, []bool{true, true, true, false, true, true, false, true})

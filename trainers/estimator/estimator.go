@@ -1,5 +1,4 @@
-// Package estimator puts sources, weightings and losses together: each such triple is a
-// way to estimate any model with any objective.
+// Package estimator combines sources, weightings and losses to estimators.
 package estimator
 
 import (
@@ -17,9 +16,8 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Estimator is one row of the table in docs/theory/index.md#estimator-family: where
-// x' comes from, how draws become an expectation, and the equation. What it can do
-// follows from these.
+// Estimator is a row of the table in docs/theory/index.md#estimator-family: source, weighting and
+// loss.
 type Estimator struct {
 	Name, Title string
 	Note        string // one line for the user
@@ -27,12 +25,12 @@ type Estimator struct {
 	Source    source.Kind
 	Weighting losses.Weighting // chosen by measured error (benchmarks/normal)
 	Loss      losses.Loss
-	HoldsMean bool   // networks by it hold the mean at the observed one, whatever its loss needs
-	Fallback  string // the estimator in its place where its loss refuses the model or the objective
+	HoldsMean bool   // networks keep the observed mean, even if the loss fits it
+	Fallback  string // name of the estimator to use if the loss does not support the model or the objective
 }
 
-// All are the estimators with a name. A new one is a line here, or a call of Register; one without a
-// name is given by value (engine.Config.Estimator).
+// All lists the named estimators. Register adds one; an estimator without a name is used by value
+// (engine.Config.Estimator).
 var All = []Estimator{
 	{Name: "var", Title: "Marg-Var", Source: source.Imputer, Weighting: losses.Uniform{}, Loss: losses.Marginal{},
 		Note: "variational imputer, uniform weights (the paper's Algorithm 2)"},
@@ -70,8 +68,8 @@ var All = []Estimator{
 		Note: "ordinary score matching, for tables without missing cells"},
 }
 
-// Register adds an estimator to All, from the init function of the package that has it.
-// It panics where the name is taken or the parts do not go together.
+// Register adds an estimator to All, from an init function. It panics if the name is taken or the
+// parts do not go together.
 func Register(e Estimator) {
 	if _, err := ByName(e.Name); err == nil || e.Name == "" {
 		panic(fmt.Sprintf("estimator: a second method %q", e.Name))
@@ -82,7 +80,7 @@ func Register(e Estimator) {
 	All = append(All, e)
 }
 
-// ByName looks an estimator up.
+// ByName returns the estimator with a name.
 func ByName(name string) (Estimator, error) {
 	for _, e := range All {
 		if e.Name == name {
@@ -99,8 +97,8 @@ func names(es []Estimator) (names []string) {
 	return names
 }
 
-// For is e for a model and an objective on a domain: its fallback where its loss refuses
-// them and the fallback does not. Whether it can estimate them is for Check to say.
+// For returns e, or its fallback if e's loss does not support model and objective on a domain and
+// the fallback's does. Use Check for other conditions.
 func (e Estimator) For(m model.Model, o losses.Objective, s *domain.Domain) Estimator {
 	if e.Fallback == "" || e.Loss.Check(m, o) == nil {
 		return e
@@ -111,25 +109,25 @@ func (e Estimator) For(m model.Model, o losses.Objective, s *domain.Domain) Esti
 	return e
 }
 
-// Draws says that it makes r imputations of a row; otherwise one.
+// Draws reports whether it makes r imputations per row; else one.
 func (e Estimator) Draws() bool { return e.Source.Random }
 
-// Deterministic says that its gradient has no noise: its path is accelerated.
+// Deterministic reports whether its gradient has no noise.
 func (e Estimator) Deterministic() bool { return !e.Source.Random }
 
-// Minimises says that its loss is a function, which a line search can go by.
+// Minimises reports whether it minimises a loss; else it solves an equation.
 func (e Estimator) Minimises() bool { return !e.Loss.Needs().Equation }
 
-// FitsMean says that networks by it estimate the mean along.
+// FitsMean reports whether its networks estimate the mean.
 func (e Estimator) FitsMean() bool { return e.Loss.Needs().Mean && !e.HoldsMean }
 
-// Assumption is what it takes for granted of missing cells, when no law of them is known.
+// Assumption returns the assumption about missing cells, without a missingness mechanism.
 func (e Estimator) Assumption() losses.Assumption {
 	needs := e.Loss.Needs()
 	switch {
 	case e.NeedsCompleteRows():
 		return losses.NoGaps
-	case !e.Draws() && !needs.NoDraws: // what stands in the gaps is taken for observed
+	case !e.Draws() && !needs.NoDraws: // treats filled cells as observed
 		return losses.NoneHolds
 	case needs.Assumes == "":
 		return losses.MCAR
@@ -137,46 +135,46 @@ func (e Estimator) Assumption() losses.Assumption {
 	return needs.Assumes
 }
 
-// Trains says that it trains an imputer along.
+// Trains reports whether it trains an imputer.
 func (e Estimator) Trains() bool { return e.Source.Imputer }
 
-// Proposes says that it draws from a proposal whose deviation can be set.
+// Proposes reports whether it uses Setting.ProposalSD.
 func (e Estimator) Proposes() bool { return e.Source.ProposalSD }
 
-// NeedsDensity says that it is for models with a log density.
+// NeedsDensity reports whether it needs a model with a log density.
 func (e Estimator) NeedsDensity() bool {
 	return e.Loss.Needs().Density || e.Weighting.Needs().Density || e.Source.Imputer || e.Source.Memory != nil
 }
 
-// NeedsNormal says that it is for normal models.
+// NeedsNormal reports whether it needs a normal model.
 func (e Estimator) NeedsNormal() bool { return e.Source.Normal || e.Loss.Needs().Normal }
 
-// OfMatrix says that it knows a table by one matrix alone: it makes no steps over rows, and is
-// for networks only, whose path goes by that matrix.
+// OfMatrix reports whether it uses one matrix instead of rows. It is then for networks only.
 func (e Estimator) OfMatrix() bool {
 	_, ok := e.Loss.(losses.OfMatrix)
 	return ok
 }
 
-// NeedsOrdinal says that it is for tables with ordered categories (data.Table.Cuts); OfMatrix can have them.
+// NeedsOrdinal reports whether it needs a table with ordered categories (data.Table.Cuts). OfMatrix
+// allows them.
 func (e Estimator) NeedsOrdinal() bool { return e.Loss.Needs().Ordinal }
 
-// NeedsDefinite says that a normal model's precision has to stay positive definite on
-// the missing cells of each row.
+// NeedsDefinite reports whether a normal model's precision must stay positive definite on the
+// missing cells of each row.
 func (e Estimator) NeedsDefinite() bool { return e.Source.Definite || e.Loss.Needs().Normal }
 
-// NeedsCompleteRows says that it is for tables without missing cells.
+// NeedsCompleteRows reports whether it needs a table without missing cells.
 func (e Estimator) NeedsCompleteRows() bool { return e.Source.CompleteRows }
 
-// Correctable says that averages over its draws can be had with and without leaving one
-// out: its weights are uniform, and its loss has products of averages.
+// Correctable reports whether uniform and leave-one-out weighting are interchangeable: its weights
+// are uniform and its loss has products of averages.
 func (e Estimator) Correctable() bool {
 	own := e.Weighting.Needs()
 	return e.Draws() && !own.Proposal && !own.Density && losses.LeaveOneOut{}.Check(e.Loss) == nil
 }
 
-// WeightingFor is the weighting by its name for so many draws of a row; for "" the estimator's own, or uniform where
-// that needs more draws. Only uniform and leave-one-out can stand for each other.
+// WeightingFor returns the weighting with a name for the number of draws; for "" the estimator's
+// own, or uniform if that needs more draws. Only uniform and leave-one-out are interchangeable.
 func (e Estimator) WeightingFor(name string, draws int) (losses.Weighting, error) {
 	if name == "" || name == e.Weighting.Name() {
 		if name == "" && draws < e.Weighting.Needs().Draws {
@@ -190,13 +188,13 @@ func (e Estimator) WeightingFor(name string, draws int) (losses.Weighting, error
 	}
 	if needs := w.Needs(); !e.Correctable() || needs.Density || needs.Proposal {
 		these := slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return !e.Correctable() })
-		return nil, fmt.Errorf("method %s has the weighting %s; only uniform and leave-one-out can stand for each other, in the methods %s", e.Name, e.Weighting.Name(), strings.Join(names(these), ", "))
+		return nil, fmt.Errorf("the weighting of method %s is %s; uniform and leave-one-out are interchangeable in the methods %s only", e.Name, e.Weighting.Name(), strings.Join(names(these), ", "))
 	}
 	return w, nil
 }
 
-// Check says why it cannot estimate a model with an objective on a domain, as an error of
-// the setting method, or nil.
+// Check returns why it cannot estimate a model with an objective on a domain, as an error of the
+// setting method, or nil.
 func (e Estimator) Check(m model.Model, o losses.Objective, s *domain.Domain) error {
 	if err := e.parts(); err != nil {
 		return err
@@ -222,10 +220,10 @@ func (e Estimator) refusal(m model.Model, o losses.Objective, s *domain.Domain) 
 		}
 	}
 	if _, ok := o.(losses.Noising); ok && e.Source.Memory != nil {
-		return errors.New("its chains go on from step to step given the same observed cells, but the objective adds new noise to these at each: use iw, var or variw")
+		return errors.New("chains need fixed observed cells, but the objective adds noise to them; use iw, var or variw")
 	}
 	if !within(s, model.SupportOf(m)) {
-		return errors.New("the model is a density on a part of R^d only, and the domain reaches beyond it: fit it on its support")
+		return errors.New("the domain reaches beyond the model's support; use the support as domain")
 	}
 	if !e.NeedsDensity() {
 		return nil
@@ -233,12 +231,12 @@ func (e Estimator) refusal(m model.Model, o losses.Objective, s *domain.Domain) 
 	has, err := model.CapabilitiesOf(m)
 	if err == nil && !has.Density {
 		others := slices.DeleteFunc(slices.Clone(All), func(e Estimator) bool { return e.NeedsDensity() || e.NeedsNormal() })
-		err = fmt.Errorf("the model is a score without a log density, which is needed here: only the methods %s can learn it", strings.Join(names(others), ", "))
+		err = fmt.Errorf("the model has no log density, which this method needs; use %s", strings.Join(names(others), ", "))
 	}
 	return err
 }
 
-// within says whether s is a part of a model's support, whose half-spaces it has to name.
+// within reports whether s is within a model's support, whose half-spaces s must include.
 func within(s, support *domain.Domain) bool {
 	if !support.Bounded() {
 		return true
@@ -259,10 +257,10 @@ func within(s, support *domain.Domain) bool {
 	return true
 }
 
-// CheckTable says why it cannot estimate from a table, or nil.
+// CheckTable returns why it cannot estimate from a table, or nil.
 func (e Estimator) CheckTable(t *data.Table) error {
 	if e.NeedsCompleteRows() && t.Missing() > 0 {
-		return fmt.Errorf("method %s is for tables without missing cells; this one has %d: use em-exact, exact or another method", e.Name, t.Missing())
+		return fmt.Errorf("method %s is for tables without missing cells, but this one has %d; use em-exact, exact or another method", e.Name, t.Missing())
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"missingscore/trainers/source"
 )
 
-// What the methods can do follows from their parts.
+// The properties of the methods follow from their parts.
 func TestWhatFollowsFromTheParts(t *testing.T) {
 	type can struct{ draws, trains, proposes, density, normal, definite, complete, correctable bool }
 	want := []struct {
@@ -73,7 +73,7 @@ func (m scoreAlone) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return t
 }
 
-// fair is a model of missingness in which every cell is a fair coin.
+// fair is a missingness mechanism with probability ½ for every cell.
 func fair() model.Missingness {
 	return &model.LogisticMissingness{Intercept: graph.NewParam("a", 1, 2), Slope: graph.NewParam("b", 2, 2)}
 }
@@ -92,7 +92,7 @@ func TestFor(t *testing.T) {
 		{g, losses.Sliced{Directions: losses.Basis}, "exact-mc"},
 		{g, losses.ObjectiveFor(box, domain.Weight{}), "exact-mc"},
 		{model.NewGaussian(2, model.Natural), losses.Classical{}, "exact-mc"},
-		{model.NewQuartic(2), losses.Classical{}, "exact"}, // which its Check refuses
+		{model.NewQuartic(2), losses.Classical{}, "exact"}, // an error of its Check
 		{joint, losses.Classical{}, "exact"},
 	} {
 		e, err := estimator.ByName("exact")
@@ -114,9 +114,9 @@ func TestCheck(t *testing.T) {
 		want   string
 	}{
 		{"exact", model.NewQuartic(2), nil, "method exact: it needs a Gaussian model"},
-		{"exact-mc", &model.Joint{Model: g, Missingness: fair()}, nil, "method exact-mc: it needs missing cells that are normal"},
+		{"exact-mc", &model.Joint{Model: g, Missingness: fair()}, nil, "method exact-mc: it cannot be combined with a missingness mechanism"},
 		{"em-full", g, censored, "method em-full: it treats imputed cells as observed"},
-		{"iw", scoreAlone{g}, nil, "method iw: the model is a score without a log density, which is needed here: only the methods zeroed, full can learn it"},
+		{"iw", scoreAlone{g}, nil, "method iw: the model has no log density, which this method needs; use zeroed, full"},
 		{"zeroed", scoreAlone{g}, nil, ""},
 		{"var", model.NewQuartic(2), censored, ""},
 		{"pairwise", model.NewQuartic(2), nil, "method pairwise: it needs a Gaussian model"},
@@ -149,7 +149,7 @@ func TestCheckKnowsTheSupport(t *testing.T) {
 	e, err := estimator.ByName("iw")
 	require.NoError(t, err)
 	for _, s := range []*domain.Domain{nil, domain.All(2), wider} {
-		require.ErrorContains(t, e.Check(m, losses.ObjectiveFor(s, domain.Weight{}), s), "the domain reaches beyond it")
+		require.ErrorContains(t, e.Check(m, losses.ObjectiveFor(s, domain.Weight{}), s), "the domain reaches beyond the model")
 		s = s.Intersect(model.SupportOf(m))
 		require.NoError(t, e.Check(m, losses.ObjectiveFor(s, domain.Weight{}), s))
 	}
@@ -169,9 +169,9 @@ func TestWeightingFor(t *testing.T) {
 		{"exact-mc", "", 2, losses.Uniform{}, ""},
 		{"exact-mc", "uniform", 10, losses.Uniform{}, ""},
 		{"iw", "self-normalised", 10, losses.SelfNormalised{}, ""},
-		{"iw", "leave-one-out", 10, nil, "method iw has the weighting self-normalised; only uniform and leave-one-out can stand for each other, in the methods var, exact-mc"},
-		{"var", "self-normalised", 10, nil, "method var has the weighting uniform"},
-		{"zeroed", "leave-one-out", 1, nil, "method zeroed has the weighting uniform"},
+		{"iw", "leave-one-out", 10, nil, "the weighting of method iw is self-normalised; uniform and leave-one-out are interchangeable in the methods var, exact-mc"},
+		{"var", "self-normalised", 10, nil, "the weighting of method var is uniform"},
+		{"zeroed", "leave-one-out", 1, nil, "the weighting of method zeroed is uniform"},
 		{"iw", "half", 10, nil, "there is no weighting \"half\"; weightings are leave-one-out, self-normalised, uniform"},
 	} {
 		e, err := estimator.ByName(c.method)

@@ -10,7 +10,7 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// A method falls back on another where its closed form ends.
+// A method falls back to another if it has no closed form.
 func ExampleEstimator_For() {
 	m := model.NewGaussian(2, model.CholeskyFactor)
 	exact, err := estimator.ByName("exact")
@@ -25,5 +25,5 @@ func ExampleEstimator_For() {
 	// Output:
 	// Marg-Exact
 	// Marg-Exact (sampled)
-	// method exact: it needs a Gaussian model, this is another; use var, variw or iw
+	// method exact: it needs a Gaussian model; use var, variw or iw
 }

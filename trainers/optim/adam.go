@@ -1,4 +1,4 @@
-// Package optim has the optimisers as plain values: copy them, save them, go on.
+// Package optim has optimisers as plain values that can be copied and saved.
 package optim
 
 import (
@@ -8,14 +8,13 @@ import (
 	"missingscore/internal/simd"
 )
 
-// Adam is the optimiser of Kingma & Ba 2015 as a value: copy it, save it, go on.
-// The zero value needs only a Rate.
+// Adam is the optimiser of Kingma & Ba 2015. The zero value needs only a Rate.
 type Adam struct {
 	Rate  float64
 	Steps int
-	M, V  [][]float64 // first and second moments, one slice a parameter
+	M, V  [][]float64 // first and second moments, by parameter
 
-	m, v [][]float32 // instead, of StepSingle
+	m, v [][]float32 // used by StepSingle instead
 }
 
 const (
@@ -24,8 +23,7 @@ const (
 	adamEpsilon = 1e-8
 )
 
-// Step moves params against their gradients by
-// Rate · m̂/(√v̂ + 1e-8), m̂ and v̂ the bias-corrected moments.
+// Step moves params by −Rate · m̂/(√v̂ + 1e-8), with m̂ and v̂ the bias-corrected moments of grads.
 func (a *Adam) Step(params []*graph.Param, grads [][]float64) {
 	if a.M == nil {
 		for _, p := range params {
@@ -39,20 +37,20 @@ func (a *Adam) Step(params []*graph.Param, grads [][]float64) {
 	}
 }
 
-// Length is how far Step moves number j of parameter i for each unit of its averaged gradient
-// m̂: Rate / (√v̂ + 1e-8), the inverse of the metric that the last step was in.
+// Length returns Rate / (√v̂ + 1e-8) for number j of parameter i: the inverse metric of the last
+// step.
 func (a *Adam) Length(i, j int) float64 {
 	return a.Rate / (math.Sqrt(a.V[i][j]/(1-math.Pow(adamBeta2, float64(a.Steps)))) + adamEpsilon)
 }
 
-// StepSingle is Step in float32, on Param.Single. Param.Value does not follow by itself.
+// StepSingle is Step in float32 on Param.Single. It does not update Param.Value.
 func (a *Adam) StepSingle(params []*graph.Param, grads [][]float32) {
 	if a.m == nil {
 		for _, p := range params {
 			a.m = append(a.m, make([]float32, len(p.Value)))
 			a.v = append(a.v, make([]float32, len(p.Value)))
 		}
-		for i := range a.M { // of a state taken up again
+		for i := range a.M { // of a resumed state
 			simd.Narrow(a.m[i], a.M[i])
 			simd.Narrow(a.v[i], a.V[i])
 		}
@@ -70,7 +68,7 @@ func (a *Adam) next() simd.AdamConstants {
 	return simd.AdamConstants{adamBeta1, 1 - adamBeta1, adamBeta2, 1 - adamBeta2, rate, adamEpsilon * c2}
 }
 
-// Clone is a copy that shares nothing, with all moments in float64.
+// Clone returns a deep copy with all moments in float64.
 func (a Adam) Clone() Adam {
 	if a.m != nil {
 		a.M, a.V, a.m, a.v = wide(a.m), wide(a.v), nil, nil

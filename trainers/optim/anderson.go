@@ -7,19 +7,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Anderson accelerates an iteration x ← G(x) (Anderson 1965; Walker & Ni 2011): with
-// f = G(x) − x and differences Δ between the last Memory + 1 iterates,
+// Anderson accelerates an iteration x ← G(x) (Anderson 1965; Walker & Ni 2011): with f = G(x) − x
+// and differences Δ between the last Memory + 1 iterates,
 //
 //	x⁺ = G(x) − ΔG γ,   γ = argmin ‖f − ΔF γ‖
 //
-// It is a plain value: a copy goes on as it does. The zero value remembers nothing and
-// returns G(x).
+// The zero value returns G(x).
 type Anderson struct {
-	Memory int         // iterates beside the present one
-	X, G   [][]float64 // the last ones, oldest first
+	Memory int         // number of earlier iterates
+	X, G   [][]float64 // oldest first
 }
 
-// Next is the iterate after x with g = G(x). It keeps copies.
+// Next returns the iterate after x, with g = G(x). It keeps copies.
 func (a *Anderson) Next(x, g []float64) []float64 {
 	if a.Memory == 0 {
 		return slices.Clone(g)
@@ -28,7 +27,7 @@ func (a *Anderson) Next(x, g []float64) []float64 {
 	return a.Ahead()
 }
 
-// Remember keeps copies of x and g = G(x), for an iteration that goes ahead now and then only.
+// Remember stores copies of x and g = G(x) without an extrapolation.
 func (a *Anderson) Remember(x, g []float64) {
 	if len(a.X) > a.Memory {
 		a.X, a.G = slices.Clone(a.X[1:]), slices.Clone(a.G[1:])
@@ -36,7 +35,7 @@ func (a *Anderson) Remember(x, g []float64) {
 	a.X, a.G = append(a.X, slices.Clone(x)), append(a.G, slices.Clone(g))
 }
 
-// Ahead is the iterate after the last pair that is remembered; there is one at least.
+// Ahead returns the iterate after the last stored pair. There must be at least one.
 func (a *Anderson) Ahead() []float64 {
 	m := len(a.X) - 1
 	x, g := a.X[m], a.G[m]
@@ -62,13 +61,12 @@ func (a *Anderson) Ahead() []float64 {
 	return next
 }
 
-// Forget drops what is remembered: for the start of another iteration, or where a step
-// led nowhere.
+// Forget clears the memory, for the start of another iteration or after a failed step.
 func (a *Anderson) Forget() { a.X, a.G = nil, nil }
 
-// leastSquares solves min ‖f − Aγ‖ by the singular values above 1e-10 of the largest: those
-// of R, A = QR by Gram and Schmidt's method, made twice for Q to be orthogonal to rounding
-// (Björck 1996, §2.4.5). It is not ok where there is none. The columns of a become Q's.
+// leastSquares solves min ‖f − Aγ‖ with A = QR by Gram–Schmidt, applied twice for orthogonality
+// (Björck 1996, §2.4.5), and the singular values of R above 1e-10 of the largest. ok is false if
+// there is none. It overwrites the columns of a with Q.
 func leastSquares(a [][]float64, f []float64) (gamma []float64, ok bool) {
 	m := len(a)
 	r, qf := mat.NewDense(m, m, nil), mat.NewVecDense(m, nil)

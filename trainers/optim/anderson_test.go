@@ -9,8 +9,8 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// A linear iteration of n numbers is solved in n + 1 steps, where the plain one crawls; a
-// copy of the state goes on as the original does.
+// A linear iteration of n numbers is solved in n + 1 steps. A copy of the state continues like the
+// original.
 func TestAndersonSolvesLinearIterations(t *testing.T) {
 	rates, fixed := []float64{0.999, 0.9, -0.5}, []float64{1, -2, 3}
 	g := func(x []float64) []float64 {

@@ -6,25 +6,24 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// LBFGS is the limited-memory quasi-Newton method (Nocedal 1980; Nocedal & Wright 2006,
-// algorithm 7.4) as a value: copy it, save it, go on. It knows the inverse Hessian H by
-// the last steps s and the changes y of the gradient over them. The zero value is ready.
+// LBFGS is the limited-memory quasi-Newton method (Nocedal 1980; Nocedal & Wright 2006, algorithm
+// 7.4). It approximates the inverse Hessian H from the last steps s and gradient changes y. The
+// zero value is ready.
 //
-// gonum's optimize.LBFGS keeps its pairs private, so a killed fit could not resume to the same numbers, and
-// its line searches ignore rounding: with near-dependent columns they fail at a relative gradient of
-// 1e-5 (trainers/certified, collinear-gaps), where WolfeStep goes on to 1e-9.
+// gonum's optimize.LBFGS cannot be saved and resumed, and its line searches fail at a relative
+// gradient of 1e-5 with nearly collinear columns (trainers/certified, collinear-gaps), where
+// WolfeStep reaches 1e-9.
 type LBFGS struct {
-	S, Y [][]float64 // the oldest first
+	S, Y [][]float64 // oldest first
 }
 
 const (
-	lbfgsPairs = 20 // remembered at most
-	// A pair whose sᵀy is less of ‖s‖‖y‖ says nothing but rounding, or that the function
-	// is not convex there; without it H stays positive definite.
+	lbfgsPairs = 20 // maximum memory
+	// Pairs with sᵀy below this share of ‖s‖‖y‖ are ignored, so H stays positive definite.
 	lbfgsCurvature = 1e-12
 )
 
-// Direction is −Hg for a gradient g. Without pairs it is −g, no longer than 1.
+// Direction returns −Hg; without pairs −g, with norm at most 1.
 func (l *LBFGS) Direction(g []float64) []float64 {
 	n := len(l.S)
 	d := make([]float64, len(g))
@@ -47,8 +46,8 @@ func (l *LBFGS) Direction(g []float64) []float64 {
 	return d
 }
 
-// Learn remembers a step s and the change y of the gradient over it, which it keeps; the
-// oldest pair makes room.
+// Learn stores a step s and its gradient change y, without copies, and drops the oldest pair if
+// full.
 func (l *LBFGS) Learn(s, y []float64) {
 	if !(floats.Dot(s, y) > lbfgsCurvature*floats.Norm(s, 2)*floats.Norm(y, 2)) {
 		return
@@ -59,24 +58,23 @@ func (l *LBFGS) Learn(s, y []float64) {
 	l.S, l.Y = append(l.S, s), append(l.Y, y)
 }
 
-// Forget leaves no pair.
+// Forget removes all pairs.
 func (l *LBFGS) Forget() { l.S, l.Y = nil, nil }
 
 const (
-	wolfeDecrease = 1e-4 // of the fall that the slope promises
-	wolfeSlope    = 0.9  // of the slope may be left
+	wolfeDecrease = 1e-4 // share of the decrease predicted by the slope
+	wolfeSlope    = 0.9  // share of the slope
 	wolfeTrials   = 60
 )
 
-// WolfeStep seeks a step t > 0 along a direction on which a function has the value f(t)
-// and the slope f'(t), by doubling and bisection from 1, with
+// WolfeStep searches t > 0 by doubling and bisection from 1 with the Wolfe conditions
 //
 //	f(t) ≤ f(0) + 10⁻⁴ t f'(0)  and  f'(t) ≥ 0.9 f'(0)
 //
-// (Wolfe). Where values are known to ±noise only, f(t) ≤ f(0) + noise with
-// f'(t) ≤ (2·10⁻⁴ − 1) f'(0) will do for the first, as near a minimum the slope is known
-// better than the value (Hager & Zhang 2005, equation 4.1). at gives f and f'; a value
-// that is not finite is too far. ok says that a step was found; at was called with it last.
+// where f(0) = value and f'(0) = slope along a direction. If values have noise, the first may be
+// replaced by f(t) ≤ f(0) + noise and f'(t) ≤ (2·10⁻⁴ − 1) f'(0) (Hager & Zhang 2005, equation
+// 4.1). at returns f and f'; a value that is not finite is too far. If ok, the last call of at was
+// with the accepted t.
 func WolfeStep(at func(t float64) (value, slope float64, err error), value, slope, noise float64) (ok bool, err error) {
 	t, low, high := 1.0, 0.0, math.Inf(1)
 	for range wolfeTrials {
@@ -86,7 +84,7 @@ func WolfeStep(at func(t float64) (value, slope float64, err error), value, slop
 		}
 		falls := v <= value+wolfeDecrease*t*slope || v <= value+noise && s <= (2*wolfeDecrease-1)*slope
 		switch {
-		case !falls || math.IsInf(v, -1): // NaN too
+		case !falls || math.IsInf(v, -1): // also for NaN
 			high = t
 		case s < wolfeSlope*slope:
 			low = t

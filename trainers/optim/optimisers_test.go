@@ -12,7 +12,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Two steps of Kingma & Ba's Algorithm 1 written out.
+// Two steps of Kingma & Ba's Algorithm 1.
 func TestAdam(t *testing.T) {
 	p := graph.NewParam("w", 1, 2)
 	p.Value[0], p.Value[1] = 1, -1
@@ -35,7 +35,7 @@ func TestAdam(t *testing.T) {
 	require.NotEqual(t, saved.M, a.M, "the copy shares no memory")
 }
 
-// Cut and taken up again, too.
+// Also after saving and resuming.
 func TestAdamInFloat32(t *testing.T) {
 	p, q := graph.NewParam("w", 1, 3), graph.NewParam("w", 1, 3)
 	copy(p.Value, []float64{1, -1, 0.5})
@@ -73,9 +73,9 @@ func leastEigenvalue(t *testing.T, p mat.Symmetric) float64 {
 	return e.Values(nil)[0]
 }
 
-// By gonum's eigenvalues, for random matrices and floors that are not small: P is inside where its
-// smallest one is above floor. What is projected has it at floor where elements shrink, above it where
-// the diagonal alone was too small, and then they are kept; none grows.
+// Against gonum's eigenvalues for random matrices and large floors: Inside means that the smallest
+// eigenvalue is above floor. Projection puts it at floor if elements shrink, or above it if only
+// the diagonal was too small; no element grows.
 func TestProjectionAgainstEigenvalues(t *testing.T) {
 	const d = 5
 	rng := stream.New(11)

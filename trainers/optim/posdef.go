@@ -13,27 +13,26 @@ import (
 	"missingscore/internal/lanczos"
 )
 
-// PositiveDefinite keeps a symmetric matrix P (d, d), packed (graph.PackedIndex) as a precision
-// is, such that its smallest eigenvalue is Floor or more.
+// PositiveDefinite keeps the smallest eigenvalue of a packed symmetric matrix P (d, d)
+// (graph.PackedIndex) at Floor or above.
 type PositiveDefinite struct {
 	Floor float64
 
-	lower, root, scaled []float64 // work space; of the last the upper triangle is read
+	lower, root, scaled []float64 // work space; the upper triangle of scaled is read
 	search              lanczos.Search
 }
 
-// Project keeps P positive definite: if its smallest eigenvalue is under floor, all its
-// off-diagonal elements are shrunk by one factor until it is floor. With D the diagonal,
-// nowhere under 2·floor, and E = D − floor·I, the factor is
+// Project shrinks all off-diagonal elements by one factor if the smallest eigenvalue is below
+// floor. With D the diagonal, at least 2·floor, and E = D − floor·I, the factor is
 //
 //	−1 / λ_min(E^(−½) (P − D) E^(−½))
 //
-// Zeros stay zeros, P stays symmetric, and no off-diagonal element grows.
+// Zeros stay zero and no off-diagonal element grows.
 func (h *PositiveDefinite) Project(g *model.Gaussian) (changed bool) {
 	return h.ProjectPacked(g.Packed.Value, g.Dim())
 }
 
-// ProjectPacked is Project for the packed matrix itself.
+// ProjectPacked is Project for a packed matrix.
 func (h *PositiveDefinite) ProjectPacked(packed []float64, d int) (changed bool) {
 	if h.InsidePacked(packed, d) {
 		return false
@@ -64,13 +63,12 @@ func (h *PositiveDefinite) ProjectPacked(packed []float64, d int) (changed bool)
 	return true
 }
 
-// Inside tells whether P's smallest eigenvalue is above floor: whether P − floor·I has a
-// Cholesky factor. (mat.Cholesky would estimate its condition too, at the same cost.)
+// Inside reports whether P − floor·I has a Cholesky factor.
 func (h *PositiveDefinite) Inside(g *model.Gaussian) bool {
 	return h.InsidePacked(g.Packed.Value, g.Dim())
 }
 
-// InsidePacked is Inside for the packed matrix itself.
+// InsidePacked is Inside for a packed matrix.
 func (h *PositiveDefinite) InsidePacked(packed []float64, d int) bool {
 	if h.lower == nil {
 		h.lower = make([]float64, d*d)

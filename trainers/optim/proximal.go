@@ -1,15 +1,14 @@
 package optim
 
 // Proximal is the step of the L1 path (docs/theory/path.md#eq-soft-threshold): a gradient step of
-// size Rate on θ, then soft-thresholding of the off-diagonal precisions by
-// Lambda·Rate times their weights, packed and not negative, nil for all 1, which makes
-// exact zeros.
+// size Rate, then soft-thresholding of the off-diagonal elements by Lambda·Rate times their
+// weights, packed and not negative; nil: all 1.
 type Proximal struct {
 	Rate, Lambda float64
 	Weights      []float64
 }
 
-// Step changes a packed symmetric matrix of size d in place.
+// Step changes a packed symmetric (d, d) matrix in place.
 func (p Proximal) Step(packed, grad []float64, d int) {
 	for j, i := 0, 0; j < d; j++ {
 		for k := j; k < d; k, i = k+1, i+1 {
@@ -25,7 +24,7 @@ func (p Proximal) Step(packed, grad []float64, d int) {
 	}
 }
 
-// SoftThreshold is sign(x)·max(|x| − t, 0).
+// SoftThreshold returns sign(x)·max(|x| − t, 0).
 func SoftThreshold(x, t float64) float64 {
 	switch {
 	case x > t:

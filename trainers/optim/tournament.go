@@ -7,23 +7,24 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Tournament orders the pairs of columns that a coordinate descent over a symmetric matrix visits, for several workers:
-// no column is in two matches of a round. If the derivative by P_jk depends on rows j and k of P alone, results do not
-// depend on the number of workers (docs/theory/pairwise.md#tournament).
+// Tournament orders the pairs of columns of a coordinate descent over a symmetric matrix for
+// parallel workers: no column is in two matches of a round. If the derivative by P_jk depends on
+// rows j and k of P only, results do not depend on the number of workers
+// (docs/theory/pairwise.md#tournament).
 type Tournament struct {
 	Columns int
 	blocks  int
-	rounds  [][]int // numbers of the matches
-	first   []int   // of match m the pairs from first[m] on, and to first[m+1]
+	rounds  [][]int // indices of matches
+	first   []int   // match m has pairs first[m] to first[m+1] − 1
 }
 
 const (
-	blockColumns = 64 // of a block, at least
+	blockColumns = 64 // minimum per block
 	mostBlocks   = 32
 )
 
-// NewTournament is for a matrix of so many columns. Few are one block: their pairs are visited as
-// they come.
+// NewTournament is for a matrix with the given number of columns. A small matrix is one block,
+// visited in order.
 func NewTournament(columns int) *Tournament {
 	t := &Tournament{Columns: columns, blocks: 1, rounds: [][]int{{0}}}
 	if half := min(columns/blockColumns, mostBlocks) / 2; half > 1 {
@@ -33,7 +34,7 @@ func NewTournament(columns int) *Tournament {
 	return t
 }
 
-// circle is the circle method: the last block stays, the others turn around it.
+// circle is the circle method: the last block stays and the others rotate.
 func (t *Tournament) circle() (rounds [][]int) {
 	n := t.blocks
 	alone := make([]int, n)
@@ -53,12 +54,12 @@ func (t *Tournament) circle() (rounds [][]int) {
 
 func (t *Tournament) match(a, b int) int { return min(a, b)*t.blocks + max(a, b) }
 
-// of is the number of the match in which a pair is visited.
+// of returns the match of a pair.
 func (t *Tournament) of(j, k int) int {
 	return t.match(j*t.blocks/t.Columns, k*t.blocks/t.Columns)
 }
 
-// Draw puts pairs into the order of their matches, those of a match in the order that they had.
+// Draw sorts pairs stably by match.
 func Draw[P any](t *Tournament, pairs []P, columns func(P) (j, k int)) {
 	if t.first = append(t.first[:0], make([]int, t.blocks*t.blocks+1)...); t.blocks == 1 {
 		t.first[1] = len(pairs)
@@ -79,8 +80,8 @@ func Draw[P any](t *Tournament, pairs []P, columns func(P) (j, k int)) {
 	copy(pairs, drawn)
 }
 
-// Play has the pairs visited from one number to before another, match by match, by so many
-// workers, and returns the largest of what the visits return, none of it negative; NaN if one does.
+// Play visits the pairs match by match with parallel workers and returns the largest result, NaN if
+// one is NaN. Results must not be negative.
 func (t *Tournament) Play(workers int, visit func(from, to int) float64) (most float64) {
 	for _, round := range t.rounds {
 		most = max(most, t.play(round, min(workers, len(round)), visit))

@@ -8,7 +8,7 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// Whatever follows --lambda says how λ is found, and comes again as it is written, or is refused.
+// A text after --lambda either round-trips or is an error.
 func FuzzParseLambda(f *testing.F) {
 	fuzztest.Reader[Config]{
 		Read: func(text string) (c Config, err error) {

@@ -1,5 +1,4 @@
-// Package penalty has the functions that fits of parameters may add to their loss, to shrink
-// what ties columns together.
+// Package penalty provides penalties on couplings for fits of parameters.
 package penalty
 
 import (
@@ -13,30 +12,28 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// Penalty is a function Ω of the couplings m_jk of a model.Coupled that a fit minimises along,
+// Penalty is a function Ω of the couplings m_jk of a model.Coupled. The fit minimises
 //
 //	ℓ(θ) + λ Σ_{j<k} Ω(m_jk)
 //
-// (docs/theory/penalties.md#fits). The matrix's diagonal and every other parameter are left alone.
+// (docs/theory/penalties.md#fits). The diagonal and all other parameters are not penalised.
 type Penalty struct {
 	Name string // Config.Kind
-	Note string // a word of what it does
-	// Value is Ω of a coupling.
+	Note string // short description
+	// Value returns Ω of a coupling.
 	Value func(x float64) float64
-	// Shrink is the proximal map of tΩ, argmin_y ½(y − x)² + tΩ(y), for t from 0 to +Inf, where
-	// it is 0.
+	// Shrink is the proximal map of tΩ, argmin_y ½(y − x)² + tΩ(y), for 0 ≤ t ≤ +Inf; 0 at +Inf.
 	Shrink func(x, t float64) float64
-	// Largest is the λ from which a path of λ comes down, in which the couplings are 0 or
-	// nearly: slope is the loss's largest gradient by a coupling where all are 0, size the mean
-	// of the matrix's diagonal there.
+	// Largest returns the first λ of a path, at which the couplings are nearly 0: slope is the
+	// loss's largest gradient by a coupling where all are 0, size the mean diagonal there.
 	Largest func(slope, size float64) float64
-	Ratio   float64 // of the largest λ of a path to the smallest
+	Ratio   float64 // largest λ / smallest λ of a path
 }
 
-// nearlyZero is the largest coupling beside the diagonal's mean where a path of ridge begins.
+// nearlyZero is the largest coupling relative to the mean diagonal at the start of a ridge path.
 const nearlyZero = 0.02
 
-// All are all there are.
+// All lists the penalties.
 var All = []Penalty{
 	{Name: "l1", Note: "weak couplings become 0", Ratio: 200,
 		Value: math.Abs, Shrink: optim.SoftThreshold, Largest: func(slope, _ float64) float64 { return slope }},
@@ -49,7 +46,7 @@ var All = []Penalty{
 // None is the Kind of a fit without a penalty.
 const None = "none"
 
-// Names are those of All, and None.
+// Names returns None and the names of All.
 func Names() []string {
 	names := []string{None}
 	for _, p := range All {
@@ -58,7 +55,7 @@ func Names() []string {
 	return names
 }
 
-// ByName looks a penalty up.
+// ByName returns the penalty with a name.
 func ByName(name string) (Penalty, error) {
 	for _, p := range All {
 		if p.Name == name {
@@ -68,13 +65,12 @@ func ByName(name string) (Penalty, error) {
 	return Penalty{}, setting.Errorf("penalty", name, "it is one of %s%s", strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
 }
 
-// Config says which penalty a fit has, and how λ is found. Zero values mean the defaults named
-// here.
+// Config selects the penalty and λ. Zero values mean the defaults below.
 type Config struct {
 	Kind    string  `json:"kind,omitempty"`    // a name of All; "" or none: no penalty
-	Lambda  float64 `json:"lambda,omitempty"`  // λ, in the units that the fit is made in; 0: by cross-validation
+	Lambda  float64 `json:"lambda,omitempty"`  // in the units of the fit; 0: by cross-validation
 	Folds   int     `json:"folds,omitempty"`   // of the cross-validation; 5
-	Lambdas int     `json:"lambdas,omitempty"` // that it compares, from Largest down by equal factors to Largest/Ratio; 15
+	Lambdas int     `json:"lambdas,omitempty"` // number of λ, equally spaced on a log scale from Largest to Largest/Ratio; 15
 }
 
 const (
@@ -82,17 +78,17 @@ const (
 	defaultLambdas = 15
 )
 
-// Asked tells whether there is a penalty.
+// Asked reports whether there is a penalty.
 func (c Config) Asked() bool { return c.Kind != "" && c.Kind != None }
 
-// Validates says that λ is found by cross-validation.
+// Validates reports whether λ is chosen by cross-validation.
 func (c Config) Validates() bool { return c.Asked() && c.Lambda == 0 }
 
-// Resolve fills in the defaults for so many rows and checks the rest.
+// Resolve fills in the defaults for the number of rows and checks the rest.
 func (c Config) Resolve(rows int) (Config, error) {
 	if !c.Asked() {
 		if c.Lambda != 0 || c.Folds != 0 {
-			return c, setting.Errorf("lambda", c.text(), "it is of a penalty, and there is none: name one (penalty), or leave it out")
+			return c, setting.Errorf("lambda", c.text(), "there is no penalty; give one, or leave λ out")
 		}
 		return Config{}, nil
 	}
@@ -109,14 +105,14 @@ func (c Config) Resolve(rows int) (Config, error) {
 	setting.Default(&c.Lambdas, defaultLambdas)
 	switch {
 	case c.Folds < 2 || 2*c.Folds > rows:
-		return c, setting.Errorf("lambda", c.text(), "from 2 folds to one for each two of the %d rows are possible", rows)
+		return c, setting.Errorf("lambda", c.text(), "use at least 2 folds and at most half of the %d rows", rows)
 	case c.Lambdas < 2:
 		return c, setting.Errorf("lambdas", c.Lambdas, "it must be 2 or more")
 	}
 	return c, nil
 }
 
-const lambdaMust = "it is a positive number, cv or cv=FOLDS"
+const lambdaMust = "it must be a positive number, cv or cv=FOLDS"
 
 func (c Config) text() string {
 	switch {
@@ -128,7 +124,7 @@ func (c Config) text() string {
 	return "cv"
 }
 
-// ParseLambda sets how λ is found: by a number, cv or cv=FOLDS.
+// ParseLambda sets λ from a number, cv or cv=FOLDS.
 func (c *Config) ParseLambda(text string) error {
 	wrong := setting.Errorf("lambda", text, lambdaMust)
 	folds, has := strings.CutPrefix(text, "cv=")
@@ -147,7 +143,7 @@ func (c *Config) ParseLambda(text string) error {
 	return nil
 }
 
-// Path are so many λ by equal factors from the largest down.
+// Path returns c.Lambdas values equally spaced on a log scale, in descending order.
 func (c Config) Path(largest, ratio float64) []float64 {
 	lambdas := make([]float64, c.Lambdas)
 	for l := range lambdas {
@@ -156,25 +152,26 @@ func (c Config) Path(largest, ratio float64) []float64 {
 	return lambdas
 }
 
-// Outcome is what the penalty of a fit has come to.
+// Outcome is the penalty of a completed fit.
 type Outcome struct {
 	Kind     string   `json:"kind"`
-	Lambda   float64  `json:"lambda"`          // that the fit is at, in the units that it was made in
+	Lambda   float64  `json:"lambda"`          // in the units of the fit
 	Coupled  int      `json:"coupled"`         // couplings that are not 0
-	Pairs    int      `json:"pairs"`           // couplings
+	Pairs    int      `json:"pairs"`           // all couplings
 	Folds    int      `json:"folds,omitempty"` // of the cross-validation; 0: λ was given
-	Curve    []Point  `json:"curve,omitempty"` // held-out loss by λ, the largest first, where it is finite
+	Curve    []Point  `json:"curve,omitempty"` // held-out loss by λ in descending order, if finite
 	Warnings []string `json:"-"`
 }
 
-// Point is one of a cross-validation's curve.
+// Point is a point of a cross-validation curve.
 type Point struct {
 	Lambda float64 `json:"lambda"`
-	Loss   float64 `json:"loss"` // of rows held out, mean over all
-	SE     float64 `json:"se"`   // standard error of Loss, from the folds' means
+	Loss   float64 `json:"loss"` // held-out, mean over all rows
+	SE     float64 `json:"se"`   // standard error of Loss, from the means of the folds
 }
 
-// String says it in a sentence, as "penalty l1 with λ 0.02 by 5-fold cross-validation (held-out loss -5.1): 9 of 45 couplings are not 0".
+// String returns a description, as "penalty l1, λ 0.02 by 5-fold cross-validation over 15 values: 9
+// of 45 couplings are not 0".
 func (o *Outcome) String() string {
 	how := ""
 	if o.Folds > 0 {

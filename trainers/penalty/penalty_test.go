@@ -9,7 +9,7 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// No number near the proximal map's has a smaller ½(y − x)² + tΩ(y), and at t = +Inf it is 0.
+// The proximal map minimises ½(y − x)² + tΩ(y) locally; at t = +Inf it is 0.
 func TestShrinkIsTheProximalMap(t *testing.T) {
 	for _, p := range penalty.All {
 		for _, x := range []float64{-3, -0.4, 0, 0.1, 2} {
@@ -44,7 +44,7 @@ func TestLambdaInWords(t *testing.T) {
 	_, err = penalty.Config{Kind: "l2"}.Resolve(100)
 	require.ErrorContains(t, err, "it is one of none, l1, ridge")
 	_, err = penalty.Config{Lambda: 0.125}.Resolve(100)
-	require.ErrorContains(t, err, "lambda 0.125: it is of a penalty, and there is none")
+	require.ErrorContains(t, err, "lambda 0.125: there is no penalty")
 	path := c.Path(8, 4)
 	require.Len(t, path, 15)
 	require.Equal(t, []float64{8, 4}, []float64{path[0], path[7]})

@@ -13,25 +13,25 @@ import (
 	"missingscore/trainers/source"
 )
 
-// choice is what a selection takes from a path.
+// choice is the result of a selection.
 type choice struct {
-	scores   []float64 // one a point, the smaller the better; nil for none
-	point    int       // of the path
-	edges    []bool    // pairs, where they are not the point's but of the selection's own; nil: the point's
+	scores   []float64 // by point, smaller is better; nil for none
+	point    int       // index in the path
+	edges    []bool    // chosen pairs if they differ from the point's; else nil
 	unjudged bool      // no point has a score
-	words    string    // on the choice; "" for none
+	words    string    // note; may be ""
 }
 
-// Tests are the tests of every pair, for a selection by q values.
+// Tests are tests of all pairs, for a selection by q values.
 type Tests struct {
 	Done     bool
 	Pairs    []network.Uncertainty // pairs j < k in column order
-	Rests    string                // what the numbers rest on
+	Rests    string                // basis of the standard errors
 	Warnings []string
 }
 
-// choose makes the selection's choice when the path, and those of parts, are done. test tests the
-// pairs from the start, a choice by EBIC, for a selection by tests.
+// choose makes the choice when the path and the paths of parts are complete. test tests all pairs,
+// starting from a choice by EBIC.
 func choose(ctx context.Context, w *walk, test func(ctx context.Context, start choice) (Tests, error)) (c choice, err error) {
 	s, points, ok := w.Config.Select, w.State.Points, choosable(w.State.Points)
 	switch s.Kind {
@@ -63,7 +63,7 @@ func choose(ctx context.Context, w *walk, test func(ctx context.Context, start c
 	return c, nil
 }
 
-// choosable says which points may be chosen: an unfinished one only where none is finished.
+// choosable reports which points may be chosen: finished ones, or all if none is finished.
 func choosable(points []Point) []bool {
 	ok := make([]bool, len(points))
 	none := !slices.ContainsFunc(points, func(p Point) bool { return !p.Unfinished })
@@ -73,8 +73,8 @@ func choosable(points []Point) []bool {
 	return ok
 }
 
-// leastScore is the choice of the point with the smallest score, of equal ones the first; where
-// none has a score, the sparsest.
+// leastScore chooses the first point with the smallest score, or the sparsest if no point has a
+// score.
 func leastScore(points []Point, scores []float64) choice {
 	ok := choosable(points)
 	chosen := max(0, slices.Index(ok, true))
@@ -86,22 +86,18 @@ func leastScore(points []Point, scores []float64) choice {
 	return choice{scores: scores, point: chosen, unjudged: math.IsNaN(scores[chosen])}
 }
 
-// chooseEBIC chooses by the extended Bayesian information criterion of points of a path (Foygel &
-// Drton 2010), on the observed cells:
+// chooseEBIC chooses by the extended Bayesian information criterion of the points (Foygel & Drton
+// 2010) on the observed cells:
 //
 //	−2 log L + |E| log n + 4 γ |E| log d
 //
-// γ is that of the selection; unless it has one, DefaultGamma, or 0.25 where not the
-// likelihood of rows judges, for which DefaultGamma was not measured.
-// with n the mean number of rows in which a pair of columns is observed, as bootnet
-// counts for pairwise data: only those rows tell of an edge directly. With blocks of columns an edge
-// has |A||B| parameters, which count in place of 1 before log n. With sampling weights n
-// and log L are those of the effective number of rows (docs/theory/weights.md#eq-kish). L is the largest
-// likelihood of a network with the point's edges (refitter.refit), whatever the method and
-// however much λ shrank the point; NaN where the search did not come by. On a domain,
-// where the likelihood has a normaliser that nobody knows, the loss of a completion of the
-// rows stands for −2 log L (Run.judge). With missingness it is the point's reported loss
-// (M) summed over rows, as in Lin, Drton & Shojaie 2016.
+// n is the mean number of rows in which a pair is observed; with sampling weights n and log L use
+// the effective number of rows (docs/theory/weights.md#eq-kish). With blocks an edge counts |A||B|
+// parameters in the term with log n. γ is the selection's; default DefaultGamma, or 0.25 if the
+// score is not the likelihood of rows. L is the maximum likelihood of the point's network
+// (refitter.refit); NaN if the search skipped it. On a domain the loss of completed rows replaces
+// −2 log L (Run.judge); with missingness the point's reported loss (M), summed over rows, as in
+// Lin, Drton & Shojaie 2016.
 func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 	t := w.Table
 	pairs := 0.0
@@ -148,7 +144,8 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 		if scores = of(); err != nil || !byDefault || *w.Config.Select.Gamma == mostGamma {
 			break
 		}
-		// of independent columns a small γ finds some edges: where the largest finds none, there are none
+		// With independent columns a small γ finds some edges; if the largest γ finds none, there
+		// are none.
 		edge, model = edge-model+mostModel, mostModel
 		if strict := leastScore(w.State.Points, of()); w.State.Points[strict.point].Edges == 0 {
 			*w.Config.Select.Gamma = mostGamma
@@ -161,9 +158,8 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 	return leastScore(w.State.Points, scores), nil
 }
 
-// searchLikelihoods refits networks along the path and gives their likelihoods, NaN for
-// those the search does not come by. score is to be small. An estimate made again
-// goes along every fourth λ first, then along those around the best.
+// searchLikelihoods refits networks along the path and returns their likelihoods, NaN for skipped
+// ones. It searches for the least score. Run.Again looks at every fourth λ, then around the best.
 func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likelihood float64) float64) ([]float64, error) {
 	state := &w.State.Refitted
 	networks := func(number int) ([]int, error) {
@@ -200,17 +196,16 @@ func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likel
 }
 
 const (
-	coarse         = 4    // networks from one that the search for a criterion's least comes by to the next
-	coarsePatience = 4    // such networks in a row without a better one end it
-	coarseRise     = 0.25 // of what the best is better than the first, at least leastRise: one worse than the best by more ends it
+	coarse         = 4    // stride of the coarse search
+	coarsePatience = 4    // networks in a row without improvement that end it
+	coarseRise     = 0.25 // of the improvement of the best over the first, at least leastRise: a worse score ends it
 	leastRise      = 10
 )
 
-// search looks for the network of the least score, those of points from the sparsest on:
-// each so many (stride), until four in a row are not better than the best so far or one is a quarter of
-// the way back up from the best to the first, whose edges then cost far more than they explain;
-// then those around the best. networks gives so many of them, or all where there are fewer;
-// look prepares the scores of some points, in any order and more than once.
+// search returns the network with the least score. It looks at every stride-th network from the
+// sparsest on, until four in a row are no better than the best or the score has risen by a quarter
+// of its fall; then around the best. networks returns up to number networks; look prepares the
+// scores of points, in any order and repeatedly.
 func search(stride int, networks func(number int) ([]int, error), look func(points []int) error, score func(point int) float64) (best int, err error) {
 	var all []int
 	least, at := math.Inf(1), 0
@@ -248,8 +243,8 @@ func search(stride int, networks func(number int) ([]int, error), look func(poin
 	return all[at], err
 }
 
-// shared are the values of all points by those of networks: one whose network is that of
-// the point before has its value.
+// shared extends values of distinct networks to all points: a point with the network of the point
+// before has its value.
 func shared(points []Point, networks []int, values []float64) []float64 {
 	out := slices.Clone(values)
 	for i := range out {
@@ -260,10 +255,9 @@ func shared(points []Point, networks []int, values []float64) []float64 {
 	return out
 }
 
-// chooseFDR chooses the pairs whose q value is at most a rate, so that about that
-// share of the edges, or less, is false (docs/theory/inference.md#eq-fdr). Pairs are tested
-// by estimates without a penalty; with few rows, by one step from the network that EBIC chooses,
-// which has to come near the truth only.
+// chooseFDR chooses the pairs with a q value of at most the rate, so about that share of the edges
+// is false (docs/theory/inference.md#eq-fdr). Tests use estimates without a penalty; with few rows,
+// one step from the network chosen by EBIC.
 func chooseFDR(ctx context.Context, w *walk, test func(ctx context.Context, start choice) (Tests, error)) (choice, error) {
 	start, err := chooseEBIC(ctx, w)
 	if err != nil {
@@ -286,19 +280,19 @@ func chooseFDR(ctx context.Context, w *walk, test func(ctx context.Context, star
 	}
 	chosen := count(c.edges)
 	c.point = nearest(w, c.edges)
-	c.words = fmt.Sprintf("%d of %d pairs have a q value of at most %g: about %.3g of these edges, or fewer, are expected to be false", chosen, len(tests.Pairs), rate, rate*float64(chosen))
+	c.words = fmt.Sprintf("%d of %d pairs have q ≤ %g; expect at most about %.3g false edges", chosen, len(tests.Pairs), rate, rate*float64(chosen))
 	return c, nil
 }
 
-// chooseStable chooses the edges that paths on half of the rows find again and again
-// (docs/theory/path.md#eq-stability). Rows are halved 50 times; of each half's path the densest
-// network with at most q edges counts, and an edge is chosen that is in a share τ of these 100; a
-// half without a result counts as a network without edges, for which the bound holds as well. q is
-// the largest for which the bound on falsely chosen edges (falseEdges) is the given one.
+// chooseStable is stability selection (docs/theory/path.md#eq-stability): 50 times the rows are
+// halved; the network of a half sample is the densest of its path with at most q edges; edges in a
+// share τ of the 100 networks are chosen. A half without a result counts as an empty network, for
+// which the bound also holds. q is the largest value for which the bound on false edges
+// (falseEdges) is the given one.
 func chooseStable(ctx context.Context, w *walk) (c choice, err error) {
 	s, f, pairs := w.Config.Select, &w.State.Resampled, w.candidates()
 	if failed, told := f.failed(s.Kind); 2*halvings-failed < needed(s.Share) {
-		return c, fmt.Errorf("%s; so no edge can be in %g %% of them: leave out the column, or choose by ebic", told, 100*s.Share)
+		return c, fmt.Errorf("%s; no edge can be in %g %% of them; leave out the column, or use ebic", told, 100*s.Share)
 	}
 	chosen := make([]bool, pairs)
 	for i, n := range f.Counts[0] {
@@ -310,13 +304,12 @@ func chooseStable(ctx context.Context, w *walk) (c choice, err error) {
 	}
 	c.point = nearest(w, c.edges)
 	sharp, unimodal, any := falseEdges(pairs, f.Most, s.Share)
-	c.words = fmt.Sprintf("%d edges are in %g %% or more of the networks of %d half samples, of at most %d edges each; expected of them are at most %.2g that a half sample's network has no more often than %.2g %% of pairs at random (bound of Shah and Samworth for r-concave shares; %.2g for unimodal ones, %.2g for any)",
+	c.words = fmt.Sprintf("%d edges are in at least %g %% of %d networks of half samples with at most %d edges each; expect at most %.2g false edges, each with probability at most %.2g %% in a half sample; with weaker assumptions at most %.2g for unimodal shares, %.2g for any",
 		count(chosen), 100*s.Share, 2*halvings, f.Most, sharp, 100*float64(f.Most)/float64(pairs), unimodal, any)
 	return c, nil
 }
 
-// pathPast makes a path that is made as needed until it has so many edges more than some, that
-// no denser network is nearest to them.
+// pathPast extends the path until no denser network could be nearer to edges.
 func pathPast(ctx context.Context, w *walk, edges []bool) error {
 	least, wanted := math.MaxInt, count(ofNodes(w.covariates, edges))
 	for k := 0; k < len(w.State.Points) || w.asNeeded() && !w.ended(); k++ {
@@ -334,7 +327,7 @@ func pathPast(ctx context.Context, w *walk, edges []bool) error {
 	return nil
 }
 
-// nearest is the point whose network differs least from some edges, of several the first.
+// nearest returns the first point whose network differs least from edges.
 func nearest(w *walk, edges []bool) (point int) {
 	least, ok := math.MaxInt, choosable(w.State.Points)
 	for i, p := range w.State.Points {
@@ -345,7 +338,7 @@ func nearest(w *walk, edges []bool) (point int) {
 	return point
 }
 
-// differing is how many elements of a and b differ.
+// differing returns the number of different elements of a and b.
 func differing(a, b []bool) (n int) {
 	for i, v := range a {
 		if v != b[i] {
@@ -355,8 +348,8 @@ func differing(a, b []bool) (n int) {
 	return n
 }
 
-// LogLikelihood is the log density of a table's observed cells under a normal
-// distribution, rows independent; −Inf if P is not positive definite.
+// LogLikelihood returns the log density of the observed cells of rows under a normal distribution;
+// −Inf if P is not positive definite.
 func LogLikelihood(t *data.Table, rows []int, mean []float64, p *mat.SymDense) float64 {
 	var chol mat.Cholesky
 	if !chol.Factorize(p) {

@@ -39,8 +39,8 @@ func TestLogLikelihoodAgainstDistmv(t *testing.T) {
 	require.True(t, math.IsInf(LogLikelihood(table, []int{0}, testMean, mat.NewSymDense(4, nil)), -1))
 }
 
-// likeliest is the greatest log likelihood of a network of d columns with the edges of
-// a packed P, by a quasi-Newton method on LogLikelihood itself, whose derivatives are differences.
+// likeliest returns the maximum log likelihood of a network of d columns with the edges of a packed
+// P, by a quasi-Newton method on LogLikelihood with numerical derivatives.
 func likeliest(t *testing.T, table *data.Table, packed []float64, threshold float64) float64 {
 	t.Helper()
 	d := table.D
@@ -74,7 +74,7 @@ func likeliest(t *testing.T, table *data.Table, packed []float64, threshold floa
 	return -r.F
 }
 
-// The criterion is that of the likeliest networks, whatever method has found their edges.
+// The criterion uses maximum likelihood of each network for every method.
 func TestEBICByItsFormula(t *testing.T) {
 	const d = 4
 	_, table := testtables.Star(t, d, 150, 0.3)
@@ -91,7 +91,7 @@ func TestEBICByItsFormula(t *testing.T) {
 	}
 	for method, gamma := range map[string]float64{"exact": 0.7, "em-exact": 0} {
 		s := Selection{Kind: "ebic", Gamma: &gamma}
-		if method == "em-exact" { // the default of this table
+		if method == "em-exact" { // the default for this table
 			s.Gamma = nil
 		}
 		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: s})
@@ -104,8 +104,8 @@ func TestEBICByItsFormula(t *testing.T) {
 			judged++
 			edges := float64(p.Edges)
 			want := -2*likeliest(t, standard, p.Packed, r.Config.Threshold) + edges*math.Log(both/6) + 4*gamma*edges*math.Log(d)
-			// A refit ends where a turn gains less than refitGain; with turns of rate ρ there is ρ/(1−ρ)
-			// as much left, and −2 log L has it twice: 5 suffices to ρ = 0.71.
+			// A refit ends when an iteration gains less than refitGain. At rate ρ the remaining
+			// gain is ρ/(1−ρ) times that, and −2 log L doubles it: 5 suffices up to ρ = 0.71.
 			require.InDelta(t, want, scores[i], 5*refitGain, "%s, point %d", method, i)
 			if best < 0 || scores[i] < scores[best] {
 				best = i
@@ -133,8 +133,8 @@ func TestDefaultGamma(t *testing.T) {
 	require.InDelta(t, math.Log(2*40*40), math.Log(300)+4*DefaultGamma(40, 300)*math.Log(40), 1e-12)
 }
 
-// On a chain of weak edges with gaps the default finds most edges, and more than γ = 0.5; of each ten
-// of its edges about one is false.
+// On a chain of weak edges with missing cells the default finds more edges than γ = 0.5, with about
+// one false edge in ten.
 func TestTheDefaultFindsWeakEdges(t *testing.T) {
 	const d = 10
 	found, strict, wrong := 0, 0, 0
@@ -169,8 +169,8 @@ func TestTheDefaultFindsWeakEdges(t *testing.T) {
 	require.Less(t, strict, found)
 }
 
-// Edges are the pairs whose q value is small enough, whatever the path's points have; tests
-// are made once and kept in the state.
+// The edges are the pairs with small q values, independent of the points; tests are made once and
+// saved in the state.
 func TestFDRTakesPairsBySmallQ(t *testing.T) {
 	_, table := testtables.Star(t, 5, 200, 0.3)
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Kind: "fdr", Rate: 0.1}, Lambdas: 12}, &State{})
@@ -200,7 +200,7 @@ func TestFDRTakesPairsBySmallQ(t *testing.T) {
 	require.True(t, again.edges[1] && again.edges[4] && !again.edges[5])
 }
 
-// looked searches among the scores and gives the best and those looked at.
+// looked searches scores and returns the best and the visited ones.
 func looked(t *testing.T, scores []float64) (best int, seen map[int]bool) {
 	t.Helper()
 	var all []int
@@ -218,8 +218,7 @@ func looked(t *testing.T, scores []float64) (best int, seen map[int]bool) {
 	return best, seen
 }
 
-// What costs far more than it explains is not refitted, nor what is denser; a path without a
-// decisive rise is searched until four networks are not better.
+// The search stops after a large rise of the score, or after four networks without improvement.
 func TestSearchEndsWhereScoresRise(t *testing.T) {
 	valley := func(n int, at, rise float64) (scores []float64) {
 		for i := range n {
@@ -254,8 +253,8 @@ func TestSearchEndsWhereScoresRise(t *testing.T) {
 	require.Equal(t, 6, best)
 }
 
-// Points without a score are passed over; where all are, the sparsest is taken and it is
-// said.
+// Points without a score are skipped; if no point has a score, the sparsest is chosen with a
+// warning.
 func TestLeastOfScoresThatAreNotThere(t *testing.T) {
 	nan := math.NaN()
 	points := make([]Point, 4)
@@ -274,8 +273,8 @@ func TestLeastOfScoresThatAreNotThere(t *testing.T) {
 	}
 }
 
-// A path that ends with the choice of λ makes the same choice as the whole path: its points, scores
-// and result are equal, and it has no warnings about λ that it never reached.
+// A path that stops with the choice of λ has the same choice, points, scores and result as the
+// whole path, and no warnings about smaller λ.
 func TestThePathEndsWhereTheChoiceEnds(t *testing.T) {
 	_, table := testtables.Star(t, 12, 300, 0.2)
 	standard, _ := data.Standardise(table)
@@ -305,7 +304,7 @@ func TestThePathEndsWhereTheChoiceEnds(t *testing.T) {
 		n := len(cut.State.Points)
 		require.Less(t, n, 80, c)
 		require.True(t, cut.CutByChoice(), c)
-		require.Equal(t, fmt.Sprint(whole.State.Refine), fmt.Sprint(cut.State.Refine), c) // NaN included
+		require.Equal(t, fmt.Sprint(whole.State.Refine), fmt.Sprint(cut.State.Refine), c) // includes NaN
 		require.Less(t, cut.State.Refine.Index, n-1, c)
 		require.Equal(t, whole.packed(), cut.packed(), c)
 		require.Equal(t, whole.choice.edges, cut.choice.edges, c)

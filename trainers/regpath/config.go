@@ -20,41 +20,40 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Config has the settings of a path and of the fit after it. Zero values mean the defaults named
-// here; λ are per column (the loss is divided by d, so one range of λ serves tables of any width).
+// Config configures a path and the fit after it. Zero values mean the defaults below. λ are per
+// column: the loss is divided by d.
 //
-// Schedule "fixed" is the paper's: proximal gradient steps, InitialIter and then IterPerLambda at
-// every λ. "accelerated" is for gradients without noise, and their default: at every λ at least one
-// spectral step, until P stops changing. "em" is for losses with an expectation step, and their
-// default: turns of that and a minimisation. InitialIter and IterPerLambda are of the fixed
-// schedule, MaxIter and StopTol of the others, and refused with it.
+// Schedule "fixed" is the paper's: proximal gradient steps, InitialIter at the first and
+// IterPerLambda at every λ. "accelerated" is the default for gradients without noise: spectral
+// steps until P converges. "em" is the default for losses with an expectation step: EM iterations.
+// "moments" is for losses of one matrix. InitialIter and IterPerLambda are for "fixed", MaxIter and
+// StopTol for the others; other combinations are errors.
 type Config struct {
-	Schedule      string  `json:"schedule"`        // "accelerated", "em", "fixed" or "moments"
-	Iterations    int     `json:"iterations"`      // sets IterPerLambda or MaxIter, whichever the schedule has, and RefineIter if larger
-	Penalty       Penalty `json:"penalty"`         // orders pairs
-	LambdaMax     float64 `json:"lambda_max"`      // empties the network; from the data, see LambdaMax
-	LambdaMin     float64 `json:"lambda_min"`      // makes it dense; LambdaMax/200, the paper's ratio; adaptive /1000, ridge /100
-	Lambdas       int     `json:"lambdas"`         // their number, spaced evenly on a log scale; 100
+	Schedule      string  `json:"schedule"`   // "accelerated", "em", "fixed" or "moments"
+	Iterations    int     `json:"iterations"` // sets IterPerLambda or MaxIter, and RefineIter if larger
+	Penalty       Penalty `json:"penalty"`
+	LambdaMax     float64 `json:"lambda_max"`      // default from the data, see LambdaMax
+	LambdaMin     float64 `json:"lambda_min"`      // LambdaMax/200, the paper's ratio; adaptive /1000, ridge /100
+	Lambdas       int     `json:"lambdas"`         // number of λ, equally spaced on a log scale; 100
 	InitialIter   int     `json:"initial_iter"`    // fixed: iterations at LambdaMax; 200
 	IterPerLambda int     `json:"iter_per_lambda"` // fixed: iterations at each λ; 10
-	MaxIter       int     `json:"max_iter"`        // accelerated, em: iterations at each λ, at most; 300, em: 20. Where they do not suffice the path goes on, but that λ is not chosen
-	StopTol       float64 `json:"stop_tol"`        // accelerated, em: a λ is done when 50 proximal gradient steps, or turns, would move every element by less; 0.015. With most cells missing, less is slower and finds edges worse
-	RefineIter    int     `json:"refine_iter"`     // iterations at the chosen λ, at most; 2000
-	Rate          float64 `json:"rate"`            // a proximal gradient step's size per column; 0.015, less for strongly dependent columns
-	Whole         bool    `json:"whole,omitempty"` // the path goes on to the smallest λ, even where the choice needs less of it
+	MaxIter       int     `json:"max_iter"`        // accelerated, em: maximum at each λ; 300, em: 20. A λ that did not converge is not chosen
+	StopTol       float64 `json:"stop_tol"`        // accelerated, em: maximum movement of an element by 50 iterations at convergence; 0.015
+	RefineIter    int     `json:"refine_iter"`     // maximum at the chosen λ; 2000
+	Rate          float64 `json:"rate"`            // size of a proximal gradient step per column; 0.015, less for strongly dependent columns
+	Whole         bool    `json:"whole,omitempty"` // continue to the smallest λ even if the choice does not need it
 	Threshold     float64 `json:"threshold"`       // |P_jk| above it is an edge, columns standardised; 0.002
-	Floor         float64 `json:"floor"`           // the smallest eigenvalue that P may have; 0.001
+	Floor         float64 `json:"floor"`           // minimum eigenvalue of P; 0.001
 
-	Covariates []string `json:"covariates,omitempty"` // columns that are held constant and are no nodes; Accelerated, EM, Moments, with the penalty l1
+	Covariates []string `json:"covariates,omitempty"` // columns that are conditioned on and are no nodes; for accelerated, em and moments with penalty l1
 
-	Select    Selection `json:"select"`    // chooses λ; EBIC
+	Select    Selection `json:"select"`    // default EBIC
 	Tolerance float64   `json:"tolerance"` // of the refinement at the chosen λ, columns standardised; 0.003
-	PathOnly  bool      `json:"path_only"` // no refinement: the result is the path's point at the chosen λ
-	Refit     *bool     `json:"refit"`     // the result is the network of the chosen λ without a penalty; nil: where EBIC chose by such refits
+	PathOnly  bool      `json:"path_only"` // no refinement: the result is the path's point
+	Refit     *bool     `json:"refit"`     // fit the chosen network without a penalty; nil: if EBIC chose by such refits
 }
 
-// Schedules: Accelerated is for gradients without noise, EM for losses with an expectation step,
-// Fixed the paper's, Moments for losses that know the table by one matrix.
+// Schedules, see Config.
 const (
 	Accelerated = "accelerated"
 	EM          = "em"
@@ -62,11 +61,11 @@ const (
 	Moments     = "moments"
 )
 
-// ErrLambdas says that there is no path between two λ.
-var ErrLambdas = errors.New("the largest λ must be at least the smallest, and both positive")
+// ErrLambdas is returned for an empty range of λ.
+var ErrLambdas = errors.New("both λ must be positive and the largest at least the smallest")
 
-// Resolve fills zero values for a problem and checks the rest. The accelerated schedule's default
-// batch is larger: less work is repeated.
+// Resolve fills in zero values for a problem and checks the rest. The default batch of the
+// accelerated schedule is larger.
 func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.Config, error) {
 	_, method, err := steps.Resolve(p)
 	if err != nil {
@@ -109,7 +108,8 @@ func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	return c, steps, c.checkNumbers()
 }
 
-// Check refuses settings that fit no table with an estimator; zero values are defaults to come.
+// Check returns an error for settings that are invalid for every table with this estimator. Zero
+// values are valid.
 func (c Config) Check(e estimator.Estimator) error {
 	if _, err := c.resolveSchedule(e); err != nil {
 		return err
@@ -120,11 +120,11 @@ func (c Config) Check(e estimator.Estimator) error {
 	return c.checkNumbers()
 }
 
-// checkChoice refuses a wrong penalty, and cross-validation by the loss of an equation: rows held
-// out are then filled in by the model that they judge.
+// checkChoice checks the penalty, and cross-validation of estimators without a loss, whose held-out
+// rows would be completed by the fitted model.
 func (c Config) checkChoice(method estimator.Estimator) error {
 	if c.Select.Kind == byCV && !method.Minimises() && !method.Loss.Needs().Moments {
-		return setting.Errorf("select", byCV, "method %s solves an equation, its loss on rows held out says nothing; take ebic or stars", method.Name)
+		return setting.Errorf("select", byCV, "method %s solves an equation and has no held-out loss; use ebic or stars", method.Name)
 	}
 	return c.Penalty.check()
 }
@@ -137,15 +137,15 @@ func (c Config) checkNumbers() error {
 		setting.Field{Name: "tolerance", Value: c.Tolerance})
 }
 
-// resolveRefit sets whether the chosen network is fitted without the penalty; law: cells are
-// missing by a known law.
+// resolveRefit sets whether the chosen network is refitted without the penalty; law reports a
+// missingness mechanism.
 func (c *Config) resolveRefit(law bool) error {
 	kind, refit := c.Select.Kind, false
 	switch own := c.Select.by().ownEdges; {
 	case own && c.PathOnly:
-		return setting.Errorf("select", kind, "its edges are of no point of the path, and the path's points are all that is asked for")
+		return setting.Errorf("select", kind, "its edges belong to no point of the path, but only the path is wanted; use another selection")
 	case own && c.Refit != nil && !*c.Refit:
-		return setting.Errorf("select", kind, "its edges are of no point of the path, so that they have no sizes but those of a refit; leave Spec.Network.Refit=false out")
+		return setting.Errorf("select", kind, "the sizes of its edges need a refit; leave Spec.Network.Refit=false out")
 	case c.Refit != nil:
 		refit = *c.Refit
 	case own:
@@ -157,7 +157,7 @@ func (c *Config) resolveRefit(law bool) error {
 	return nil
 }
 
-// resolveSchedule fills in the settings of a schedule, and refuses those of another.
+// resolveSchedule fills in the settings of a schedule and checks that others are not set.
 func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 	if c.Schedule == "" {
 		switch {
@@ -183,7 +183,7 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 	}
 	if c.Schedule == Fixed {
 		if c.MaxIter != 0 || c.StopTol != 0 {
-			return c, setting.Errorf("schedule", Fixed, "max_iter %d, stop_tol %v are of the other schedules, this one has initial_iter and iter_per_lambda", c.MaxIter, c.StopTol)
+			return c, setting.Errorf("schedule", Fixed, "max_iter %d and stop_tol %v are for other schedules; use initial_iter and iter_per_lambda", c.MaxIter, c.StopTol)
 		}
 		setting.Default(&c.InitialIter, 200)
 		setting.Default(&c.IterPerLambda, c.Iterations)
@@ -192,7 +192,7 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 			setting.Field{Name: "refine_iter", Value: float64(c.RefineIter)})
 	}
 	if c.InitialIter != 0 || c.IterPerLambda != 0 {
-		return c, setting.Errorf("schedule", c.Schedule, "initial_iter %d, iter_per_lambda %d are of the fixed schedule, this one has max_iter", c.InitialIter, c.IterPerLambda)
+		return c, setting.Errorf("schedule", c.Schedule, "initial_iter %d and iter_per_lambda %d are for the fixed schedule; use max_iter", c.InitialIter, c.IterPerLambda)
 	}
 	setting.Default(&c.MaxIter, c.Iterations)
 	switch c.Schedule {
@@ -208,24 +208,25 @@ func (c Config) resolveSchedule(method estimator.Estimator) (Config, error) {
 		setting.Field{Name: "refine_iter", Value: float64(c.RefineIter)})
 }
 
-// suits refuses a schedule that is not for a method.
+// suits returns an error if a schedule does not support a method.
 func (c Config) suits(method estimator.Estimator) error {
 	switch {
 	case c.Schedule == Moments && !method.OfMatrix():
-		return setting.Errorf("schedule", Moments, "method %s goes by the table's rows, take another schedule", method.Name)
+		return setting.Errorf("schedule", Moments, "method %s needs the rows; use another schedule", method.Name)
 	case c.Schedule != Moments && method.OfMatrix():
-		return setting.Errorf("schedule", c.Schedule, "method %s goes by moments of pairs of columns, take moments", method.Name)
+		return setting.Errorf("schedule", c.Schedule, "method %s uses moments of pairs of columns; use moments", method.Name)
 	case c.Schedule == EM && !method.Loss.Needs().Moments:
-		return setting.Errorf("schedule", EM, "the loss of method %s has no expectation step, take another schedule", method.Name)
+		return setting.Errorf("schedule", EM, "the loss of method %s has no expectation step; use another schedule", method.Name)
 	case c.Schedule == Accelerated && !method.Deterministic():
-		return setting.Errorf("schedule", Accelerated, "the gradients of method %s are noisy, take fixed", method.Name)
+		return setting.Errorf("schedule", Accelerated, "the gradients of method %s are noisy; use fixed", method.Name)
 	case c.Schedule == Accelerated && !method.Minimises():
-		return setting.Errorf("schedule", Accelerated, "method %s solves an equation that is the gradient of no function, take fixed", method.Name)
+		return setting.Errorf("schedule", Accelerated, "method %s solves an equation and has no loss; use fixed", method.Name)
 	}
 	return nil
 }
 
-// checkCovariates refuses unknown columns, and settings that have no place for covariates.
+// checkCovariates returns an error for unknown columns and for settings that do not support
+// covariates.
 func (c Config) checkCovariates(p engine.Problem) error {
 	if len(c.Covariates) == 0 {
 		return nil
@@ -245,15 +246,15 @@ func (c Config) checkCovariates(p engine.Problem) error {
 	refusal := ""
 	switch {
 	case len(all)-len(c.Covariates) < 2:
-		refusal = "a network needs two columns at least that are none of them"
+		refusal = "a network needs at least two other columns"
 	case p.Domain.Bounded() || p.Missingness != nil:
-		refusal = "they are for columns without bounds whose cells are missing at random: leave the bounds or the law of missing cells out, or take the covariates as columns of the network"
+		refusal = "covariates cannot be combined with bounds or a missingness mechanism; leave these out, or make the covariates columns of the network"
 	case c.Penalty != (Penalty{}) && c.Penalty.Kind != l1:
-		refusal = "their pairs are without a penalty, which " + c.Penalty.Kind + " has no place for: take Spec.Network.Penalty l1"
+		refusal = "the penalty " + c.Penalty.Kind + " does not allow covariates; use Spec.Network.Penalty l1"
 	case c.Schedule == Fixed:
-		refusal = "their pairs are without a penalty, which steps along draws have no place for: take Spec.Steps.Method em-exact"
+		refusal = "this method does not allow covariates; use Spec.Steps.Method em-exact"
 	case c.Select.Kind == byStability:
-		refusal = "the bounds of Spec.Network.Select stability are for networks whose pairs have all to be chosen: take ebic or fdr"
+		refusal = "Spec.Network.Select stability does not allow covariates; use ebic or fdr"
 	}
 	if refusal != "" {
 		return setting.Errorf("covariates", strings.Join(c.Covariates, ","), "%s", refusal)
@@ -261,7 +262,7 @@ func (c Config) checkCovariates(p engine.Problem) error {
 	return nil
 }
 
-// grid is the path's λ, from the largest down.
+// grid returns the λ of the path in descending order.
 func (c Config) grid() []float64 {
 	if c.Lambdas == 1 {
 		return []float64{c.LambdaMax}

@@ -13,20 +13,20 @@ import (
 	"missingscore/trainers/gaussian/sparse"
 )
 
-// covariates are columns that are held constant: members of the normal distribution, but no nodes
-// of the network, whose partial correlations are given them. Their pairs are without a penalty, in
-// every network of the path, and counted nowhere (docs/theory/path.md#covariates). So are the pairs
-// of columns within a block (data.Table.Blocks), which is one node.
+// covariates are columns in the normal distribution that are no nodes; partial correlations
+// condition on them. Their pairs are not penalised and are not counted as edges
+// (docs/theory/path.md#covariates). Neither are pairs of columns within a block
+// (data.Table.Blocks), which is one node.
 type covariates struct {
-	names  []string     // of the nodes, which are no covariates
-	nodes  []int        // their first columns
-	blocks []data.Block // of the nodes; nil: a column each
-	free   []bool       // of packed P: pairs with a covariate or within a block; nil: there are none
-	pairs  []int        // of each pair of nodes the place of their first columns among all pairs; nil where free is
-	of     []int        // node of each column, -1 of a covariate; nil where free is
+	names  []string     // of nodes
+	nodes  []int        // first column of each node
+	blocks []data.Block // of nodes; nil: one column each
+	free   []bool       // packed pairs with a covariate or within a block; nil for none
+	pairs  []int        // by pair of nodes, the index of their first columns among all pairs; nil if free is
+	of     []int        // node of each column, -1 for a covariate; nil if free is
 }
 
-// newCovariates finds columns, or blocks, by their names.
+// newCovariates finds columns or blocks by name.
 func newCovariates(t *data.Table, of []string) (c covariates) {
 	blocks, wide := t.Blocks, false
 	if blocks == nil {
@@ -66,7 +66,7 @@ func newCovariates(t *data.Table, of []string) (c covariates) {
 	return c
 }
 
-// pairAt is the place of a pair of nodes, of their first columns, among all pairs of columns.
+// pairAt returns the index of a pair of nodes, by first columns, among all pairs of columns.
 func (c covariates) pairAt(i int) int {
 	if c.free == nil {
 		return i
@@ -74,7 +74,7 @@ func (c covariates) pairAt(i int) int {
 	return c.pairs[i]
 }
 
-// set sets the edges of free pairs, and gives edges back.
+// set sets the edges of free pairs in place and returns edges.
 func (c covariates) set(edges []bool, d int, to bool) []bool {
 	if c.free == nil {
 		return edges
@@ -89,7 +89,7 @@ func (c covariates) set(edges []bool, d int, to bool) []bool {
 	return edges
 }
 
-// columns are the pairs of columns of edges of nodes, every pair of two blocks; free pairs are none.
+// columns expands edges of nodes to pairs of columns; free pairs are false.
 func (c covariates) columns(edges []bool) []bool {
 	if c.free == nil {
 		return edges
@@ -104,7 +104,8 @@ func (c covariates) columns(edges []bool) []bool {
 	return out
 }
 
-// ofNodes takes values of all pairs of columns and gives those of the first columns of pairs of nodes.
+// ofNodes selects the values of pairs of nodes, by first columns, from values of all pairs of
+// columns.
 func ofNodes[T any](c covariates, values []T) []T {
 	if c.free == nil || values == nil {
 		return values
@@ -116,9 +117,8 @@ func ofNodes[T any](c covariates, values []T) []T {
 	return out
 }
 
-// precision is the packed matrix of the nodes, of one that is of d columns: their part of it; of a
-// pair with a block of several columns -strength √(Q_aa Q_bb) (sparse.Matrix.Strengths), with Q_aa = 1
-// of such a block. Its partial correlations are those of the network.
+// precision returns the packed matrix of the nodes from a packed matrix of d columns. A pair with a
+// block has −strength √(Q_aa Q_bb) (sparse.Matrix.Strengths), with Q_aa = 1 for blocks.
 func (c covariates) precision(packed []float64, d int) []float64 {
 	if c.free == nil {
 		return packed
@@ -149,8 +149,8 @@ func (c covariates) precision(packed []float64, d int) []float64 {
 	return out
 }
 
-// largest is the largest ‖G_AB‖/√(|A||B|) of pairs of nodes A, B, of a gradient G by its sizes: the
-// group lasso's λ at which the network is empty (sparse.Lasso.Blocks).
+// largest returns the largest ‖G_AB‖/√(|A||B|) over pairs of nodes A, B for a gradient G: the λ at
+// which the network of the group lasso is empty (sparse.Lasso.Blocks).
 func (c covariates) largest(size func(j, k int) float64) (top float64) {
 	for a, first := range c.blocks {
 		for _, second := range c.blocks[a+1:] {
@@ -166,7 +166,7 @@ func (c covariates) largest(size func(j, k int) float64) (top float64) {
 	return top
 }
 
-// weights are those of the penalty, packed: 0 for free pairs; nil where there are none.
+// weights returns the packed penalty weights, 0 for free pairs; nil if there are none.
 func (c covariates) weights() (weights []float64) {
 	for _, free := range c.free {
 		w := 1.0
@@ -180,11 +180,11 @@ func (c covariates) weights() (weights []float64) {
 
 const nullTolerance = 1e-10 // of a derivative at the minimum without edges
 
-// nullGradient gives, of ½ tr(PSP) − tr P, the derivative by a pair of columns at the minimum over
-// all P in which no two nodes are joined, while free pairs are free; 0 for these. It is
-// not ok where P runs away, or is not positive definite: the path has to begin with another.
+// nullGradient returns the derivatives of ½ tr(PSP) − tr P by pairs of columns at the minimum
+// without edges between nodes; 0 for free pairs. ok is false if P diverges or is not positive
+// definite.
 func (c covariates) nullGradient(s *mat.SymDense) (derivative func(j, k int) float64, ok bool) {
-	d, ctx := s.SymmetricDim(), context.Background() // an estimate of few pairs ends at once
+	d, ctx := s.SymmetricDim(), context.Background() // few pairs: fast
 	p := sparse.Identity(d)
 	for j := range d {
 		p.Diagonal[j] = 1 / s.At(j, j)

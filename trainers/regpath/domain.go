@@ -12,43 +12,38 @@ import (
 	"missingscore/trainers/gaussian/mcem"
 )
 
-// Judged is what the criterion on a domain has told.
+// Judged is the result of the criterion on a domain.
 type Judged struct {
 	Done   bool
-	Scores []float64 // one a point; NaN where the search did not come by
+	Scores []float64 // by point; NaN if skipped
 }
 
 const (
-	judgeTurns     = 20   // to a reference, at most
-	judgeTolerance = 5e-3 // of its P: standard errors are ten times that and more
-	judgeAstray    = 0.1  // Newton step from a reference, beyond which it is no root and judges nothing
-	judgeStride    = 4    // networks that one reference judges, beside the one they follow
-	judgePatience  = 4    // references in a row that find nothing better before the search ends
+	judgeTurns     = 20   // maximum iterations to a reference
+	judgeTolerance = 5e-3 // of P; standard errors are more than ten times larger
+	judgeAstray    = 0.1  // maximum Newton step of a usable reference
+	judgeStride    = 4    // networks per reference, beside the common one
+	judgePatience  = 4    // references in a row without improvement that end the search
 
-	solveTurns = 200 // of drawing and minimising that a refit on a domain makes, at most
+	solveTurns = 200 // maximum iterations of a refit on a domain
 )
 
-// completing is how rows are completed for networks to be judged and solved by.
+// completing returns the setting that completes rows for networks on a domain.
 func completing(p *problem) mcem.Setting {
 	return mcem.Setting{Table: p.Table, Rows: p.rows, Domain: p.Domain, Weight: p.Weight,
 		Seed: p.Engine.Config.Seed, Workers: p.Engine.Config.Workers}
 }
 
-// judge is the criterion on a domain, of the networks along the path from the sparsest on.
-// The rows are completed by draws from a reference, the edges that some networks in a row
-// have in common, refitted (mcem.Setting.Root). By these rows every network has a least
-// loss ψ, in closed form, and the score
+// judge scores the networks along the path, from the sparsest on, on a domain. Rows are completed
+// by draws from a reference: the refit of the edges that some consecutive networks share
+// (mcem.Setting.Root). Each network has a least loss ψ on these rows, in closed form, and the score
 //
 //	n ψ + e (log n + 4 γ log d)          n of the first term the rows
 //
-// e, in place of the number of edges, is by how much nψ falls on average through the edges
-// of the network where none is one of the truth (mcem.Judge): a superfluous one lowers
-// it by the variance of the loss's gradient over its curvature, not by 1 as −2 log L
-// (composite likelihoods: Gao & Song 2010). The last of these networks is the first of those
-// that the next reference judges, which goes on from its score: so edges are judged before
-// they have a part in the draws. Without gaps all references are the same. edge is
-// log n + 4 γ log d. Networks whose loss is least at a P that is not positive definite, and
-// those that the search does not come by, have NaN.
+// where e, instead of the number of edges, is the expected decrease of nψ by the edges if none is
+// true (mcem.Judge), because ψ is a composite likelihood (Gao & Song 2010). The last network of a
+// reference is the first of the next, which links their scores. edge is log n + 4 γ log d. Networks
+// without a positive definite minimum and skipped ones have NaN.
 func judge(ctx context.Context, w *walk, edge float64) ([]float64, error) {
 	state := &w.State.Judged
 	if state.Done {
@@ -83,20 +78,19 @@ func judge(ctx context.Context, w *walk, edge float64) ([]float64, error) {
 	return slices.Clone(state.Scores), w.save()
 }
 
-// judgement goes along the networks.
+// judgement is the search along the networks.
 type judgement struct {
 	*problem
 	edge   float64
-	model  *model.Gaussian // the last reference
-	before float64         // score of the network that the last stretch ended with, NaN for none
+	model  *model.Gaussian // last reference
+	before float64         // score of the last network of the previous stretch; NaN for none
 	scores []float64
-	least  float64 // of scores
-	idle   int     // stretches since it was found
+	least  float64 // of the scores
+	idle   int     // stretches since the least score
 }
 
-// stretch judges some networks by one reference: the refit of the edges that they have in common.
-// It is not ok where there is none, turns do not come near it (judgeAstray), or the loss of one network has
-// no minimum.
+// stretch scores some networks by one reference, the refit of their common edges. ok is false if
+// there is no reference, iterations do not come near it (judgeAstray), or a loss has no minimum.
 func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err error) {
 	support := func(point int) *mcem.Support {
 		return mcem.NewSupport(j.State.Points[point].Adjacency(j.Table.D, j.Config.Threshold))
@@ -146,13 +140,13 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 	return true, nil
 }
 
-// solvable tells whether a refit is the root of the complete-data equation on a domain, by
-// turns of drawing and minimising: that is what the estimator's own noisy steps lead to.
+// solvable reports whether a refit solves the complete-data equation on a domain by Monte Carlo EM,
+// the limit of the estimator's stochastic steps.
 func solvable(p engine.Problem, by estimator.Estimator) bool {
 	return p.Domain.Bounded() && p.Missingness == nil && by.Source.Normal && by.Loss.Needs().Equation
 }
 
-// solveChosen makes that refit of the edges the result, as refitChosen does.
+// solveChosen makes the Monte Carlo EM refit of edges the result, as refitChosen.
 func solveChosen(ctx context.Context, p *problem, edges []bool) error {
 	f, d := &p.State.Refine, p.Table.D
 	at, bounds, number := p.State.Points[f.Index], p.posdef, count(edges)
@@ -165,7 +159,7 @@ func solveChosen(ctx context.Context, p *problem, edges []bool) error {
 		return err
 	}
 	if !ok || root.Bounded {
-		return p.giveUp("the refit failed, for the loss of this network has no minimum at a positive definite matrix")
+		return p.giveUp("the refit failed: the loss of this network has no positive definite minimum")
 	}
 	mcem.Put(p.model, root.Next)
 	if f.Movement, err = root.Remaining(); err != nil {

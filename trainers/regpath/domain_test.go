@@ -19,7 +19,7 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// bounded is a star of five columns, two above bounds and one between two, standardised.
+// bounded is a standardised star of five columns, two with lower bounds and one with both.
 func bounded(t *testing.T, n int, missing float64) (*data.Table, *domain.Domain) {
 	t.Helper()
 	g, _ := testtables.Star(t, 5, 10, 0)
@@ -37,7 +37,7 @@ func bounded(t *testing.T, n int, missing float64) (*data.Table, *domain.Domain)
 	return standard, s.Standardised(scale.Mean, scale.Deviation)
 }
 
-// gradients are the engine's of ψ at θ = (η, P), with the loss: mean over rows, and row by row.
+// gradients returns the engine's loss and gradients of ψ at θ = (η, P): mean over rows, and by row.
 func gradients(t *testing.T, table *data.Table, s *domain.Domain, theta []float64) (loss float64, mean []float64, rows [][]float64) {
 	t.Helper()
 	m := model.NewGaussian(table.D, model.Natural)
@@ -56,7 +56,7 @@ func gradients(t *testing.T, table *data.Table, s *domain.Domain, theta []float6
 	return loss, mean, rows
 }
 
-// price is n ψ at its least over the θ whose other elements are 0, and tr(Γ⁻¹V) there, by
+// price returns the minimum of n ψ over θ with the other elements 0, and tr(Γ⁻¹V) there, by
 // differences of the engine's gradients, which are linear in θ.
 func price(t *testing.T, table *data.Table, s *domain.Domain, free []int, size int) (loss, trace float64) {
 	t.Helper()
@@ -119,7 +119,7 @@ func isDiagonal(packed, d int) bool {
 	return false
 }
 
-// The criterion on a domain without gaps, by nothing but the engine's gradients.
+// The criterion on a domain with complete rows, computed from the engine's gradients.
 func TestEBICOnADomainByItsFormula(t *testing.T) {
 	const d, n, gamma = 5, 120, 0.4
 	table, s := bounded(t, n, 0)
@@ -151,8 +151,8 @@ func TestEBICOnADomainByItsFormula(t *testing.T) {
 	require.True(t, r.State.Refine.Converged, r.Verdict())
 }
 
-// With gaps the refit is a root of the complete-data equation, whatever the workers, and a
-// state taken up again says the same.
+// With missing cells the refit is a root of the complete-data equation, for any number of workers
+// and after resuming.
 func TestRefitOnADomain(t *testing.T) {
 	table, s := bounded(t, 150, 0.3)
 	run := func(workers int, state *State) (*Run, []float64) {
@@ -179,7 +179,7 @@ func TestRefitOnADomain(t *testing.T) {
 	require.Equal(t, packed, resumed.packed())
 	equal(t, scores, again)
 
-	// The mean gradient with many other draws is 0 within their noise; at the path's point it is not.
+	// The mean gradient with new draws is 0 within noise; at the path's point it is not.
 	at := func(packed, linear []float64) float64 {
 		m := model.NewGaussian(table.D, model.Natural)
 		copy(m.Packed.Value, packed)
@@ -201,7 +201,7 @@ func TestRefitOnADomain(t *testing.T) {
 	require.Less(t, at(packed, one.model.Location.Value), 0.5*at(point.Packed, point.Linear))
 }
 
-// equal compares scores, of which those not known are NaN.
+// equal compares scores with NaN.
 func equal(t *testing.T, want, got []float64) {
 	t.Helper()
 	require.Len(t, got, len(want))
@@ -210,8 +210,8 @@ func equal(t *testing.T, want, got []float64) {
 	}
 }
 
-// On a domain pairs come in the order of a pilot that ignores the bounds, and the chosen network is
-// judged and refitted with them.
+// On a domain a pilot that ignores the bounds orders the pairs, and the chosen network is judged
+// and refitted with the bounds.
 func TestRidgePathOnADomain(t *testing.T) {
 	_, table := testtables.Star(t, 6, 400, 0.3)
 	table, _ = data.Standardise(table)
@@ -224,7 +224,7 @@ func TestRidgePathOnADomain(t *testing.T) {
 	require.Equal(t, free.State.Pilot.Packed, bounded.State.Pilot.Packed)
 	require.Less(t, slices.Min(scores), scores[0])
 	require.True(t, bounded.State.Refine.Converged, bounded.Verdict())
-	for i, v := range free.packed() { // the bound is far off
+	for i, v := range free.packed() { // the bound has no effect
 		require.InDelta(t, v, bounded.packed()[i], 0.15)
 	}
 }

@@ -14,17 +14,17 @@ import (
 	"missingscore/trainers/gaussian/em"
 )
 
-// Run is a Gaussian network being estimated along a path.
+// Run estimates a Gaussian network along a path.
 type Run struct {
 	*walk
 
-	// Test tests every pair, from the network that the model is at: for a selection by tests.
+	// Test tests all pairs, starting from the model's network; for a selection by tests.
 	Test func(ctx context.Context) (Tests, error)
 
 	choice choice
 }
 
-// New prepares a path on a table; p.Model and p.Objective are set here.
+// New prepares a path on a table. It sets p.Model and p.Objective.
 func New(p engine.Problem, steps engine.Config, c Config, s *State) (*Run, error) {
 	w, err := newWalk(p, steps, c, s, nil)
 	if err != nil {
@@ -33,10 +33,9 @@ func New(p engine.Problem, steps engine.Config, c Config, s *State) (*Run, error
 	return &Run{walk: w}, nil
 }
 
-// Again makes this, before it begins, one of many estimates from resamples of a table: it comes to
-// the same network in less time. EM iterations go by moments, as with many columns; EBIC looks at
-// every fourth λ, then at those around the best of them; its refits end at a gain of againGain. Iterations after the path are as ever.
-// Rows that are drawn several times are worked on once, where gradients have no noise.
+// Again makes an estimate faster, before it begins, for resamples of a table. EM iterations use
+// moments, as with many columns; EBIC looks at every fourth λ, then around the best; refits end at
+// a gain of againGain. Repeated rows are computed once if gradients have no noise.
 func (r *Run) Again() {
 	r.again = true
 	if r.Config.Schedule != Fixed {
@@ -44,10 +43,8 @@ func (r *Run) Again() {
 	}
 }
 
-// StepsAt makes the run ready for its rows, as a path does, and gives a function that makes one step
-// of the fixed schedule at the path's λ number k, from the largest down, wherever the path stands:
-// for measuring. The Run is of no use to estimate any more. In steady state a step does not
-// allocate, if matrix products do not.
+// StepsAt returns a function that makes a step of the fixed schedule at λ number k, for measuring;
+// r cannot be used to estimate afterwards. Steps do not allocate memory if matrix products do not.
 func (r *Run) StepsAt(k int) func(ctx context.Context) error {
 	r.Condense(r.rows)
 	f := fixed{r.problem}
@@ -57,9 +54,9 @@ func (r *Run) StepsAt(k int) func(ctx context.Context) error {
 	}
 }
 
-// Estimate makes what is left of the path, of the choice of λ and of the iterations at
-// it. save is called when the state is worth saving. When ctx is cancelled Estimate
-// returns its error, with a state from which it goes on.
+// Estimate completes the path, the choice of λ and the iterations at it. save is called at points
+// where the state can be saved. If ctx is cancelled it returns ctx's error, and the state can be
+// resumed.
 func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64, err error) {
 	r.save = save
 	if r.Config.Penalty.Kind == auto && r.State.Auto.Kind == "" {
@@ -89,17 +86,17 @@ func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64
 	return r.choice.scores, nil
 }
 
-// test is Test from a choice.
+// test calls Test at the network of a choice.
 func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
 	if r.Test == nil {
-		return Tests{}, setting.Errorf("select", byFDR, "nothing is there to test pairs by")
+		return Tests{}, setting.Errorf("select", byFDR, "there are no tests of pairs; use ebic")
 	}
 	r.choice = start
 	return r.Test(ctx)
 }
 
-// refine runs what is left of the stage after the path. Iterations that diverge cost the stage,
-// not the path: the model is then the chosen point again.
+// refine completes the stage after the path. If its iterations diverge, the model is the chosen
+// point.
 func (r *Run) refine(ctx context.Context) error {
 	f, index, refit := &r.State.Refine, r.choice.point, *r.Config.Refit
 	inOneGo := refit && (r.Config.Schedule == EM || solvable(r.Problem, r.Estimator))
@@ -116,7 +113,7 @@ func (r *Run) refine(ctx context.Context) error {
 		return refitChosen(ctx, r.walk, edges)
 	case inOneGo:
 		return solveChosen(ctx, r.problem, edges)
-	case r.matrix != nil: // which goes on from the point itself
+	case r.matrix != nil: // continues from the point
 		r.matrix.chosen = edges
 	case !started:
 		r.setPoint(index)
@@ -145,7 +142,7 @@ func (r *Run) refine(ctx context.Context) error {
 	return err
 }
 
-// chosenPairs are the chosen edges and the pairs with a covariate.
+// chosenPairs returns the chosen edges and the pairs with a covariate.
 func (r *Run) chosenPairs() []bool {
 	if r.choice.edges == nil {
 		return r.adjacency(r.State.Points[r.choice.point], true).Edge
@@ -153,9 +150,9 @@ func (r *Run) chosenPairs() []bool {
 	return r.covariates.set(slices.Clone(r.choice.edges), r.Table.D, true)
 }
 
-// Unpenalised is the network of the result without a penalty: the result itself where it is
-// a refit, else maximum likelihood's with its edges, or, not free, the result where that has
-// no maximum. It is for columns on all of R^d without a law of missing cells.
+// Unpenalised returns the network of the result without a penalty: the result if it is a refit,
+// else maximum likelihood with its edges. free is false, and m the result, if there is no maximum.
+// It needs columns on all of R^d without a missingness mechanism.
 func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, err error) {
 	if f := r.State.Refine; f.Refit && f.Failure == "" {
 		return r.model, true, nil
@@ -174,21 +171,20 @@ func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, er
 	return m, true, err
 }
 
-// Auto is the result of the penalty "auto": it goes the paths of l1 and adaptive and takes the
-// one with the network of least EBIC, each refitted by maximum likelihood, so that networks are
-// judged and not the shrinkage of a penalty (docs/theory/penalties.md#auto).
+// Auto is the state of the penalty "auto", which takes the l1 or the adaptive path by the least
+// EBIC of networks refitted by maximum likelihood (docs/theory/penalties.md#auto).
 type Auto struct {
-	Kind   string        // of the penalty that is taken; "": not known yet
-	Kinds  []string      // that were tried
-	Scores []float64     // their least EBIC; +Inf where no network has a likelihood with a maximum
-	States []*State      // of their paths, while they are under way
-	Engine *engine.State // of the last of these; nil: before it has begun
+	Kind   string        // chosen penalty; "" before the choice
+	Kinds  []string      // tried penalties
+	Scores []float64     // least EBIC; +Inf if no likelihood has a maximum
+	States []*State      // of unfinished paths
+	Engine *engine.State // of the last path; nil before it starts
 }
 
-// tie is a difference of EBIC that refits, which stop near their maximum, do not tell from none.
+// tie is the EBIC difference below which refits do not distinguish networks.
 const tie = 0.1
 
-// compare goes the path of each penalty.
+// compare estimates the path of each penalty and chooses one.
 func compare(ctx context.Context, w *walk) error {
 	s := &w.State.Auto
 	for i, kind := range []string{l1, adaptive} {
@@ -201,7 +197,7 @@ func compare(ctx context.Context, w *walk) error {
 		}
 		score, err := scorePath(ctx, w, kind, s.States[i])
 		switch {
-		case engine.Diverged(err) && i > 0: // a pilot or a path that does not exist is not taken
+		case engine.Diverged(err) && i > 0: // skip a pilot or path that does not exist
 		case err != nil:
 			return err
 		case !math.IsNaN(score):
@@ -217,13 +213,13 @@ func compare(ctx context.Context, w *walk) error {
 	taken := *s.States[best]
 	taken.Auto = Auto{Kind: s.Kinds[best], Kinds: s.Kinds, Scores: s.Scores}
 	*w.State = taken
-	if n := len(taken.Points); n > 0 { // from where the path goes on if the selection needs more of it
+	if n := len(taken.Points); n > 0 { // the path continues here if the selection needs more
 		w.setPoint(n - 1)
 	}
 	return w.save()
 }
 
-// scorePath makes what is left of a penalty's path and gives the least EBIC of its networks.
+// scorePath completes a penalty's path and returns the least EBIC of its networks.
 func scorePath(ctx context.Context, w *walk, kind string, s *State) (score float64, err error) {
 	c := w.Config
 	c.Penalty, c.LambdaMax, c.LambdaMin = Penalty{Kind: kind}, 0, 0
@@ -248,7 +244,7 @@ func scorePath(ctx context.Context, w *walk, kind string, s *State) (score float
 	if before := w.State.Auto.Engine; before != nil {
 		run.Restore(*before)
 	}
-	defer capture() // when it is cut, too
+	defer capture() // also after cancellation
 	run.save = func() error {
 		capture()
 		return w.save()
@@ -266,35 +262,34 @@ func scorePath(ctx context.Context, w *walk, kind string, s *State) (score float
 	return chosen.scores[chosen.point], nil
 }
 
-// Model is the network's, of the table's columns as the path saw them.
+// Model returns the model of the columns as the path saw them.
 func (r *Run) Model() *model.Gaussian { return r.model }
 
-// Nodes are the places of the table's columns that are no covariates; of a block of columns, which is
-// one node, the first.
+// Nodes returns the column of each node; for a block the first column.
 func (r *Run) Nodes() []int { return r.covariates.nodes }
 
-// NodeNames are the names of the nodes.
+// NodeNames returns the names of the nodes.
 func (r *Run) NodeNames() []string { return r.covariates.names }
 
-// Blocks are the columns of each node; nil: one each.
+// Blocks returns the columns of each node; nil: one each.
 func (r *Run) Blocks() []data.Block { return r.covariates.blocks }
 
-// Network has the edges of a packed P among the nodes.
+// Network returns the edges among the nodes of a packed P.
 func (r *Run) Network(packed []float64) network.Adjacency {
 	return Adjacency(r.NodePrecision(packed), len(r.Nodes()), r.Config.Threshold)
 }
 
-// NodePrecision is a packed P as one of the nodes, whose partial correlations are those of the
-// network: between a block of several columns and another node the strength, without a sign.
+// NodePrecision returns the packed matrix of the nodes, with strengths, without sign, for pairs
+// with a block.
 func (r *Run) NodePrecision(packed []float64) []float64 {
 	return r.covariates.precision(packed, r.Table.D)
 }
 
-// OfNodes takes values of all pairs of columns, (0,1), (0,2), …, and gives those of pairs of nodes, of
-// blocks those of their first columns.
+// OfNodes selects the values of pairs of nodes from values of all pairs of columns, (0,1), (0,2),
+// …; for blocks by first columns.
 func OfNodes[T any](r *Run, values []T) []T { return ofNodes(r.covariates, values) }
 
-// Point is a point of the path with the nodes alone.
+// Point returns a point of the path with the nodes only.
 func (r *Run) Point(p Point) Point {
 	if r.covariates.free == nil {
 		return p
@@ -305,7 +300,7 @@ func (r *Run) Point(p Point) Point {
 	return p
 }
 
-// Moments are those that a method of one matrix goes by; nil of other methods.
+// Moments returns the second moments of a method of one matrix; nil for other methods.
 func (r *Run) Moments() *pairmoments.Moments {
 	if r.matrix == nil {
 		return nil
@@ -313,10 +308,10 @@ func (r *Run) Moments() *pairmoments.Moments {
 	return r.matrix.of
 }
 
-// CutByChoice tells whether the path ended because the choice needed no smaller λ.
+// CutByChoice reports whether the path stopped because the choice needed no smaller λ.
 func (r *Run) CutByChoice() bool { return !r.ended() }
 
-// Thresholds are those of ordinal columns that come with the moments, nil if none do.
+// Thresholds returns the thresholds of ordinal columns from the moments; nil if there are none.
 func (r *Run) Thresholds() [][]float64 {
 	if r.matrix != nil && r.matrix.of != nil {
 		return r.matrix.of.Cuts

@@ -22,22 +22,21 @@ import (
 	"missingscore/trainers/source"
 )
 
-// A step after the path that gives no finite number costs the refinement only: the
-// result is the path's point, and a state that is taken up again says the same.
+// If a step after the path is not finite, the result is the path's point, also after resuming.
 func TestADivergingRefinementKeepsThePath(t *testing.T) {
 	_, table := testtables.Star(t, 5, 100, 0)
 	half := domain.All(5)
-	half.Half = []domain.HalfSpace{{A: []float64{1, 1, 0, 0, 0}, B: 40}} // far from the rows: it is η that is fitted along
+	half.Half = []domain.HalfSpace{{A: []float64{1, 1, 0, 0, 0}, B: 40}} // far from the rows: only η is fitted in addition
 	for name, s := range map[string]*domain.Domain{"mean kept": nil, "mean fitted": half} {
 		for _, schedule := range []string{"fixed", "accelerated"} {
 			t.Run(name+" "+schedule, func(t *testing.T) {
 				state := &State{}
 				r, err := New(engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, Config{Penalty: Penalty{Kind: "l1"}, Schedule: schedule, Lambdas: 3}, state)
 				require.NoError(t, err)
-				r.Config.Tolerance = 0 // nothing meets it
+				r.Config.Tolerance = 0 // never reached
 				whole(t, r)
 				r.Engine.Config.Observe = func(p engine.Progress) {
-					if p.Iteration == 2 { // as if it had overflowed
+					if p.Iteration == 2 { // simulates an overflow
 						if schedule == "accelerated" {
 							state.Spectral.Gradient[0] = math.NaN()
 						} else {
@@ -66,7 +65,7 @@ func TestADivergingRefinementKeepsThePath(t *testing.T) {
 
 func TestMovementTakesTheNoiseOut(t *testing.T) {
 	require.True(t, math.IsInf(movement(nil, []float64{1}, []float64{0}), 1))
-	// zeros on both sides do not dilute: √((0.3² + 0.4²)/2)
+	// zeros on both sides are ignored: √((0.3² + 0.4²)/2)
 	require.InDelta(t, math.Sqrt(0.125), movement([]float64{0, 1, 2}, []float64{0, 1.3, 1.6}, make([]float64, 3)), 1e-12)
 	require.InDelta(t, math.Sqrt(0.125-0.1), movement([]float64{0, 1, 2}, []float64{0, 1.3, 1.6}, []float64{0, 0.05, 0.05}), 1e-12)
 	require.Zero(t, movement([]float64{1}, []float64{1.1}, []float64{1}))
@@ -77,8 +76,8 @@ func TestMovementTakesTheNoiseOut(t *testing.T) {
 	require.InDelta(t, 2.5/5, variance[0], 1e-12) // sample variance over the number of parts
 }
 
-// With every edge and without gaps a refit is the inverse of the covariances S, divisor n, and its
-// loss a column, (−2 tr P + tr PSP)/d, is −tr S⁻¹/d.
+// For complete rows and all edges a refit is the inverse of the covariances S, divisor n, and its
+// loss per column, (−2 tr P + tr PSP)/d, is −tr S⁻¹/d.
 func TestLossOfARefit(t *testing.T) {
 	const d, n = 4, 200
 	_, table := testtables.Star(t, d, n, 0)
@@ -95,8 +94,8 @@ func TestLossOfARefit(t *testing.T) {
 	require.InDelta(t, -mat.Trace(&inverse)/d, r.State.Refine.Loss, 1e-4)
 }
 
-// On resamples Again comes to the network that a path from scratch has, with the same
-// sizes within the tolerance of its iterations, in as many λ or fewer.
+// On resamples Again finds the same network as a path from scratch, with the same sizes within
+// tolerance and at most as many λ.
 func TestAgainComesToTheSame(t *testing.T) {
 	_, table := testtables.Star(t, 8, 400, 0.3)
 	for _, method := range []string{"em-exact", "exact"} {
@@ -148,7 +147,7 @@ func (p panicking) Complete(b *data.Batch, x, logProposal []float64, rng *source
 	return p.Source.Complete(b, x, logProposal, rng)
 }
 
-// withSource is a registered estimator under another name, with another source.
+// withSource registers an estimator under another name with another source.
 func withSource(t *testing.T, of, name string, from func(source.Setting) (source.Source, error)) {
 	t.Helper()
 	e, err := estimator.ByName(of)
@@ -159,7 +158,7 @@ func withSource(t *testing.T, of, name string, from func(source.Setting) (source
 	estimator.All = append(slices.Clone(registered), e)
 }
 
-// A panic in a goroutine is an error of what started it, and does not end the program.
+// A panic in a goroutine becomes an error.
 func TestPanicsAreErrors(t *testing.T) {
 	truth, err := simulate.Star(3, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
@@ -184,7 +183,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	}
 }
 
-// A step along the path in steady state allocates nothing, if its matrix products do not.
+// A step along the path does not allocate in steady state if matrix products do not.
 func TestStepsDoNotAllocate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tests of races are the short ones, and the detector of races allocates")
@@ -207,7 +206,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 			require.NoError(t, err)
 			at := r.StepsAt(len(r.lambdas) / 2)
 			step := func() error { return at(t.Context()) }
-			for range 3 { // work space is made, shuffles are for the next epochs
+			for range 3 { // allocates buffers and the shuffles of the next epochs
 				require.NoError(t, step())
 			}
 			require.Zero(t, testing.AllocsPerRun(20, func() {
@@ -219,8 +218,8 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Where score matching without a penalty has no positive definite minimum on the chosen edges, the result
-// is maximum likelihood's: its covariances are those of the table on the edges and the diagonal.
+// If score matching without a penalty has no positive definite minimum on the chosen edges, the
+// result is maximum likelihood: its covariances equal the table's on the edges and the diagonal.
 func TestLikeliestWhereScoreMatchingHasNoMinimum(t *testing.T) {
 	const d, n = 16, 20
 	_, table := testtables.Star(t, d, n, 0)
@@ -229,7 +228,7 @@ func TestLikeliestWhereScoreMatchingHasNoMinimum(t *testing.T) {
 		Config{Penalty: Penalty{Kind: "l1"}, Select: Selection{Kind: "density", Density: 0.4}, Refit: new(true)})
 	require.True(t, r.State.Refine.Likeliest, r.Verdict())
 	require.True(t, r.State.Refine.Converged, r.Verdict())
-	require.Contains(t, strings.Join(r.Warnings(), "\n"), "greatest likelihood")
+	require.Contains(t, strings.Join(r.Warnings(), "\n"), "maximum likelihood estimates")
 	var c mat.Cholesky
 	var sigma mat.SymDense
 	require.True(t, c.Factorize(r.model.Precision()))

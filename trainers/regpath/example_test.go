@@ -9,7 +9,7 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// The choice of λ as the command line has it.
+// Selections as on the command line.
 func ExampleParseSelection() {
 	for _, text := range []string{"ebic", "cv=10", "density=0.2", "aic"} {
 		s, err := regpath.ParseSelection(text)
@@ -26,10 +26,10 @@ func ExampleParseSelection() {
 	// ebic 0 0 true
 	// cv 0 10 true
 	// density 0.2 0 false
-	// select aic: it is ebic, cv[=FOLDS] (loss of rows held out), stars[=BETA] (stability under subsampling), stability[=FALSE][@SHARE] (edges in a SHARE of half samples, so many that at most FALSE wrong ones are expected), fdr[=RATE] (pairs with q ≤ RATE by Spec.Inference model or robust: about that share of the edges is false), density=F (share of edges) or none (the smallest)
+	// select aic: it is ebic, cv[=FOLDS] (held-out loss), stars[=BETA] (stability under subsampling), stability[=FALSE][@SHARE] (stability selection, FALSE expected errors), fdr[=RATE] (false discovery rate), density=F (share of edges) or none (the smallest)
 }
 
-// The λ that empties a network of standardised columns.
+// The λ of an empty network of standardised columns.
 func ExampleLambdaMax() {
 	table, err := data.ReadCSV("../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	if err != nil {

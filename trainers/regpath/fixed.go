@@ -11,10 +11,10 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// fixed is the paper's schedule: a given number of proximal gradient steps at every λ.
+// fixed is the paper's schedule: a fixed number of proximal gradient steps at every λ.
 type fixed struct{ *problem }
 
-// steps are the iterations that have been made when λ_k is done.
+// steps returns the number of iterations up to the end of λ_k.
 func (f fixed) steps(k int) int { return f.Config.InitialIter + (k+1)*f.Config.IterPerLambda }
 
 func (f fixed) iterate(ctx context.Context, k int) error {
@@ -35,13 +35,12 @@ func (f fixed) point(lambda float64) Point {
 	return p
 }
 
-// means are those of the loss and of the effective size over a block's iterations.
+// means returns the mean loss and effective size of a block's iterations.
 func (b Block) means() (loss, size float64) {
 	return b.Loss / float64(b.Count), b.Size / float64(b.Count)
 }
 
-// advance makes one proximal step at λ. When ctx is done it returns ctx's error, with the state
-// between two steps.
+// advance makes one proximal step at λ. If ctx is done it returns ctx's error between two steps.
 func (f fixed) advance(ctx context.Context, lambda float64) (engine.Step, error) {
 	d := f.Table.D
 	s, err := f.Step(ctx, f.State.Iteration, f.Whole, f.rows, 1/float64(len(f.rows)*d))
@@ -75,7 +74,7 @@ func (f fixed) advance(ctx context.Context, lambda float64) (engine.Step, error)
 	return s, nil
 }
 
-// settle goes on until P stops changing from one block of iterations to the next.
+// settle iterates until the block means of P converge.
 func (f fixed) settle(ctx context.Context, lambda float64) error {
 	for s := &f.State.Refine; !s.Done; {
 		step, err := f.advance(ctx, lambda)
@@ -91,10 +90,10 @@ func (f fixed) settle(ctx context.Context, lambda float64) error {
 		if s.Iterations%refineBlock != 0 {
 			continue
 		}
-		s.Loss, s.Size = f.State.Block.means() // which a point of a path without fits has not
+		s.Loss, s.Size = f.State.Block.means() // missing for a path without fits
 		s.Projections = f.closeBlock(lambda).Projections
 		mean, variance := blockMean(s.Parts)
-		if !f.Estimator.Draws() { // without noise all of a block's variance is movement
+		if !f.Estimator.Draws() { // without noise the variance is movement
 			clear(variance)
 		}
 		s.Movement = movement(s.Previous, mean, variance)
@@ -108,9 +107,8 @@ func (f fixed) settle(ctx context.Context, lambda float64) error {
 	return nil
 }
 
-// blockMean is the mean of a block's iterates and the variance of that mean,
-// judged from its parts, which unlike single iterates are hardly correlated.
-// It turns the sums in parts into means.
+// blockMean returns the mean of a block's iterates and its variance, estimated from the means of
+// the parts, which are nearly independent. It overwrites parts with means.
 func blockMean(parts [][]float64) (mean, variance []float64) {
 	mean, variance = make([]float64, len(parts[0])), make([]float64, len(parts[0]))
 	for _, p := range parts {
@@ -125,9 +123,8 @@ func blockMean(parts [][]float64) (mean, variance []float64) {
 	return mean, variance
 }
 
-// movement is how far P went from one block's mean to the next: the root mean
-// square over entries that are not zero, with the part that the noise of the
-// draws explains (the two means' variances) taken out. +Inf before the second block.
+// movement returns the root mean square change of the non-zero entries of P between block means,
+// minus the variance due to draws. It is +Inf before the second block.
 func movement(before, mean, variance []float64) float64 {
 	if before == nil {
 		return math.Inf(1)

@@ -16,8 +16,8 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// If cells tell everything and each pair has all rows, log L of unit variances is that of S with
-// n/2 Σ log S_jj added, whatever the network.
+// If cells determine everything and each pair has all rows, log L of unit variances is that of S
+// plus n/2 Σ log S_jj, for every network.
 func TestKnownLikelihoodOfNumbers(t *testing.T) {
 	const d = 6
 	_, table := testtables.Star(t, d, 300, 0)
@@ -44,9 +44,9 @@ func TestKnownLikelihoodOfNumbers(t *testing.T) {
 	require.Equal(t, 15, edges)
 }
 
-// Twice the log-likelihood ratio of an independent pair has the mean 1 of χ²: of two binary columns,
-// one split at 0 and the other at −0.5 with 40 % of its cells missing, over 200 tables. Correlations are
-// polychoric, which no prior shrinks, and E is that of the first table.
+// Twice the log-likelihood ratio of an independent pair has mean 1, as χ²: two binary columns,
+// split at 0 and −0.5, with 40 % of the cells of the second missing, over 200 tables. Correlations
+// are polychoric without a prior, and E is that of the first table.
 func TestKnownLikelihoodRatioOfAnIndependentPair(t *testing.T) {
 	const tables, n = 200, 300
 	var ratios, known []float64
@@ -69,7 +69,7 @@ func TestKnownLikelihoodRatioOfAnIndependentPair(t *testing.T) {
 		for j := range count {
 			cut := distuv.UnitNormal.Quantile(1 - above[j]/count[j])
 			table.Cuts = append(table.Cuts, []float64{cut})
-			for i := j; i < len(table.Values); i += 2 { // a level is any number between its thresholds
+			for i := j; i < len(table.Values); i += 2 { // any number between its thresholds
 				table.Values[i] += cut - 0.5
 			}
 		}

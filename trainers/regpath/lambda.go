@@ -11,8 +11,8 @@ import (
 	"missingscore/trainers/engine"
 )
 
-// secondMoments are Σ_i x_ij x_ik over rows with both observed, their number,
-// and the means v_j of x_j².
+// secondMoments returns Σ_i x_ij x_ik over rows with both observed, their number, and the means v_j
+// of x_j².
 func secondMoments(p engine.Problem) (cross, count *mat.SymDense, v []float64) {
 	sums, d := p.PairSums(), p.Table.D
 	cross, count, v = mat.NewSymDense(d, sums.Cross), mat.NewSymDense(d, sums.Number), make([]float64, d)
@@ -22,7 +22,7 @@ func secondMoments(p engine.Problem) (cross, count *mat.SymDense, v []float64) {
 	return cross, count, v
 }
 
-// pairMoments are means of products over the rows that have both columns, 0 where none has.
+// pairMoments returns the mean products over rows with both columns; 0 if there are none.
 func pairMoments(cross, count *mat.SymDense) *mat.SymDense {
 	d := cross.SymmetricDim()
 	s := mat.NewSymDense(d, nil)
@@ -36,9 +36,8 @@ func pairMoments(cross, count *mat.SymDense) *mat.SymDense {
 	return s
 }
 
-// stableRate is a step below the stability limit 2/L of gradient descent. The
-// loss of complete rows has curvature L ≤ 4 λ_max(S) by packed P, S the second
-// moments, here from pairs.
+// stableRate returns a step below the stability limit 2/L of gradient descent. For complete rows L
+// ≤ 4 λ_max(S) by packed P, S the second moments from pairs.
 func stableRate(p engine.Problem) float64 {
 	cross, count, _ := secondMoments(p)
 	s := pairMoments(cross, count)
@@ -49,7 +48,7 @@ func stableRate(p engine.Problem) float64 {
 	return 1 / (4 * e.Values(nil)[p.Table.D-1])
 }
 
-// meanPairCount is the mean over pairs of columns of the rows that have both.
+// meanPairCount returns the mean number of rows with both columns of a pair.
 func meanPairCount(p engine.Problem) float64 {
 	_, count, _ := secondMoments(p)
 	sum, d := 0.0, p.Table.D
@@ -61,22 +60,22 @@ func meanPairCount(p engine.Problem) float64 {
 	return sum / float64(d*(d-1)/2)
 }
 
-// LambdaMax is the smallest λ, with 5 % to spare (30 % where half-spaces tie the
-// columns together), at which a P without edges is stationary. On all of R^d this is P = diag(1/v_j), v_j the observed second moment
-// of column j: there the loss has the gradient 2(P_jj + P_kk) Σ_i x_ij x_ik / (n d) by P_jk,
-// the sum over rows where both are observed. On a domain see boundedNullGradient.
+// LambdaMax returns the smallest λ, plus 5 % (30 % with half-spaces), at which a P without edges is
+// stationary. On all of R^d this is P = diag(1/v_j), v_j the observed second moment of column j,
+// where the gradient by P_jk is 2(P_jj + P_kk) Σ_i x_ij x_ik / (n d) over rows with both observed.
+// On a domain see boundedNullGradient.
 func LambdaMax(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
 	return lambdaMax(engine.Problem{Table: t, Domain: s, Weight: w}, nil, covariates{})
 }
 
-// lambdaMax is LambdaMax where the penalty has weights, packed and positive: pairs' gradients
-// count in units of these. Pairs of covariates are in the model without edges.
+// lambdaMax is LambdaMax for positive packed weights, which divide the gradients. Pairs of
+// covariates are in the model without edges.
 func lambdaMax(p engine.Problem, weights []float64, of covariates) float64 {
 	spare, size, t := 1.05, nullGradient(p, of), p.Table
 	switch {
 	case p.Domain.Bounded() && len(p.Domain.Half) > 0:
 		spare = 1.3
-	case of.free != nil && !t.Complete(): // what gaps are filled with depends on the covariates
+	case of.free != nil && !t.Complete(): // the imputations depend on the covariates
 		spare = 1.3
 	}
 	top := 0.0
@@ -92,29 +91,28 @@ func lambdaMax(p engine.Problem, weights []float64, of covariates) float64 {
 	return spare * top / float64(t.RowCount()*t.D)
 }
 
-// nullGradient gives the sizes of the gradient by off-diagonal P_jk at the best model
-// without edges, times the number of cells.
+// nullGradient returns the absolute gradients by off-diagonal P_jk at the best model without edges,
+// times the number of cells.
 func nullGradient(p engine.Problem, of covariates) (size func(j, k int) float64) {
 	if p.Domain.Bounded() {
 		return boundedNullGradient(p.Table, p.Domain, p.Weight)
 	}
 	cross, count, v := secondMoments(p)
 	if of.free != nil {
-		if sum, ok := of.nullGradient(pairMoments(cross, count)); ok { // each times the rows that have both
+		if sum, ok := of.nullGradient(pairMoments(cross, count)); ok { // times the rows with both
 			return func(j, k int) float64 { return 2 * math.Abs(sum(j, k)) * count.At(j, k) }
 		}
 	}
 	return func(j, k int) float64 { return 2 * (1/v[j] + 1/v[k]) * math.Abs(cross.At(j, k)) }
 }
 
-// boundedNullGradient is nullGradient on a domain, at the best model
-// without edges. Its score of column j is s = η_j − P_jj x_j, with (η_j, P_jj) the solution of
+// boundedNullGradient is nullGradient on a domain. The score of column j is s = η_j − P_jj x_j,
+// with (η_j, P_jj) the solution of
 //
 //	Σ_i g_ij s_ij + ∂g_ij = 0,   Σ_i x_ij (g_ij s_ij + ∂g_ij) + g_ij = 0
 //
-// over the rows that have x_j, and the gradient is 2 |Σ_i (g_ij s_ij + ∂g_ij) x_ik + (g_ik s_ik + ∂g_ik) x_ij|,
-// over the rows that have both. Exact in a box; half-spaces tie the columns
-// together, and there it only sets the scale.
+// over the rows with x_j, and the gradient is 2 |Σ_i (g_ij s_ij + ∂g_ij) x_ik + (g_ik s_ik + ∂g_ik)
+// x_ij| over the rows with both. It is exact in a box and approximate with half-spaces.
 func boundedNullGradient(t *data.Table, s *domain.Domain, w domain.Weight) (size func(j, k int) float64) {
 	d := t.D
 	b := data.NewBatch(t.N, d)
@@ -139,27 +137,25 @@ func boundedNullGradient(t *data.Table, s *domain.Domain, w domain.Weight) (size
 		var solution mat.VecDense
 		// g0 η − gx P = −∂g, gx η − gxx P = −g0 − Σ ∂g x
 		if err := solution.SolveVec(mat.NewDense(2, 2, []float64{g0, -gx, gx, -gxx}), mat.NewVecDense(2, []float64{-slope0, -g0 - slopeX})); err != nil {
-			continue // a column without weight has no say
+			continue // a column without weight
 		}
 		for i := range t.N {
 			x := b.X[i*d+j]
 			force.Set(i, j, g[i*d+j]*(solution.AtVec(0)-solution.AtVec(1)*x)+slope[i*d+j])
 		}
 	}
-	x := mat.NewDense(t.N, d, b.X) // zero where missing
+	x := mat.NewDense(t.N, d, b.X) // zero if missing
 	var cross mat.Dense
 	cross.Mul(force.T(), x)
 	return func(j, k int) float64 { return 2 * math.Abs(cross.At(j, k)+cross.At(k, j)) }
 }
 
-// crowd is by how many rows with both columns of a pair, on average, a column is to have one
-// neighbour at the smallest λ: below it there is little to be known of its regression.
+// crowd is the number of common rows per neighbour of a column at the smallest λ.
 const crowd = 4
 
-// crowdedRatio is that of the largest λ, top, to the smallest, for a penalty that has all pairs
-// alike: 200 for few columns. With more than DenseColumns the path ends earlier, where about as many
-// pairs' gradients at the network without edges, of size gradient, come above λ as make n̄/crowd
-// neighbours of each column, n̄ the mean number of rows of a pair.
+// crowdedRatio returns the ratio of the largest λ, top, to the smallest for equal penalties: 200
+// for few columns. Above DenseColumns the path ends earlier: when the gradients of as many pairs
+// exceed λ as give each column n̄/crowd neighbours, n̄ the mean number of common rows.
 func crowdedRatio(d int, pairs float64, gradient func(j, k int) float64, top float64) float64 {
 	widest := Penalty{Kind: l1}.ratio()
 	if d <= DenseColumns {

@@ -19,8 +19,8 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// At the diagonal P_jj = 1/v_j the largest gradient of a pair is LambdaMax, but
-// for its 5 % to spare: the gradient is the closed form's, over d.
+// At P_jj = 1/v_j the largest gradient of a pair is LambdaMax without its 5 % margin; the gradient
+// is the closed form divided by d.
 func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
 	_, table := testtables.Star(t, 6, 200, 0.3)
 	standard, _ := data.Standardise(table)
@@ -36,11 +36,10 @@ func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
 	require.InDelta(t, 1.05*top, LambdaMax(standard, nil, domain.Weight{}), 1e-12)
 }
 
-// LambdaMax is, but for its 5 % to spare, the largest gradient by a pair at the best
-// model without edges, found here from gradients alone: those by η_j and P_jj are
-// affine in them there, whatever is drawn. Nothing missing, that is exact, and the
-// path has no edge above and one below; missing cells of the other column, which
-// LambdaMax leaves aside, say less than the draws' noise.
+// LambdaMax, without its 5 % margin, is the largest gradient by a pair at the best model without
+// edges, found here from gradients, which are affine in η_j and P_jj there. For complete rows it is
+// exact: the path has no edge above it and one below. LambdaMax ignores missing cells of the other
+// column, an effect below the noise of draws.
 func TestLambdaMaxOnABox(t *testing.T) {
 	const d = 6
 	for method, missing := range map[string]float64{"full": 0, "exact": 0.3} {
@@ -111,8 +110,8 @@ func TestLambdaMaxOnABox(t *testing.T) {
 	}
 }
 
-// The rate is 1/(4 λ_max(S)), S by hand with 0 for two columns that no row has both of: λ is a root of
-// det(S − λI), and above S's largest diagonal element, so that it is the largest of three.
+// The rate is 1/(4 λ_max(S)), with S by hand and 0 for two columns without common rows; λ is the
+// largest root of det(S − λI).
 func TestStableRate(t *testing.T) {
 	table := &data.Table{Names: []string{"a", "b", "c"}, N: 4, D: 3,
 		Values:   []float64{1, 2, 0, -1, 0, 0, 0, 1, 3, 0, -2, 1},
@@ -127,9 +126,9 @@ func TestStableRate(t *testing.T) {
 	require.InDelta(t, 0, (1-l)*((2.25-l)*(5-l)-0.25)-(5-l), 1e-12)
 }
 
-// Of the columns a to d, b is held constant: what is left are the pairs ac, ad and cd, of all in
-// the order ab, ac, ad, bc, bd, cd the second, third and last; ab, bc and bd have no penalty, in
-// packed P the elements 1, 5 and 6 of aa, ab, ac, ad, bb, bc, bd, cc, cd, dd.
+// b is a covariate of the columns a to d. The pairs of nodes are ac, ad and cd: second, third and
+// last in the order ab, ac, ad, bc, bd, cd. ab, bc and bd have no penalty: elements 1, 5 and 6 of
+// packed P.
 func TestPairsOfCovariates(t *testing.T) {
 	names := []string{"a", "b", "c", "d"}
 	c := newCovariates(&data.Table{Names: names, D: len(names)}, []string{"b"})

@@ -20,24 +20,24 @@ import (
 	"missingscore/trainers/gaussian/sparse"
 )
 
-// matrix is the schedule of losses that know the table by one matrix of second moments
-// (losses.OfMatrix): that is taken once, and at each λ the minimum is found by coordinate
-// descent over the pairs that may not be zero (sparse.Lasso). No row is read again.
+// matrix is the schedule of losses that depend on the table through one matrix of second moments
+// (losses.OfMatrix). It computes the matrix once and finds the minimum at each λ by coordinate
+// descent over the active pairs (sparse.Lasso).
 type matrix struct {
 	*problem
 	loss      losses.OfMatrix
-	of        *pairmoments.Moments // nil: not taken yet
-	halved    bool                 // half of them is held
+	of        *pairmoments.Moments // nil: not computed yet
+	halved    bool                 // half of them is stored
 	lasso     sparse.Lasso
 	at        *sparse.Matrix // P at the last λ. The model has it when the result is known
-	change    float64        // of P by that λ, at most
-	reached   float64        // the path's loss there
+	change    float64        // largest change of P at that λ
+	reached   float64        // path's loss there
 	once      sync.Once
 	knownRoot mat.Dense // E^½ of Moments.Known
-	chosen    []bool    // pairs that the result may have, zeros among them; nil: those of the chosen point
+	chosen    []bool    // pairs of the result, including zeros; nil: those of the chosen point
 }
 
-// take takes the moments, once.
+// take computes the moments once.
 func (m *matrix) take(ctx context.Context) (err error) {
 	if m.of != nil {
 		return nil
@@ -54,11 +54,10 @@ func (m *matrix) take(ctx context.Context) (err error) {
 	return nil
 }
 
-// scale is that of the descent's loss, ½ tr(PSP) − tr P, to the path's, tr(PSP) − 2 tr P per column.
+// scale converts the descent's loss, ½ tr(PSP) − tr P, to the path's, tr(PSP) − 2 tr P per column.
 func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
 
-// span gives the largest λ, at which with 5 % to spare the minimum has no edge, and the ratio of
-// that to the smallest.
+// span returns the largest λ, 5 % above the λ of the empty network, and its ratio to the smallest.
 func (m *matrix) span() (top, ratio float64) {
 	size := m.nullGradient()
 	if m.covariates.blocks != nil {
@@ -74,7 +73,7 @@ func (m *matrix) span() (top, ratio float64) {
 	return top, crowdedRatio(m.Table.D, m.of.Pairs, size, top*m.scale())
 }
 
-// nullGradient gives the sizes of the gradient by pairs at the minimum without edges.
+// nullGradient returns the absolute gradients by pairs at the minimum without edges.
 func (m *matrix) nullGradient() (size func(j, k int) float64) {
 	if m.covariates.free != nil {
 		s := mat.NewSymDense(m.Table.D, nil)
@@ -91,7 +90,7 @@ func (m *matrix) nullGradient() (size func(j, k int) float64) {
 	return func(j, k int) float64 { return math.Abs(m.of.Element(j, k)) * (p[j] + p[k]) }
 }
 
-// start is the minimum without any pair.
+// start returns the minimum without pairs.
 func (m *matrix) start() *sparse.Matrix {
 	p := sparse.Identity(m.Table.D)
 	for j := range p.Diagonal {
@@ -100,7 +99,7 @@ func (m *matrix) start() *sparse.Matrix {
 	return p
 }
 
-// iterate goes to the minimum at λ_k, from that at the λ before.
+// iterate finds the minimum at λ_k from that at the previous λ.
 func (m *matrix) iterate(ctx context.Context, k int) error {
 	p, before, screen := m.start(), sparse.Identity(m.Table.D), 1.0
 	if k > 0 {
@@ -154,7 +153,7 @@ func (m *matrix) point(lambda float64) Point {
 	return p
 }
 
-// release lets the moments of many columns go before the model takes a matrix of its own.
+// release frees the moments of many columns before the model allocates its matrix.
 func (m *matrix) release() {
 	if m.Table.D > DenseColumns {
 		m.of.S, m.of.Half, m.lasso = nil, nil, sparse.Lasso{}
@@ -162,7 +161,7 @@ func (m *matrix) release() {
 	}
 }
 
-// placeMean puts the model to P and the mean that comes with the moments, where one does.
+// placeMean moves the model to P and the mean of the moments, if they have one.
 func (m *matrix) placeMean(p *sparse.Matrix) {
 	if m.of.Mean != nil {
 		p.ToPacked(m.packed())
@@ -170,10 +169,10 @@ func (m *matrix) placeMean(p *sparse.Matrix) {
 	}
 }
 
-// lossAt is the path's loss.
+// lossAt returns the path's loss.
 func (m *matrix) lossAt(p *sparse.Matrix) float64 { return p.Loss(m.of.Element) / m.scale() }
 
-// settle goes to the end at the chosen λ, or without a penalty on the chosen edges.
+// settle computes the result at the chosen λ, or without a penalty on the chosen edges.
 func (m *matrix) settle(ctx context.Context, lambda float64) error {
 	f := &m.State.Refine
 	if f.Done {
@@ -201,8 +200,8 @@ func (m *matrix) settle(ctx context.Context, lambda float64) error {
 	return m.save()
 }
 
-// last is the result's P: the minimum at λ from the chosen point or, without a penalty, that on the
-// chosen edges by the moments shrunk as little as leaves one that is positive definite.
+// last returns the result's P: the minimum at λ from the chosen point or, without a penalty, the
+// minimum on the chosen edges for the least shrunk moments with a positive definite solution.
 func (m *matrix) last(ctx context.Context, lambda float64) (p *sparse.Matrix, o sparse.Outcome, definite bool, err error) {
 	f := &m.State.Refine
 	if !f.Refit {
@@ -229,7 +228,7 @@ func (m *matrix) last(ctx context.Context, lambda float64) (p *sparse.Matrix, o 
 	return p, o, false, nil
 }
 
-// joined is P of the chosen point with the pairs that the result may have, zeros among them.
+// joined returns P of the chosen point with the pairs of the result, including zeros.
 func (m *matrix) joined() *sparse.Matrix {
 	d, at := m.Table.D, m.State.Points[m.State.Refine.Index]
 	edges, from := m.chosen, at.sparse(d)
@@ -251,13 +250,13 @@ func (m *matrix) joined() *sparse.Matrix {
 	return p
 }
 
-// heldOut gives the loss of the last λ's P by moments of other rows.
+// heldOut returns the loss of the last P on moments of other rows.
 func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error) {
 	of, err := m.loss.Matrix(ctx, m.Table, rows, m.Counts, m.Engine.Config.Workers, false)
 	if err != nil {
 		return nil, err
 	}
-	element := sync.OnceValue(func() func(j, k int) float64 { // after the path's own moments
+	element := sync.OnceValue(func() func(j, k int) float64 { // after the path's moments
 		if m.covariates.blocks != nil {
 			return rewhitened(of, m.of, m.Table.Blocks).At
 		}
@@ -266,8 +265,8 @@ func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error
 	return func() float64 { return m.at.Loss(element()) / m.scale() }, nil
 }
 
-// rewhitened is S of moments as those of other rows have whitened its columns: W V⁻¹ S V⁻ᵀ W', block by
-// block, with W theirs and V its own.
+// rewhitened returns S of other rows in the whitening of the path's rows: W V⁻¹ S V⁻ᵀ W', block by
+// block, with V the whitening of the other rows.
 func rewhitened(of, by *pairmoments.Moments, blocks []data.Block) *mat.Dense {
 	change := mat.NewDense(of.D, of.D, nil)
 	for a, b := range blocks {
@@ -277,7 +276,7 @@ func rewhitened(of, by *pairmoments.Moments, blocks []data.Block) *mat.Dense {
 		}
 		var part mat.Dense // W V⁻¹ is the transpose of V⁻ᵀ W'
 		w, v := mat.NewDense(b.Width, b.Width, by.Whitening[a]), mat.NewDense(b.Width, b.Width, of.Whitening[a])
-		_ = part.Solve(v.T(), w.T()) // of a positive definite covariance
+		_ = part.Solve(v.T(), w.T()) // positive definite covariance
 		change.Slice(b.First, b.First+b.Width, b.First, b.First+b.Width).(*mat.Dense).Copy(part.T())
 	}
 	var out mat.Dense
@@ -285,22 +284,23 @@ func rewhitened(of, by *pairmoments.Moments, blocks []data.Block) *mat.Dense {
 	return &out
 }
 
-// likelihoodColumns is up to how many columns networks are judged by the likelihood itself.
+// likelihoodColumns is the largest number of columns for which networks are scored by the
+// likelihood.
 const likelihoodColumns = 300
 
-// likelihoods sets those of the networks of points that are not done, in parallel, by the
-// moments as they came, n the mean number of rows of a pair
-// (docs/theory/pairwise.md#eq-pairwise-ebic): with P̂ that of covariance selection
+// likelihoods computes the missing log-likelihoods of the networks of points in parallel from the
+// moments without shrinkage, n the mean number of common rows
+// (docs/theory/pairwise.md#eq-pairwise-ebic). With P̂ from covariance selection
 //
 //	log L = n (log det P̂ − d) / 2
 //
-// and above likelihoodColumns the pseudo-likelihood, half the sum over columns, each given its
-// neighbours with the residual variance σ_j², whose time grows with the network only
+// and above likelihoodColumns the pseudo-likelihood, with σ_j² the residual variance of a column
+// given its neighbours,
 //
 //	log L = −n Σ_j log σ_j² / 4
 //
-// each column by the moments shrunk as little as leaves a σ_j² of 1/n or more of its own
-// moment (pairmoments.Moments.Levels). NaN where there is no maximum.
+// using the moments with the least shrinkage for which σ_j² is at least 1/n of the column's moment
+// (pairmoments.Moments.Levels). It is NaN if there is no maximum.
 func (m *matrix) likelihoods(ctx context.Context, points []int) error {
 	state, by := &m.State.Refitted, m.pseudoLikelihood
 	if m.Table.D <= likelihoodColumns {
@@ -348,7 +348,7 @@ func (m *matrix) likelihood(a network.Adjacency) float64 {
 	return m.of.Pairs / 2 * (c.LogDet() - float64(d))
 }
 
-// root is E^½, taken once.
+// root returns E^½, computed once.
 func (m *matrix) root() *mat.Dense {
 	m.once.Do(func() {
 		d := m.Table.D
@@ -365,9 +365,9 @@ func (m *matrix) root() *mat.Dense {
 	return &m.knownRoot
 }
 
-// knownLikelihood is that of latent numbers with correlations R, of which cells tell the part E
-// (pairmoments.Moments.Known), as if each was measured with an error of variance I − E: of n rows
-// (docs/theory/ordinal.md#eq-known)
+// knownLikelihood returns the log-likelihood of latent numbers with correlations R of which the
+// cells determine the part E (pairmoments.Moments.Known), as if measured with an error of variance
+// I − E (docs/theory/ordinal.md#eq-known):
 //
 //	log L = −n/2 (log det Σ̃ + tr(Σ̃⁻¹R̃)),   Σ̃ = E^½ Σ̂ E^½ + I − E,   R̃ = E^½ R E^½ + I − E
 //
@@ -417,7 +417,7 @@ func (m *matrix) pseudoLikelihood(a network.Adjacency) float64 {
 	return -m.of.Pairs / 4 * sum
 }
 
-// residual is σ_j² given some columns.
+// residual returns σ_j² given other columns.
 func (m *matrix) residual(j int, others []int) (v float64, ok bool) {
 	for _, alpha := range m.of.Levels() {
 		v, ok = sparse.Residual(func(j, k int) float64 { return m.of.At(alpha, j, k) }, j, others)
@@ -428,48 +428,48 @@ func (m *matrix) residual(j int, others []int) (v float64, ok bool) {
 	return 0, false
 }
 
-// fewRows is of how many rows with both columns of a pair there is a warning.
+// fewRows is the number of common rows of a pair below which there is a warning.
 const fewRows = 10
 
-// warnings tell of pairs that few rows have, and of moments that are not sure.
+// warnings reports pairs with few common rows and uncertain moments.
 func (m *matrix) warnings() (out []string) {
 	if m.of.Unsettled {
 		other := ", or take Spec.Steps.Method pairwise"
 		if m.covariates.blocks != nil {
 			other = ""
 		}
-		out = append(out, "the iterations of stochastic EM had not settled, so correlations of the latent numbers are less sure than their rows make them: leave out columns that nearly repeat others or have a category with few cells"+other)
+		out = append(out, "stochastic EM had not converged, so latent correlations are less certain than stated; leave out columns that nearly repeat others or have a rare category"+other)
 	}
 	if m.of.Least < fewRows {
-		out = append(out, fmt.Sprintf("the pair of columns with the fewest rows together has %g: little is known of its second moment, and of what follows from it; leave out columns with few values (ReadOptions.Exclude)", m.of.Least))
+		out = append(out, fmt.Sprintf("one pair of columns has only %g rows in common, so its results are uncertain; leave out columns with few values by ReadOptions.Exclude", m.of.Least))
 	}
 	return out
 }
 
-// words say what the second moments are.
+// words describes the second moments.
 func (m *matrix) words() string {
 	what, more := "second moments of pairs of columns", "em-exact"
 	if m.of.Words != "" {
 		return m.of.Words
 	}
 	if m.Table.Cuts != nil {
-		what, more = "latent normal: polychoric correlations of ordered categories, polyserial ones with numbers, moments of pairs of these", "em-latent"
+		what, more = "latent normal: polychoric and polyserial correlations, moments of pairs of numbers", "em-latent"
 	}
-	words := fmt.Sprintf("%s, over the rows that have both: %.4g rows on average, %g at least", what, m.of.Pairs, m.of.Least)
+	words := fmt.Sprintf("%s, over rows that have both: %.4g rows on average, at least %g", what, m.of.Pairs, m.of.Least)
 	if m.of.Shrunk == 0 {
-		return words + "; they are positive semidefinite as they are"
+		return words + "; they are positive semidefinite"
 	}
 	were := "they were positive semidefinite"
 	if m.of.Lowest < 0 {
 		were = fmt.Sprintf("they were not positive semidefinite (smallest eigenvalue of the correlations %.3g)", m.of.Lowest)
 	}
-	words += fmt.Sprintf("; %s, and for the path all correlations are shrunk by %.3g %% (by %.2g at most)", were, 100*m.of.Shrunk, m.of.Moved)
+	words += fmt.Sprintf("; %s; the path shrinks all correlations by %.3g %%, at most by %.2g", were, 100*m.of.Shrunk, m.of.Moved)
 	switch f := m.State.Refine; {
 	case !f.Refit || f.Failure != "":
 	case f.Shrunk == 0:
-		words += "; sizes of edges are by the moments as they came"
+		words += "; sizes of edges use the moments without shrinkage"
 	default:
-		words += fmt.Sprintf("; sizes of edges are by correlations shrunk by %.3g %%, the least that has a positive definite precision", 100*f.Shrunk)
+		words += fmt.Sprintf("; sizes of edges use correlations shrunk by %.3g %%, the least for a positive definite precision", 100*f.Shrunk)
 	}
-	return words + "; " + more + " makes more of the same cells, and is right where missing depends on observed cells, too"
+	return words + "; " + more + " is more precise and also valid under missing at random"
 }

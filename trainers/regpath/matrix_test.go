@@ -19,7 +19,7 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// estimated is a run on a standardised table that has come to its end.
+// estimated completes a run on a standardised table.
 func estimated(t *testing.T, table *data.Table, method string, c Config) *Run {
 	t.Helper()
 	z, _ := data.Standardise(table)
@@ -30,7 +30,7 @@ func estimated(t *testing.T, table *data.Table, method string, c Config) *Run {
 	return r
 }
 
-// Without gaps the path is that of full, to the minimum.
+// For complete rows the path equals that of full.
 func TestPairwiseWithoutGapsIsFull(t *testing.T) {
 	_, table := testtables.Star(t, 12, 200, 0)
 	c := Config{Lambdas: 12, StopTol: 1e-10, Select: Selection{Kind: "none"}, PathOnly: true}
@@ -53,8 +53,8 @@ func TestPairwiseWithoutGapsIsFull(t *testing.T) {
 	require.Zero(t, pairwise.State.Points[0].Edges)
 }
 
-// −2 log L is n (d − log det P̂) of the likelihood and, for as many edges as there are pairs,
-// where the pseudo-likelihood's residual variances are 1/P_jj, half of n Σ log σ_j².
+// −2 log L is n (d − log det P̂) for the likelihood; with all pairs as edges, where the residual
+// variances are 1/P_jj, the pseudo-likelihood is half of n Σ log σ_j².
 func TestLikelihoodsByMoments(t *testing.T) {
 	_, table := testtables.Star(t, 6, 300, 0.2)
 	r := estimated(t, table, "pairwise", Config{Lambdas: 20})
@@ -79,7 +79,7 @@ func TestLikelihoodsByMoments(t *testing.T) {
 	require.InDelta(t, want, m.pseudoLikelihood(every), 1e-9)
 }
 
-// Held-out rows have moments of their own, unshrunk: the loss is written out.
+// Held-out rows have their own moments without shrinkage.
 func TestPairwiseHeldOutLoss(t *testing.T) {
 	_, table := testtables.Star(t, 4, 100, 0.3)
 	z, _ := data.Standardise(table)
@@ -100,7 +100,7 @@ func TestPairwiseHeldOutLoss(t *testing.T) {
 	require.InDelta(t, (mat.Trace(&psp)-2*mat.Trace(p))/4, loss(), 1e-12)
 }
 
-// The selections that need nothing but paths of rows choose, and those that cannot are refused.
+// Selections that need only paths of rows work; others are errors.
 func TestPairwiseSelections(t *testing.T) {
 	_, table := testtables.Star(t, 8, 200, 0.2)
 	for _, s := range []string{"ebic", "cv=3", "stars", "density=0.3", "none"} {
@@ -114,27 +114,27 @@ func TestPairwiseSelections(t *testing.T) {
 		config Config
 		want   string
 	}{
-		{Config{Penalty: Penalty{Kind: "adaptive"}}, "penalty adaptive: its pilot is made from rows, and method pairwise goes by moments of pairs of columns; take l1"},
-		{Config{Penalty: Penalty{Kind: "ridge"}}, "take l1"},
-		{Config{Penalty: Penalty{Kind: "auto"}}, "take l1"},
-		{Config{Schedule: Fixed}, "schedule fixed: method pairwise goes by moments of pairs of columns, take moments"},
-		{Config{Schedule: EM}, "take moments"},
+		{Config{Penalty: Penalty{Kind: "adaptive"}}, "penalty adaptive: its pilot needs the rows, but method pairwise uses moments of pairs; use l1"},
+		{Config{Penalty: Penalty{Kind: "ridge"}}, "use l1"},
+		{Config{Penalty: Penalty{Kind: "auto"}}, "use l1"},
+		{Config{Schedule: Fixed}, "schedule fixed: method pairwise uses moments of pairs of columns; use moments"},
+		{Config{Schedule: EM}, "use moments"},
 	} {
 		_, err := New(engine.Problem{Table: z}, engine.Config{Method: "pairwise"}, c.config, &State{})
 		require.ErrorContains(t, err, c.want)
 	}
 	_, err := New(engine.Problem{Table: z}, engine.Config{Method: "exact"}, Config{Schedule: Moments}, &State{})
-	require.ErrorContains(t, err, "schedule moments: method exact goes by the table's rows, take another schedule")
+	require.ErrorContains(t, err, "schedule moments: method exact needs the rows; use another schedule")
 }
 
-// The refit has the conditions of a minimum by the moments as they came: with V = PS,
+// The refit satisfies the conditions of a minimum for the moments without shrinkage: with V = PS,
 // V_jj = 1, and V_jk + V_kj = 0 on edges.
 func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 	_, table := testtables.Star(t, 10, 150, 0.4)
 	r := estimated(t, table, "pairwise", Config{Lambdas: 20, Tolerance: 1e-6})
 	require.Positive(t, r.matrix.of.Shrunk)
 	require.Zero(t, r.State.Refine.Shrunk)
-	require.Contains(t, r.MatrixWords(), "sizes of edges are by the moments as they came")
+	require.Contains(t, r.MatrixWords(), "sizes of edges use the moments without shrinkage")
 	of, err := losses.GaussianPairwise{}.Matrix(t.Context(), r.Table, r.rows, nil, 1, false)
 	require.NoError(t, err)
 	var v mat.Dense
@@ -154,8 +154,8 @@ func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 	require.Positive(t, edges)
 }
 
-// Where half of the moments is held, the path and the result are those of the whole, to the byte,
-// also where a column has many neighbours. The words say that it is half.
+// With half of the moments stored, path and result are identical to the byte, also with crowded
+// columns. The description says so.
 func TestHalfOfTheMoments(t *testing.T) {
 	const n, d = 200, DenseColumns + 10
 	for _, hub := range []bool{false, true} {
@@ -181,7 +181,7 @@ func TestHalfOfTheMoments(t *testing.T) {
 		whole := estimated(t, table, "pairwise", c)
 		t.Setenv(memory.Variable, "1MB")
 		half := estimated(t, table, "pairwise", c)
-		require.Equal(t, whole.MatrixWords()+"; half of their matrix was held, for the whole takes more memory than may be used", half.MatrixWords())
+		require.Equal(t, whole.MatrixWords()+"; half of their matrix was kept to save memory", half.MatrixWords())
 		require.Greater(t, whole.State.Points[7].Edges, d/2)
 		for k, p := range whole.State.Points {
 			q := half.State.Points[k]

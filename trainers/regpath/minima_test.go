@@ -16,9 +16,9 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// At each λ of a path the conditions of a minimum hold, by gradients of the engine made anew, per
-// column: 0 for η and the diagonal, −λ w sign P_jk where an edge is, within ±λ w elsewhere; by EM
-// iterations for the equation of the complete data. The largest λ leaves no edge.
+// At each λ the conditions of a minimum hold for new gradients of the engine, per column: 0 for η
+// and the diagonal, −λ w sign P_jk on edges, within ±λ w elsewhere; for the complete-data equation
+// by EM iterations. The largest λ has no edge.
 func TestPathsMeetTheConditions(t *testing.T) {
 	const d = 6
 	g, sparse := testtables.Star(t, d, 200, 0.35)
@@ -93,8 +93,7 @@ func TestPathsMeetTheConditions(t *testing.T) {
 	}
 }
 
-// The minimum is where proximal gradient steps end, and it does not depend on where
-// the iterations start: along a path, or from P = I.
+// Proximal gradient steps end at the same minimum, from the path or from P = I.
 func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
 	_, table := testtables.Star(t, 4, 100, 0.4)
 	table, _ = data.Standardise(table)

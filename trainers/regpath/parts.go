@@ -7,13 +7,13 @@ import (
 	"missingscore/internal/stream"
 )
 
-// rowPart is the rows that a path is fitted on, and those held out, each in ascending order.
+// rowPart has the fitted and the held-out rows of a path, ascending.
 type rowPart struct {
-	fit     []int // nil: all others
+	fit     []int // nil: all except the held-out rows
 	heldOut []int
 }
 
-// fitted are the rows, of all in ascending order, that the path is fitted on.
+// fitted returns the fitted rows of all, which is ascending.
 func (p rowPart) fitted(all []int) []int {
 	if p.fit != nil {
 		return p.fit
@@ -29,11 +29,11 @@ func (p rowPart) fitted(all []int) []int {
 	return rows
 }
 
-const starsSamples = 20 // as huge and pulsar
+const starsSamples = 20 // as in the R packages huge and pulsar
 
-// parts are those of a selection: the folds of "cv"; for "stars" subsamples of size 10√n, or 0.8 n
-// for n ≤ 144, as its authors recommend; for "stability" the two halves of each halving, where of
-// an odd number of rows one is in neither. A part depends on the seed and its number only.
+// parts returns the parts of a selection: folds for "cv"; for "stars" subsamples of size 10√n, or
+// 0.8 n for n ≤ 144 (its authors' advice); for "stability" both halves of each halving, which omit
+// one row of an odd number. A part depends only on the seed and its index.
 func (s Selection) parts(rows int, seed uint64) (parts []rowPart) {
 	permuted := func(k int) []int { return stream.New(seed, stream.Replicate, uint64(k)).Perm(rows) }
 	switch s.Kind {
@@ -59,7 +59,7 @@ func (s Selection) parts(rows int, seed uint64) (parts []rowPart) {
 	return parts
 }
 
-// folds are so many parts of about equal size that are held out.
+// folds returns disjoint parts of about equal size as held-out rows.
 func folds(number, rows int, seed uint64) []rowPart {
 	parts := make([]rowPart, number)
 	for k := range parts {

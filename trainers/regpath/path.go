@@ -11,22 +11,20 @@ import (
 	"missingscore/trainers/gaussian/em"
 )
 
-// walk goes along the path of a problem, from the largest λ down.
+// walk goes along the path of a problem in descending λ.
 type walk struct {
 	*problem
 	schedule schedule
 	matrix   *matrix          // the schedule, if it is one
-	passed   func() error     // called when a λ is done, if set
-	enough   func(Point) bool // whether the path may end at a point, if set
-	refitter *refitter        // nil: not made yet
+	passed   func() error     // called after each λ; may be nil
+	enough   func(Point) bool // whether the path may end at a point; may be nil
+	refitter *refitter        // nil: not created yet
 }
 
-// newWalk prepares a path on some rows of the table, nil for all; p.Model and p.Objective are set
-// here. On all of
-// R^d the mean is kept at 0: on columns standardised by their observed cells it is the
-// observed mean, which cells missing completely at random leave unbiased. On a domain
-// with a boundary, where cells are known to be missing not at random, and by estimators
-// that are right under MAR, η = Pμ is fitted along, for there the observed means are not μ.
+// newWalk prepares a path on some rows of the table, nil for all, and sets p.Model and p.Objective.
+// On all of R^d the mean is fixed at 0, the observed mean of standardised columns, which is
+// unbiased under MCAR. On a domain with a boundary, with a missingness mechanism, and for
+// estimators valid under MAR, η = Pμ is fitted.
 func newWalk(p engine.Problem, steps engine.Config, c Config, s *State, rows []int) (*walk, error) {
 	method, err := steps.Named()
 	if err != nil {
@@ -55,7 +53,7 @@ func newWalk(p engine.Problem, steps engine.Config, c Config, s *State, rows []i
 	w.takeRows(rows)
 	if c.Schedule == Moments {
 		w.matrix = &matrix{problem: w.problem, loss: e.Estimator.Loss.(losses.OfMatrix)}
-		if p.Table.D > DenseColumns && !fitsMean { // the model has no P until the result is known
+		if p.Table.D > DenseColumns && !fitsMean { // the model gets P with the result
 			m.Packed.Value = nil
 		}
 	}
@@ -65,8 +63,8 @@ func newWalk(p engine.Problem, steps engine.Config, c Config, s *State, rows []i
 	return w, nil
 }
 
-// prepare makes the walk ready with a penalty other than auto: its weights, λ and
-// schedule. Results of earlier calls are in the state.
+// prepare sets the penalty weights, λ and schedule for a penalty other than auto. It reuses results
+// in the state.
 func (w *walk) prepare(ctx context.Context, kind string) (err error) {
 	if w.matrix != nil {
 		if err := w.matrix.take(ctx); err != nil {
@@ -116,7 +114,7 @@ func (w *walk) prepare(ctx context.Context, kind string) (err error) {
 	return nil
 }
 
-// pathTo runs what is left of the first so many λ.
+// pathTo completes the first lambdas λ.
 func (w *walk) pathTo(ctx context.Context, lambdas int) error {
 	for k := len(w.State.Points); k < lambdas && !w.ended(); k++ {
 		if err := w.schedule.iterate(ctx, k); err != nil {
@@ -138,7 +136,7 @@ func (w *walk) pathTo(ctx context.Context, lambdas int) error {
 	return nil
 }
 
-// path runs what is left of the path, unless the choice makes it as it needs it.
+// path completes the path, unless the choice extends it as needed.
 func (w *walk) path(ctx context.Context) error {
 	if w.asNeeded() {
 		return nil
@@ -146,7 +144,7 @@ func (w *walk) path(ctx context.Context) error {
 	return w.pathTo(ctx, len(w.lambdas))
 }
 
-// backTo makes a point the last of the path.
+// backTo truncates the path at a point.
 func (w *walk) backTo(point int) {
 	s := w.State
 	w.setPoint(point)
@@ -155,14 +153,14 @@ func (w *walk) backTo(point int) {
 	s.Refitted.Done, s.Refitted.Likelihood = s.Refitted.Done[:point+1], s.Refitted.Likelihood[:point+1]
 }
 
-// asNeeded tells whether the choice makes the path, no further than it has to look.
+// asNeeded reports whether the choice extends the path as needed.
 func (w *walk) asNeeded() bool {
 	by := w.Config.Select.by()
 	return !w.Config.Whole && by.searches && w.Missingness == nil && (w.again || !by.tests)
 }
 
-// networksTo are the networks of the path, which is first made as far as to so many of them
-// if it is made as they are needed.
+// networksTo returns the networks of the path, after extending it to number networks if it is made
+// as needed.
 func (w *walk) networksTo(ctx context.Context, number int) (networks []int, err error) {
 	for networks = w.networks(); w.asNeeded() && (len(networks) < number || len(w.unfinished()) == len(w.State.Points)) && !w.ended(); networks = w.networks() {
 		if err := w.pathTo(ctx, len(w.State.Points)+1); err != nil {
@@ -172,17 +170,17 @@ func (w *walk) networksTo(ctx context.Context, number int) (networks []int, err 
 	return networks, nil
 }
 
-// The number of λ in a row at which the minimum may be out of reach before the path ends.
+// Number of unconverged λ in a row that end the path.
 const (
 	patience = 5
-	// judgedPatience is for a criterion on all rows that chooses a finished point, and no other: each
-	// further λ would take all iterations that it may, and none is chosen.
+	// judgedPatience is for a criterion on all rows that chooses finished points only: later λ
+	// would use all iterations without being chosen.
 	judgedPatience = 2
-	// turnsPatience is larger: turns come near the minimum all the same, and a later λ may be finished.
+	// turnsPatience is larger because EM comes near the minimum and a later λ may converge.
 	turnsPatience = 10
 )
 
-// patience is that of the run's schedule; 0: it has no end.
+// patience returns the limit of the schedule; 0: none.
 func (w *walk) patience() int {
 	by := w.Config.Select.by()
 	judged := by.judges && !by.divides && len(w.unfinished()) < len(w.State.Points)
@@ -197,15 +195,15 @@ func (w *walk) patience() int {
 	return patience
 }
 
-// stuck tells whether at the last λ the loss falls towards a P that is not positive definite. At a
-// smaller one less holds it, and no step would lead away.
+// stuck reports whether the loss at the last λ falls towards a P that is not positive definite. It
+// then also does at smaller λ.
 func (w *walk) stuck() bool {
 	n := len(w.State.Points)
 	return n > 0 && w.State.Points[n-1].Stuck
 }
 
-// gaveUp tells whether the path ends here: there is no minimum at the last λ, or it was out of
-// reach for too long.
+// gaveUp reports whether the path ends here, without a minimum at the last λ or after too many
+// unconverged λ.
 func (w *walk) gaveUp() bool {
 	if w.stuck() || w.State.Runaway && (w.Config.Schedule == EM || w.Config.Schedule == Moments) {
 		return true
@@ -219,5 +217,5 @@ func (w *walk) gaveUp() bool {
 	return most > 0
 }
 
-// ended tells whether there is no more of the path.
+// ended reports whether the path is complete.
 func (w *walk) ended() bool { return len(w.State.Points) >= len(w.lambdas) || w.gaveUp() }

@@ -14,36 +14,36 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Penalty says in which order pairs join the network (docs/theory/penalties.md). Zero values mean
-// the defaults named here.
+// Penalty determines the order in which pairs join the network (docs/theory/penalties.md). Zero
+// values mean defaults.
 type Penalty struct {
-	Kind  string  `json:"kind"`            // a name of Penalties; "auto" where it can be had, else "l1" (usualColumns)
-	Alpha float64 `json:"alpha,omitempty"` // of the ridge pilot, between 0 and 1; 0: by the likelihood of rows held out
+	Kind  string  `json:"kind"`            // a name of Penalties; default "auto" if possible, else "l1" (usualColumns)
+	Alpha float64 `json:"alpha,omitempty"` // shrinkage of the ridge pilot, between 0 and 1; 0: by likelihood and degrees of freedom
 }
 
-// The kinds of penalty.
+// Kinds of penalties.
 const (
 	l1       = "l1"       // λ Σ_{j<k} |P_jk|
 	adaptive = "adaptive" // λ Σ_{j<k} w_jk |P_jk|, w from a ridge pilot (adaptiveWeights)
-	ridge    = "ridge"    // none: pairs by their strengths in a ridge pilot; λ is a threshold
-	auto     = "auto"     // of l1 and adaptive the one whose path has the network of least EBIC
+	ridge    = "ridge"    // no penalty: pairs by their strengths in a ridge pilot; λ is a threshold
+	auto     = "auto"     // l1 or adaptive, by the least EBIC
 )
 
-// penalties are all kinds.
+// penalties lists all kinds.
 var penalties = []struct {
 	name, form string
-	pilots     bool    // it takes a ridge pilot, which has an α
-	ratio      float64 // of the largest λ to the smallest
+	pilots     bool    // uses a ridge pilot with an α
+	ratio      float64 // largest λ / smallest λ
 }{
-	{l1, "l1 (all pairs alike)", false, 200}, // the paper's ratio
-	{adaptive, "adaptive[=ALPHA] (pairs that are strong in a ridge pilot less)", true, 1000},
-	{ridge, "ridge[=ALPHA] (by the size of partial correlations in a ridge pilot)", true, 100},
-	{auto, "auto (of l1 and adaptive the one with the network of least EBIC)", false, 200},
+	{l1, "l1 (all pairs equally)", false, 200}, // the paper's ratio
+	{adaptive, "adaptive[=ALPHA] (less for strong pairs)", true, 1000},
+	{ridge, "ridge[=ALPHA] (threshold of partial correlations)", true, 100},
+	{auto, "auto (l1 or adaptive, by EBIC)", false, 200},
 }
 
 const alphaMust = "the pilot's shrinkage must be a number between 0 and 1"
 
-// Penalties are the values of Penalty.Kind.
+// Penalties returns the values of Penalty.Kind.
 func Penalties() (names []string) {
 	for _, by := range penalties {
 		names = append(names, by.name)
@@ -51,7 +51,7 @@ func Penalties() (names []string) {
 	return names
 }
 
-// PenaltyForms are what ParsePenalty reads, with a word of each.
+// PenaltyForms describes the texts that ParsePenalty accepts.
 func PenaltyForms() string {
 	var forms []string
 	for _, by := range penalties {
@@ -60,7 +60,7 @@ func PenaltyForms() string {
 	return listed(forms)
 }
 
-// ParsePenalty reads one of PenaltyForms.
+// ParsePenalty parses one of PenaltyForms.
 func ParsePenalty(text string) (p Penalty, err error) {
 	kind, value, has := strings.Cut(text, "=")
 	if p.Kind = kind; !slices.Contains(Penalties(), kind) {
@@ -74,7 +74,7 @@ func ParsePenalty(text string) (p Penalty, err error) {
 	return p, p.check()
 }
 
-// text is what ParsePenalty reads.
+// text is the inverse of ParsePenalty.
 func (p Penalty) text() string {
 	if p.Alpha == 0 {
 		return p.Kind
@@ -82,10 +82,10 @@ func (p Penalty) text() string {
 	return p.Kind + "=" + strconv.FormatFloat(p.Alpha, 'g', -1, 64)
 }
 
-// pilots tells whether it takes a ridge pilot.
+// pilots reports whether the penalty uses a ridge pilot.
 func (p Penalty) pilots() bool { return p.Kind == adaptive || p.Kind == ridge }
 
-// check refuses an unknown kind and a wrong α. The zero value is right: Config.usual fills it.
+// check returns an error for an unknown kind or α. The zero value is valid.
 func (p Penalty) check() error {
 	switch {
 	case p == Penalty{}:
@@ -93,14 +93,14 @@ func (p Penalty) check() error {
 	case !slices.Contains(Penalties(), p.Kind):
 		return setting.OneOf("penalty", p.Kind, Penalties()...)
 	case p.Alpha != 0 && !p.pilots():
-		return setting.Errorf("penalty", p.text(), "%s has no pilot whose shrinkage could be set", p.Kind)
+		return setting.Errorf("penalty", p.text(), "%s has no pilot; leave its shrinkage out", p.Kind)
 	case !(p.Alpha >= 0 && p.Alpha < 1):
 		return setting.Errorf("penalty", p.text(), alphaMust)
 	}
 	return nil
 }
 
-// ratio is that of the largest λ of a path to the smallest.
+// ratio returns the ratio of the largest to the smallest λ.
 func (p Penalty) ratio() float64 {
 	for _, by := range penalties {
 		if by.name == p.Kind {
@@ -110,11 +110,10 @@ func (p Penalty) ratio() float64 {
 	return 0
 }
 
-// usualColumns are up to how many columns auto was measured to be as good as L1 or better,
-// and takes less than twice its time.
+// usualColumns is the largest number of columns with default auto.
 const usualColumns = 100
 
-// usual is the penalty unless one is named.
+// usual returns the default penalty.
 func (c Config) usual(p engine.Problem, method estimator.Estimator) string {
 	if method.OfMatrix() || p.Table.D > usualColumns || len(c.Covariates) > 0 {
 		return l1
@@ -133,33 +132,33 @@ func (c Config) usual(p engine.Problem, method estimator.Estimator) string {
 	return c.Penalty.Kind
 }
 
-// resolvePenalty fills the settings that the penalty decides before the pilot is known, and
-// refuses a penalty that the rest does not allow.
+// resolvePenalty fills in the settings that depend on the penalty, except those of the pilot, and
+// checks the penalty against the rest.
 func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Config, error) {
 	kind, refusal := c.Penalty.Kind, ""
 	switch {
 	case kind != l1 && method.OfMatrix():
-		refusal = fmt.Sprintf("its pilot is made from rows, and method %s goes by moments of pairs of columns; take l1", method.Name)
+		refusal = fmt.Sprintf("its pilot needs the rows, but method %s uses moments of pairs; use l1", method.Name)
 	case kind == auto && p.Domain.Bounded():
-		refusal = "it compares likelihoods, whose normaliser is not known with bounds; take ridge, adaptive or l1"
+		refusal = "it compares likelihoods, which are unknown with bounds; use ridge, adaptive or l1"
 	case kind == auto && !method.Deterministic():
-		refusal = fmt.Sprintf("it compares paths, and those of method %s are of draws; name a penalty, or take em-exact or exact", method.Name)
+		refusal = fmt.Sprintf("it cannot compare the noisy paths of method %s; name a penalty, or use em-exact or exact", method.Name)
 	case kind == auto && (c.LambdaMax != 0 || c.LambdaMin != 0):
-		refusal = "each penalty has λ of its own, so that none can be given; leave Spec.Network.LambdaMax and Spec.Network.LambdaMin out, or name a penalty"
+		refusal = "each penalty has its own λ; leave Spec.Network.LambdaMax and Spec.Network.LambdaMin out, or name a penalty"
 	case kind == ridge && c.Select.Kind == byCV:
-		refusal = "its networks come without distributions that rows held out could judge; take another selection, or another penalty"
+		refusal = "its networks have no held-out loss; use another selection or penalty"
 	case kind == ridge && c.PathOnly:
-		refusal = "its path has no estimate that could be the result; it needs the refit after the path"
+		refusal = "its path needs the refit; do not switch it off"
 	case kind == ridge && c.Refit != nil && !*c.Refit:
-		refusal = "its networks have no sizes but those of a refit; leave Spec.Network.Refit=false out"
+		refusal = "the sizes of its edges need a refit; leave Spec.Network.Refit=false out"
 	case kind != l1 && p.Missingness != nil:
-		refusal = "its pilot is of cells missing at random; here take l1"
+		refusal = "its pilot needs cells missing at random; use l1"
 	}
 	if refusal != "" {
 		return c, setting.Errorf("penalty", c.Penalty.text(), "%s", refusal)
 	}
 	switch {
-	case method.OfMatrix(): // its moments tell λ
+	case method.OfMatrix(): // λ from its moments
 		return c, nil
 	case kind == l1:
 		return c.spanAlike(p)
@@ -167,7 +166,7 @@ func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Co
 		_, err := c.spanAlike(p)
 		return c, err
 	case kind == ridge:
-		c.Refit = new(true) // a threshold leaves no estimate of the pairs above it
+		c.Refit = new(true) // a threshold gives no estimates
 	}
 	if c.LambdaMax == 0 { // found after the pilot
 		return c, nil
@@ -175,12 +174,12 @@ func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Co
 	return c.span(c.Penalty.ratio(), nil)
 }
 
-// spanAlike is span for a penalty that has all pairs alike, by the table's rows.
+// spanAlike is span for a penalty with equal weights, from the table's rows.
 func (c Config) spanAlike(p engine.Problem) (Config, error) {
 	of := newCovariates(p.Table, c.Covariates)
 	top := func() float64 {
 		if p.Missingness != nil {
-			return 1.3 * lambdaMax(p, nil, of) // the score of φ is left aside there
+			return 1.3 * lambdaMax(p, nil, of) // ignores the score of φ
 		}
 		return lambdaMax(p, nil, of)
 	}
@@ -194,12 +193,11 @@ func (c Config) spanAlike(p engine.Problem) (Config, error) {
 	return c.span(ratio, top)
 }
 
-// span fills the largest λ, top() unless it is given, and the smallest, which is the largest
-// over ratio.
+// span sets the largest λ to top() unless given, and the smallest to the largest over ratio.
 func (c Config) span(ratio float64, top func() float64) (Config, error) {
 	if c.LambdaMax == 0 {
 		if c.LambdaMax = top(); c.LambdaMax == 0 {
-			return c, errors.New("no two columns vary together at all: the network is empty at every λ, and a path has no beginning; look at the table, or give Spec.Network.LambdaMax")
+			return c, errors.New("no two columns are correlated, so the network is empty at every λ; check the table, or give Spec.Network.LambdaMax")
 		}
 	}
 	setting.Default(&c.LambdaMin, c.LambdaMax/ratio)

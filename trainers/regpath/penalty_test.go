@@ -19,7 +19,7 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// The scores that choose α are the log likelihoods of the pilots less their degrees of freedom.
+// The scores of α are the log likelihoods of the pilots minus their degrees of freedom.
 func TestPilotIsChosenByLikelihood(t *testing.T) {
 	_, table := testtables.Star(t, 5, 120, 0.3)
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
@@ -40,7 +40,7 @@ func TestPilotIsChosenByLikelihood(t *testing.T) {
 	require.Equal(t, pilotAlphas[slices.Index(s.Scores, slices.Max(s.Scores))], s.Alpha)
 }
 
-// Sizes 0.2, 0.1, 0.4 with the median 0.2: weights 1/(1 + 0.1), 1/(0.5 + 0.1), 1/(2 + 0.1).
+// Sizes 0.2, 0.1, 0.4 have median 0.2: weights 1/(1 + 0.1), 1/(0.5 + 0.1), 1/(2 + 0.1).
 func TestAdaptiveWeights(t *testing.T) {
 	pilot := []float64{1, -0.2, 0.2, 4, 0.8, 1}
 	require.InDeltaSlice(t, []float64{0.1, 0.2, 0.4}, sizes(pilot, 3), 1e-15) // of correlations 0.1, −0.2, −0.4
@@ -49,8 +49,8 @@ func TestAdaptiveWeights(t *testing.T) {
 	require.Equal(t, []float64{0, 1, 1, 0, 1, 0}, adaptiveWeights([]float64{0, 0, 0}, 3))
 }
 
-// By ridge a point of the path has the pairs whose partial correlation is above λ, and the
-// result is the refit of the chosen one, by every method.
+// With ridge a point has the pairs with partial correlations above λ, and the result is the refit
+// of the chosen one, for every method.
 func TestRidgePath(t *testing.T) {
 	const d = 6
 	_, table := testtables.Star(t, d, 400, 0.3)
@@ -75,7 +75,7 @@ func TestRidgePath(t *testing.T) {
 	}
 }
 
-// Cut anywhere and taken up again, by any number of workers, the bytes are the same.
+// Interrupted runs with any number of workers give the same bytes.
 func TestPenaltiesAreTakenUpAgain(t *testing.T) {
 	_, table := testtables.Star(t, 4, 80, 0.3)
 	standard, _ := data.Standardise(table)
@@ -89,8 +89,8 @@ func TestPenaltiesAreTakenUpAgain(t *testing.T) {
 	requireResumes(t, standard, "exact", Config{Penalty: Penalty{Kind: "auto"}, Lambdas: 4})
 }
 
-// requireResumes cuts an estimate each time its state is saved for the second time, by two
-// workers, and compares with one that was not cut, by one.
+// requireResumes interrupts an estimate with two workers at every second save and compares it with
+// an uninterrupted one with one worker.
 func requireResumes(t *testing.T, table *data.Table, method string, c Config) {
 	t.Helper()
 	start := func(s *State, workers int) *Run {
@@ -129,11 +129,11 @@ func requireResumes(t *testing.T, table *data.Table, method string, c Config) {
 		require.Less(t, seen, 200)
 	}
 	require.Greater(t, seen, 1)
-	require.Equal(t, fmt.Sprintf("%+v", *whole.State), fmt.Sprintf("%+v", *s)) // NaN is not NaN
+	require.Equal(t, fmt.Sprintf("%+v", *whole.State), fmt.Sprintf("%+v", *s)) // NaN differs from itself
 	require.Equal(t, whole.Capture().Model, saved.Model)
 }
 
-// A path on some of the rows has the whole table's α, and a pilot of its own.
+// A path on some rows has the whole table's α and its own pilot.
 func TestPartsHaveTheirPilots(t *testing.T) {
 	_, table := testtables.Star(t, 4, 100, 0.3)
 	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 3, Select: Selection{Kind: "cv", Folds: 2}})
@@ -145,7 +145,7 @@ func TestPartsHaveTheirPilots(t *testing.T) {
 	require.Equal(t, r.lambdas, part.lambdas)
 }
 
-// auto takes the penalty of the least EBIC, with the result of that penalty alone.
+// auto chooses the penalty with the least EBIC and gives the result of that penalty.
 func TestAuto(t *testing.T) {
 	_, table := testtables.Star(t, 6, 300, 0.3)
 	standard, _ := data.Standardise(table)
@@ -184,8 +184,8 @@ func TestAutoTakesTheLeast(t *testing.T) {
 	}
 }
 
-// A ridge estimate's likelihood in the rows that it was fitted to is greater than in others by
-// its degrees of freedom, on average over tables.
+// The likelihood of a ridge estimate on its fitted rows exceeds that on other rows by the degrees
+// of freedom, on average over tables.
 func TestFreedom(t *testing.T) {
 	const d, n, tables = 4, 400, 4000
 	sigma := mat.NewSymDense(d, nil)
@@ -235,8 +235,8 @@ func TestFreedom(t *testing.T) {
 	}
 }
 
-// With gaps the likelihood of the observed cells is greater by fewer parameters: of a pair that half of the
-// rows have, about a third of one at α = 1/2.
+// With missing cells the degrees of freedom are fewer: about a third for a pair observed in half of
+// the rows at α = 1/2.
 func TestFreedomWithGaps(t *testing.T) {
 	const d, n, tables, missing = 4, 100, 1000, 0.3
 	var p, factor = mat.NewSymDense(d, nil), mat.Cholesky{}
@@ -265,7 +265,7 @@ func TestFreedomWithGaps(t *testing.T) {
 				for j := range d {
 					if j != i%d && rng.Float64() < missing {
 						x.Set(i, j, math.NaN())
-						x.Set(n+i, j, math.NaN()) // the others have the same gaps
+						x.Set(n+i, j, math.NaN()) // the other rows have the same missing cells
 					}
 				}
 			}

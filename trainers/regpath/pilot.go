@@ -17,29 +17,28 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// Pilot is the ridge estimate that a penalty goes by, and how its α was found.
+// Pilot is the ridge estimate of a penalty.
 type Pilot struct {
-	Scores []float64 // of pilotAlphas, as far as they were tried: log likelihood less the degrees of freedom
+	Scores []float64 // by pilotAlphas tried: log likelihood minus degrees of freedom
 	Alpha  float64
 	Packed []float64 // P, packed; nil: not fitted
 	Mean   []float64
 }
 
-// pilotAlphas are tried, from the strongest shrinkage down, each from the estimate before.
+// pilotAlphas are tried in descending order with warm starts.
 var pilotAlphas = []float64{0.8, 0.65, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02}
 
 const (
-	pilotTurns     = 200  // of an α
-	pilotTolerance = 1e-3 // of a turn's largest movement, in units of √(P_jj P_kk)
+	pilotTurns     = 200  // per α
+	pilotTolerance = 1e-3 // largest movement by an iteration, in units of √(P_jj P_kk)
 
-	adaptiveFloor = 0.1 // bounds the weights of pairs that the pilot nearly leaves out
+	adaptiveFloor = 0.1 // bounds the weights of weak pairs
 )
 
-// fitPilot fits the ridge pilot to the rows, unless that is done: by turns of the expectation step of
-// complete data and em.Ridge. α is the given one or that with the largest log likelihood of the
-// observed cells less its degrees of freedom, as Akaike does, times 1 + (d + 1)/n̄ for few rows, n̄ the mean
-// number that have both columns of a pair (docs/theory/penalties.md#eq-ridge-freedom). α is tried until
-// this falls.
+// fitPilot fits the ridge pilot by EM with em.Ridge, once. α is given or maximises the log
+// likelihood of the observed cells minus the degrees of freedom (AIC), times 1 + (d + 1)/n̄ for few
+// rows, n̄ the mean number of common rows of a pair (docs/theory/penalties.md#eq-ridge-freedom).
+// The search stops at the first decrease.
 func fitPilot(ctx context.Context, p *problem) error {
 	s := &p.State.Pilot
 	if s.Packed != nil {
@@ -79,19 +78,19 @@ func fitPilot(ctx context.Context, p *problem) error {
 	return p.save()
 }
 
-// describe says how α was found.
+// describe describes how α was chosen.
 func (s *Pilot) describe() string {
 	how := "as given"
 	if s.Scores != nil {
-		how = "by the likelihood less the degrees of freedom"
+		how = "by likelihood and degrees of freedom"
 	}
-	return fmt.Sprintf("of shrinkage α = %g (%s)", s.Alpha, how)
+	return fmt.Sprintf("with shrinkage α = %g (%s)", s.Alpha, how)
 }
 
-// pilotFit are the turns of a ridge pilot.
+// pilotFit makes the EM iterations of a ridge pilot.
 type pilotFit struct{ em.Turns }
 
-// newPilotFit starts at no correlation, with the columns' observed second moments.
+// newPilotFit starts without correlations, with the observed second moments.
 func newPilotFit(p *problem, rows []int, workers int) (f pilotFit, err error) {
 	q, d := p.Problem, p.Table.D
 	q.Domain, q.Weight = nil, domain.Weight{}
@@ -111,16 +110,15 @@ func newPilotFit(p *problem, rows []int, workers int) (f pilotFit, err error) {
 	return f, nil
 }
 
-// likelihood is the log density of the observed cells.
+// likelihood returns the log density of the observed cells.
 func (f pilotFit) likelihood() (float64, error) {
 	p := mat.DenseCopyOf(f.Model.Precision())
 	step, err := f.Engine.Moments(f.Rows, f.Model.Location.Value, p.RawMatrix().Data)
 	return step.LogLikelihood, err
 }
 
-// fit makes turns at α from where the model is until they move no more: accelerated, and
-// where that leads astray, as it may on few rows, once more without. Where there is no pilot
-// the error is numerical.
+// fit iterates at α from the current model until convergence: accelerated, and again without
+// acceleration if that fails. The error is numerical if there is no pilot.
 func (f pilotFit) fit(ctx context.Context, alpha float64) error {
 	start := [2][]float64{slices.Clone(f.Model.Location.Value), slices.Clone(f.Model.Packed.Value)}
 	err := f.turns(ctx, alpha, em.Memory)
@@ -146,13 +144,12 @@ func (f pilotFit) turns(ctx context.Context, alpha float64, memory int) error {
 	return nil
 }
 
-// freedom is how many parameters a ridge estimate P = ((1 − α) S + α diag S)⁻¹ counts for: by
-// how much its likelihood is greater in the rows that it was fitted to than in others,
+// freedom returns the degrees of freedom of a ridge estimate P = ((1 − α) S + α diag S)⁻¹, by which
+// its likelihood is greater on the fitted rows than on others:
 //
 //	½ Σ_jk a_jk (M_jk M_kj + M_jj M_kk),   M = PS,   a_jk = (1 − α) π / (π + α (1 − π)),   a_jj = 1
 //
-// with π the share of rows that have both columns of a pair: cells that are missing tell nothing,
-// and the pilot that fills them shrinks them again. It is d(d+1)/2 without shrinkage.
+// with π the share of rows with both columns of a pair. Without shrinkage it is d(d+1)/2.
 func freedom(p *mat.SymDense, alpha, both float64) (sum float64) {
 	var factor mat.Cholesky
 	var s mat.SymDense
@@ -179,17 +176,17 @@ func freedom(p *mat.SymDense, alpha, both float64) (sum float64) {
 	return sum
 }
 
-// adaptiveWeights are those of the penalty λ Σ_{j<k} w_jk |P_jk| (Zou 2006; for networks Zhou,
-// Rütimann, Xu & Bühlmann 2011), packed, from the sizes r of a pilot's partial correlations and their
-// median m,
+// adaptiveWeights returns the packed weights of the penalty λ Σ_{j<k} w_jk |P_jk| (Zou 2006; for
+// networks Zhou, Rütimann, Xu & Bühlmann 2011) from absolute partial correlations r with median m
+// (docs/theory/penalties.md#eq-adaptive):
 //
 //	w_jk = 1 / (r_jk / m + 1/10)
 //
-// (docs/theory/penalties.md#eq-adaptive); 0 on the diagonal.
+// and 0 on the diagonal.
 func adaptiveWeights(r []float64, d int) []float64 {
 	m, weights := median(r), make([]float64, d*(d+1)/2)
 	eachPair(d, func(i, j, k int) {
-		w := 1.0 // of a pilot without correlations
+		w := 1.0 // pilot without correlations
 		if m > 0 {
 			w = 1 / (r[i]/m + adaptiveFloor)
 		}
@@ -198,16 +195,15 @@ func adaptiveWeights(r []float64, d int) []float64 {
 	return weights
 }
 
-// thresholds is the schedule of the penalty "ridge": a path without fits, after which another
-// settles. Its points are the pilot with the pairs below λ at 0 (docs/theory/penalties.md#ridge).
+// thresholds is the schedule of the penalty "ridge": its points are the pilot with pairs below λ
+// set to 0 (docs/theory/penalties.md#ridge).
 type thresholds struct {
 	*problem
-	schedule           // that settles
-	sizes    []float64 // of pairs
+	schedule           // computes the result
+	sizes    []float64 // strengths of pairs
 }
 
-// iterate leaves the pilot's pairs above λ_k, shrunk by one factor where P would not be
-// positive definite.
+// iterate keeps the pilot's pairs above λ_k, shrunk by one factor if P is not positive definite.
 func (t *thresholds) iterate(ctx context.Context, k int) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -10,28 +10,26 @@ import (
 	"missingscore/trainers/gaussian/sparse"
 )
 
-// Point is the path's state at one λ. Columns are as the path saw them, so standardised if the
-// table was.
+// Point is the path at one λ, for the columns as the path saw them, usually standardised.
 type Point struct {
 	Lambda        float64
-	Packed        []float64      // P, packed as graph.PackedIndex says; nil with Sparse
-	Sparse        *sparse.Matrix // P of more than DenseColumns columns
-	Linear        []float64      // η = Pμ; nil where the mean is kept
+	Packed        []float64      // P in the order of graph.PackedIndex; nil with Sparse
+	Sparse        *sparse.Matrix // P for more than DenseColumns columns
+	Linear        []float64      // η = Pμ; nil if the mean is fixed
 	Edges         int
-	Loss          float64 // reported loss (M), mean over rows, columns and the block, without the penalty
+	Loss          float64 // reported loss (M) without the penalty, mean over rows, columns and the block
 	Change        float64 // largest change of an element of P over the block
 	EffectiveSize float64 // mean over the block; NaN without weights
-	Projections   int     // iterations at which P had to be projected to stay positive definite
+	Projections   int     // iterations that projected P to positive definite matrices
 	Iterations    int
-	Unfinished    bool // accelerated: the stopping rule was not met within the bound
-	Stuck         bool // accelerated: nor would it be with more iterations, for the loss falls towards a P that is not positive definite
+	Unfinished    bool // accelerated, em: not converged within the limit
+	Stuck         bool // accelerated: more iterations would not help, because the loss falls towards a P that is not positive definite
 }
 
-// DenseColumns is up to how many columns a point holds P whole, and not its elements that are not
-// zero alone.
+// DenseColumns is the largest number of columns for which points store P densely.
 const DenseColumns = 300
 
-// setPrecision copies P, packed, of d columns.
+// setPrecision copies a packed P of d columns.
 func (p *Point) setPrecision(packed []float64, d int) {
 	if p.Packed, p.Sparse = nil, nil; d > DenseColumns {
 		p.Sparse = sparse.FromPacked(packed, d)
@@ -40,7 +38,7 @@ func (p *Point) setPrecision(packed []float64, d int) {
 	p.Packed = slices.Clone(packed)
 }
 
-// sparse is a copy of P of d columns, without its zeros.
+// sparse returns a sparse copy of P.
 func (p Point) sparse(d int) *sparse.Matrix {
 	if p.Sparse == nil {
 		return sparse.FromPacked(p.Packed, d)
@@ -48,7 +46,7 @@ func (p Point) sparse(d int) *sparse.Matrix {
 	return p.Sparse.Clone()
 }
 
-// precision is P of d columns, packed as graph.PackedIndex says: not to be written to.
+// precision returns P in the order of graph.PackedIndex. The result must not be modified.
 func (p Point) precision(d int) []float64 {
 	if p.Sparse == nil {
 		return p.Packed
@@ -58,7 +56,7 @@ func (p Point) precision(d int) []float64 {
 	return packed
 }
 
-// mean is μ: P⁻¹η where the path fits η along, else 0; NaN where P is singular.
+// mean returns μ = P⁻¹η if η is fitted, else 0; NaN if P is singular.
 func (p Point) mean(d int) []float64 {
 	if p.Linear == nil {
 		return make([]float64, d)
@@ -66,7 +64,7 @@ func (p Point) mean(d int) []float64 {
 	return p.model(d).Mean()
 }
 
-// model is a model of its own at the point.
+// model returns a new model at the point.
 func (p Point) model(d int) *model.Gaussian {
 	m := model.NewGaussian(d, model.Natural)
 	copy(m.Packed.Value, p.precision(d))
@@ -74,7 +72,7 @@ func (p Point) model(d int) *model.Gaussian {
 	return m
 }
 
-// Element is P_jk of d columns.
+// Element returns P_jk of d columns.
 func (p Point) Element(d, j, k int) float64 {
 	if p.Sparse == nil {
 		return p.Packed[graph.PackedIndex(d, min(j, k), max(j, k))]
@@ -82,7 +80,7 @@ func (p Point) Element(d, j, k int) float64 {
 	return p.Sparse.Element(j, k)
 }
 
-// PartialCorrelation of columns j < k of d, −P_jk/√(P_jj P_kk).
+// PartialCorrelation returns −P_jk/√(P_jj P_kk) of columns j < k of d.
 func (p Point) PartialCorrelation(d, j, k int) float64 {
 	v := p.Element(d, j, k)
 	if v == 0 {
@@ -91,7 +89,7 @@ func (p Point) PartialCorrelation(d, j, k int) float64 {
 	return -v / math.Sqrt(p.Element(d, j, j)) / math.Sqrt(p.Element(d, k, k))
 }
 
-// sizes are the |partial correlations| of a packed precision of d columns, in the order of
+// sizes returns the absolute partial correlations of a packed precision, in the order of
 // network.Adjacency.
 func sizes(packed []float64, d int) (out []float64) {
 	p := Point{Packed: packed}
@@ -103,7 +101,7 @@ func sizes(packed []float64, d int) (out []float64) {
 	return out
 }
 
-// Adjacency is the network of the point, of d columns: |P_jk| above the threshold.
+// Adjacency returns the network of the point: |P_jk| above threshold.
 func (p Point) Adjacency(d int, threshold float64) network.Adjacency {
 	if p.Sparse == nil {
 		return Adjacency(p.Packed, d, threshold)
@@ -113,7 +111,7 @@ func (p Point) Adjacency(d int, threshold float64) network.Adjacency {
 	return a
 }
 
-// EachEdge visits the edges j < k of the point's network, of d columns.
+// EachEdge visits the edges j < k of the point's network.
 func (p Point) EachEdge(d int, threshold float64, visit func(j, k int)) {
 	if p.Sparse != nil {
 		for i, at := range p.Sparse.At {
@@ -132,7 +130,7 @@ func (p Point) EachEdge(d int, threshold float64, visit func(j, k int)) {
 	}
 }
 
-// Adjacency is the network of a packed precision of d columns: |P_jk| above the threshold.
+// Adjacency returns the network of a packed precision of d columns: |P_jk| above threshold.
 func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 	a := network.Adjacency{D: d, Edge: make([]bool, 0, d*(d-1)/2)}
 	for j := range d {
@@ -143,7 +141,7 @@ func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 	return a
 }
 
-// without says which elements of a packed P of d columns are of pairs that are no edge.
+// without reports the elements of a packed P whose pairs are no edges.
 func without(edges []bool, d int) []bool {
 	var held []bool
 	for j, i := 0, 0; j < d; j++ {
@@ -155,7 +153,7 @@ func without(edges []bool, d int) []bool {
 	return held
 }
 
-// count is how many are true.
+// count returns the number of true values.
 func count(done []bool) (n int) {
 	for _, d := range done {
 		if d {

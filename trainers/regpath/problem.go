@@ -15,15 +15,15 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// State is everything that changes while a network is estimated, beside the engine's part.
+// State is everything that changes during the estimate of a network, without the engine's part.
 type State struct {
-	Iteration int // proximal steps made
+	Iteration int // number of proximal steps
 	Points    []Point
-	Block     Block    // of iterations under way
+	Block     Block    // of current iterations
 	Spectral  Spectral // accelerated
 	Turns     em.State // em
-	Runaway   bool     // em: at the last λ there was no minimum
-	Pilot     Pilot    // of penalties that take one
+	Runaway   bool     // em: no minimum at the last λ
+	Pilot     Pilot    // of penalties with a pilot
 	Auto      Auto
 	Resampled Resampled
 	Refitted  Refitted // EBIC
@@ -32,7 +32,7 @@ type State struct {
 	Refine    Refine
 }
 
-// Block gathers what a Point reports.
+// Block accumulates the numbers of a Point.
 type Block struct {
 	Start       []float64
 	Size        float64
@@ -41,52 +41,52 @@ type Block struct {
 	Projections int
 }
 
-// Refine is the stage after the path: at the chosen λ the iterations go on from the path's point
-// until P stops changing.
+// Refine is the state of the stage after the path: iterations at the chosen λ from the path's point
+// until P converges.
 type Refine struct {
 	Started     bool
 	Refit       bool // without a penalty
-	Likeliest   bool // accelerated: by maximum likelihood, for score matching has no minimum without a penalty
+	Likeliest   bool // accelerated: maximum likelihood, because score matching has no minimum without a penalty
 	Index       int  // of the chosen point
 	Iterations  int
-	Parts       [][]float64 // sums over the parts of the block under way
-	Previous    []float64   // the last block's mean
-	Movement    float64     // of an element of P in 50 iterations: fixed, from block to block; else expected
-	Projections int         // within the last block; em: in all
+	Parts       [][]float64 // sums over the parts of the current block
+	Previous    []float64   // mean of the last block
+	Movement    float64     // of an element of P in 50 iterations: fixed, between blocks; else predicted
+	Projections int         // in the last block; em: total
 	Loss        float64     // mean over the last block; accelerated and em: at the end
 	Size        float64     // effective sample size, mean over the last block
-	Shrunk      float64     // moments: the share that correlations were shrunk by
-	Stuck       bool        // accelerated: no step leads down, for the loss falls towards a P that is not positive definite
+	Shrunk      float64     // moments: shrinkage of the correlations
+	Stuck       bool        // accelerated: the loss falls towards a P that is not positive definite
 	Converged   bool
 	Done        bool
-	Failure     string // why it was given up; the result is then the path's point
+	Failure     string // reason for giving up; the result is then the path's point
 }
 
 const (
 	refineBlock = 50   // iterations
-	refineParts = 5    // of a block, to see the noise of its mean
-	refineIter  = 2000 // at most
+	refineParts = 5    // parts of a block, for the variance of its mean
+	refineIter  = 2000 // default maximum
 )
 
-// problem is a network under estimation: rows, penalty, and the model, which schedules move.
+// problem is a network under estimation: rows, penalty and model.
 type problem struct {
 	*engine.Engine
-	Config Config // with every default filled in
+	Config Config // with all defaults filled in
 	State  *State
 
 	model      *model.Gaussian
 	posdef     optim.PositiveDefinite
-	rows       []int // of the table, that are fitted to
+	rows       []int // fitted rows of the table
 	lambdas    []float64
-	weights    []float64 // of packed P in the penalty; nil: all 1
-	held       []bool    // of packed P: it stays 0; nil: none
+	weights    []float64 // penalty weights of packed P; nil: all 1
+	held       []bool    // elements of packed P fixed at 0; nil: none
 	covariates covariates
 	again      bool     // see Run.Again
-	pointEdges [][]bool // of points of the path, as far as networks has looked
+	pointEdges [][]bool // edges of points, cached by networks
 	save       func() error
 }
 
-// Penalty is the one that the path was made with, and its pilot's shrinkage.
+// Penalty returns the penalty of the path, with its pilot's shrinkage.
 func (p *problem) Penalty() Penalty {
 	by := p.Config.Penalty
 	if came := p.State.Auto.Kind; came != "" {
@@ -98,8 +98,7 @@ func (p *problem) Penalty() Penalty {
 	return by
 }
 
-// takeRows sets the rows that are fitted to, nil for all, those of one pattern together, for they
-// share work.
+// takeRows sets the fitted rows, nil for all, sorted by pattern, which shares work.
 func (p *problem) takeRows(rows []int) {
 	if rows == nil {
 		rows = p.Table.AllRows()
@@ -112,8 +111,8 @@ func (p *problem) takeRows(rows []int) {
 	p.Whole.Gaps = slices.DeleteFunc(p.Whole.Gaps, func(i int) bool { return !chosen[i] })
 }
 
-// byPattern are the rows, those with the same cells observed together: first those that have
-// the first columns. Rows in this order already are given as they are.
+// byPattern sorts rows by pattern of observed cells, observed first columns first. It returns
+// sorted rows unchanged.
 func byPattern(t *data.Table, rows []int) []int {
 	groups := t.Patterns(rows)
 	slices.SortFunc(groups, func(a, b []int) int {
@@ -134,7 +133,7 @@ func byPattern(t *data.Table, rows []int) []int {
 	return rows
 }
 
-// countRepeats takes equal neighbours among the rows for one that counts as often.
+// countRepeats replaces equal neighbouring rows by one with their count.
 func (p *problem) countRepeats() {
 	t, distinct := p.Table, p.rows[:0]
 	p.Counts = make([]float64, t.N)
@@ -152,8 +151,7 @@ func (p *problem) countRepeats() {
 	p.rows = distinct
 }
 
-// total is how many rows are fitted to, repeated ones as often as they are there; with weights
-// the sum of theirs.
+// total returns the number of fitted rows with repetitions; with weights the sum of these.
 func (p *problem) total() (sum float64) {
 	if p.Counts == nil {
 		return float64(len(p.rows))
@@ -167,16 +165,16 @@ func (p *problem) total() (sum float64) {
 	return sum
 }
 
-// fitsMean tells whether η = Pμ is fitted along.
+// fitsMean reports whether η = Pμ is fitted.
 func (p *problem) fitsMean() bool { return p.model.Parameterisation() == model.Natural }
 
-// pairs of columns.
+// pairs returns the number of pairs of columns.
 func (p *problem) pairs() int { return p.Table.D * (p.Table.D - 1) / 2 }
 
-// candidates are the pairs that can be edges.
+// candidates returns the number of pairs that can be edges.
 func (p *problem) candidates() int { q := len(p.covariates.nodes); return q * (q - 1) / 2 }
 
-// packed is the model's P, as graph.PackedIndex says.
+// packed returns the model's P in the order of graph.PackedIndex.
 func (p *problem) packed() []float64 {
 	of := p.model.Packed
 	if of.Value == nil {
@@ -185,8 +183,8 @@ func (p *problem) packed() []float64 {
 	return of.Value
 }
 
-// adjacency has the edges of a point among all columns, of blocks all pairs or none; withFree says
-// whether pairs with a covariate and within a block are edges, all of them or none.
+// adjacency returns the edges of a point among all columns, all pairs of two blocks or none.
+// withFree is the value of pairs with a covariate and within a block.
 func (p *problem) adjacency(at Point, withFree bool) network.Adjacency {
 	a := at.Adjacency(p.Table.D, p.Config.Threshold)
 	if p.covariates.blocks != nil {
@@ -196,15 +194,15 @@ func (p *problem) adjacency(at Point, withFree bool) network.Adjacency {
 	return a
 }
 
-// nodeEdges are the edges of a packed P among the nodes.
+// nodeEdges returns the edges of a packed P among the nodes.
 func (p *problem) nodeEdges(packed []float64) []bool {
 	return Adjacency(p.covariates.precision(packed, p.Table.D), len(p.covariates.nodes), p.Config.Threshold).Edge
 }
 
-// edges is how many the model has among the nodes.
+// edges returns the number of edges of the model.
 func (p *problem) edges() int { return count(p.nodeEdges(p.packed())) }
 
-// setPoint puts the model to a point of the path.
+// setPoint moves the model to a point of the path.
 func (p *problem) setPoint(index int) {
 	at := p.State.Points[index]
 	if at.Sparse != nil {
@@ -222,8 +220,8 @@ func (p *problem) take(index int) {
 	f.Index, f.Size, f.Loss = index, at.EffectiveSize, at.Loss
 }
 
-// giveUp ends the stage after the path with the path's point. A path without fits has no loss: then
-// it is the estimator's at the model, mean over rows and columns.
+// giveUp makes the path's point the result of the stage after the path. Without a loss of the path
+// it computes the estimator's at the model, mean over rows and columns.
 func (p *problem) giveUp(why string) error {
 	f := &p.State.Refine
 	p.take(f.Index)
@@ -238,7 +236,7 @@ func (p *problem) giveUp(why string) error {
 	return p.save()
 }
 
-// closeBlock turns the finished block into a point. The schedule fills in loss and effective size.
+// closeBlock returns a finished block as a point; the schedule sets loss and effective size.
 func (p *problem) closeBlock(lambda float64) Point {
 	b := p.State.Block
 	at := Point{Lambda: lambda, Edges: p.edges(), Change: floats.Distance(b.Start, p.packed(), math.Inf(1)),
@@ -251,7 +249,7 @@ func (p *problem) closeBlock(lambda float64) Point {
 	return at
 }
 
-// unfinished are the λ at which the minimum was out of reach, the largest first.
+// unfinished returns the λ that did not converge, in descending order.
 func (p *problem) unfinished() (lambdas []float64) {
 	for _, at := range p.State.Points {
 		if at.Unfinished {
@@ -261,7 +259,7 @@ func (p *problem) unfinished() (lambdas []float64) {
 	return lambdas
 }
 
-// networks are the finished points whose network is not that of the finished one before.
+// networks returns the finished points whose network differs from that of the previous one.
 func (p *problem) networks() (points []int) {
 	for _, at := range p.State.Points[len(p.pointEdges):] {
 		p.pointEdges = append(p.pointEdges, p.adjacency(at, false).Edge)
@@ -276,23 +274,23 @@ func (p *problem) networks() (points []int) {
 	return points
 }
 
-// schedule is a way to go along a path.
+// schedule is an algorithm for the path.
 type schedule interface {
-	// iterate makes what is left of the iterations at λ_k.
+	// iterate completes the iterations at λ_k.
 	iterate(ctx context.Context, k int) error
-	// point is the path's at the λ that iterate has finished.
+	// point returns the point of the λ that iterate completed.
 	point(lambda float64) Point
-	// settle makes what is left of the iterations after the path. An error of divergence means
-	// that the chosen point is as far as they come.
+	// settle completes the iterations after the path. If they diverge, the result is the chosen
+	// point.
 	settle(ctx context.Context, lambda float64) error
 }
 
-// report tells of iterations at λ.
+// report reports progress at λ.
 func (p *problem) report(stage, unit string, done, of int, lambda, loss, size float64) {
 	p.Report(engine.Progress{Stage: stage, Unit: unit, Iteration: done, Total: of, Lambda: lambda, Edges: p.edges(), Loss: loss, EffectiveSize: size})
 }
 
-// tell tells of a stage that has no model to count edges of.
+// tell reports progress of a stage without a model.
 func (p *problem) tell(stage, unit string, done, of int, lambda, loss float64, edges int) {
 	p.Report(engine.Progress{Stage: stage, Unit: unit, Iteration: done, Total: of, Lambda: lambda, Edges: edges, Loss: loss, EffectiveSize: math.NaN()})
 }

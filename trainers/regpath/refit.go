@@ -16,26 +16,25 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// Refitted is what the refits along a path have told.
+// Refitted has the results of refits along a path.
 type Refitted struct {
 	Done       []bool
-	Likelihood []float64 // log density of the observed cells; NaN where it has no maximum
-	Last       []float64 // μ and P, its pairs that are not 0, of the last refit that has a maximum
+	Likelihood []float64 // log density of the observed cells; NaN without a maximum
+	Last       []float64 // μ and the non-zero elements of P of the last successful refit
 	LastPairs  [][2]int32
 }
 
 const (
 	refitTurns = 100
-	refitGain  = 0.01 // of log likelihood that is left: with less the refit ends
-	againGain  = 0.1  // in place of it (Run.Again)
+	refitGain  = 0.01 // predicted gain in log likelihood at which a refit ends
+	againGain  = 0.1  // refitGain for Run.Again
 )
 
-// AgainBatch is how many rows such an estimate works on together where draws do not depend on
-// it: a step whose rows are those of the one before goes on from how they were sorted.
+// AgainBatch is the batch size of such an estimate if draws do not depend on it.
 const AgainBatch = 4096
 
-// refitter fits networks by maximum likelihood. Its numbers of a network are μ, the diagonal of P and
-// P at the pairs.
+// refitter fits networks by maximum likelihood. The parameters of a network are μ, the diagonal of
+// P and P at the pairs.
 type refitter struct {
 	engine *engine.Engine
 	rows   []int
@@ -45,7 +44,7 @@ type refitter struct {
 	cov    []float64 // (d, d), of completed rows, at the network's pairs
 }
 
-// newRefitter takes the path's engine where that makes expectation steps.
+// newRefitter uses the path's engine if it makes expectation steps.
 func newRefitter(p *problem) (*refitter, error) {
 	square := func() []float64 { return make([]float64, p.Table.D*p.Table.D) }
 	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), factor: square(), cov: square()}
@@ -69,20 +68,20 @@ func newRefitter(p *problem) (*refitter, error) {
 	return f, nil
 }
 
-// refitOf is a refit under way.
+// refitOf is a refit in progress.
 type refitOf struct {
 	Pairs      [][2]int32
-	X          []float64 // the last solution: μ, the diagonal of P, P at the pairs
-	Count      int       // turns made
-	Movement   float64   // by how much the last turn moved an element of P, at most
-	Likelihood float64   // where it started: log density of the observed cells, summed
-	Gain, Last float64   // of log density by the turn before, and by that before it
+	X          []float64 // last solution: μ, the diagonal of P, P at the pairs
+	Count      int       // iterations
+	Movement   float64   // largest change of an element of P by the last iteration
+	Likelihood float64   // before the last iteration: log density of the observed cells, summed
+	Gain, Last float64   // of log density by the last iteration and by the one before
 }
 
-// refit fits a network by maximum likelihood of the observed cells, without a penalty, from mean
-// and precision (packed); held says which elements of it stay 0: EM iterations, accelerated by
-// Anderson's method, whose second step is covariance selection, until done says so. It is not ok where
-// the likelihood has no maximum.
+// refit fits a network by maximum likelihood of the observed cells without a penalty, from mean and
+// packed precision; held marks elements fixed at 0. It makes EM iterations with covariance
+// selection and Anderson acceleration until done returns true. ok is false if the likelihood has no
+// maximum.
 func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []bool, done func(*refitOf) bool) (s *refitOf, ok bool, err error) {
 	d := len(mean)
 	s, free := newRefit(mean, packed, held)
@@ -94,7 +93,7 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 		}
 		logDet, definite := f.put(x, s.Pairs, d)
 		if !definite {
-			if s.Count == 0 || len(turns.X) == 0 { // not even the last solution
+			if s.Count == 0 || len(turns.X) == 0 { // no solution yet
 				return s, false, nil
 			}
 			turns.Forget()
@@ -127,8 +126,8 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 	}
 }
 
-// newRefit has the numbers of a network from mean and precision, packed; free are the elements of P that
-// are not 0.
+// newRefit returns the parameters of a network from mean and packed precision; free are the
+// elements of P that are not fixed.
 func newRefit(mean, packed []float64, held []bool) (s *refitOf, free []float64) {
 	d := len(mean)
 	s, free = &refitOf{Likelihood: math.Inf(-1), Gain: math.Inf(1), X: slices.Clone(mean)}, make([]float64, len(packed))
@@ -146,7 +145,7 @@ func newRefit(mean, packed []float64, held []bool) (s *refitOf, free []float64) 
 	return s, free
 }
 
-// start puts the numbers of a network within the bounds of P.
+// start moves the parameters within the bounds of P.
 func (f *refitter) start(s *refitOf) {
 	d := (len(s.X) - len(s.Pairs)) / 2
 	f.fill(s.X, s.Pairs, d)
@@ -160,7 +159,7 @@ func (f *refitter) start(s *refitOf) {
 	}
 }
 
-// fill sets p to the numbers of a network.
+// fill sets p to the parameters of a network.
 func (f *refitter) fill(x []float64, pairs [][2]int32, d int) {
 	clear(f.p)
 	for j := range d {
@@ -172,7 +171,7 @@ func (f *refitter) fill(x []float64, pairs [][2]int32, d int) {
 	}
 }
 
-// put sets p to the numbers of a network, and factor to its Cholesky factor.
+// put sets p to the parameters of a network and factor to its Cholesky factor.
 func (f *refitter) put(x []float64, pairs [][2]int32, d int) (logDet float64, ok bool) {
 	if !engine.Finite(x...) {
 		return 0, false
@@ -188,7 +187,7 @@ func (f *refitter) put(x []float64, pairs [][2]int32, d int) (logDet float64, ok
 	return logDet, true
 }
 
-// inverse is that of p, from its factor, in the factor's place.
+// inverse overwrites factor with the inverse of p and returns it.
 func (f *refitter) inverse(d int) []float64 {
 	graph.InvertFactor(f.factor, d, d)
 	for j := range d {
@@ -199,7 +198,7 @@ func (f *refitter) inverse(d int) []float64 {
 	return f.factor
 }
 
-// packed is p in the order of graph.PackedIndex.
+// packed returns p in the order of graph.PackedIndex.
 func (f *refitter) packed(d int) (out []float64) {
 	for j := range d {
 		out = append(out, f.p[j*d+j:j*d+d]...)
@@ -207,7 +206,7 @@ func (f *refitter) packed(d int) (out []float64) {
 	return out
 }
 
-// solve sets the numbers of a network to its maximum of likelihood for the moments of completed rows
+// solve sets the parameters to the maximum likelihood for the moments of completed rows
 // (gaussian.Expectation.Elements) at x.
 func (f *refitter) solve(support *em.Support, moments, x []float64, pairs [][2]int32) (ok bool) {
 	d := (len(x) - len(pairs)) / 2
@@ -237,9 +236,8 @@ func (f *refitter) solve(support *em.Support, moments, x []float64, pairs [][2]i
 	return engine.Finite(x...)
 }
 
-// gainless says when turns to come would gain less: if each gains less than the one before by the same
-// factor they gain g²/(g' − g), g by the last turn and g' by that before. A g' of 50 times as much tells
-// nothing of what is to come.
+// gainless returns a stopping rule: the predicted remaining gain g²/(g' − g) is below least, with g
+// and g' the gains of the last two iterations. It ignores g' above 50 g.
 func gainless(least float64) func(*refitOf) bool {
 	return func(s *refitOf) bool {
 		g := s.Gain
@@ -248,7 +246,7 @@ func gainless(least float64) func(*refitOf) bool {
 	}
 }
 
-// oneRefitter is the run's refitter.
+// oneRefitter returns the run's refitter.
 func (w *walk) oneRefitter() (f *refitter, err error) {
 	if w.refitter == nil {
 		w.refitter, err = newRefitter(w.problem)
@@ -256,13 +254,13 @@ func (w *walk) oneRefitter() (f *refitter, err error) {
 	return w.refitter, err
 }
 
-// settled says when the turns of a result's refit are done.
+// settled is the stopping rule of the result's refit.
 func (p *problem) settled(s *refitOf) bool {
 	return refineBlock*s.Movement < p.Config.Tolerance || s.Count == p.Config.RefineIter
 }
 
-// refitAll refits the networks of those points that are not done, each from the last one's solution or,
-// if that is not positive definite with other pairs, from the point.
+// refitAll refits the missing networks of points, each from the last solution or, if that is not
+// positive definite with other pairs, from the point.
 func refitAll(ctx context.Context, w *walk, points []int) error {
 	if w.matrix != nil {
 		return w.matrix.likelihoods(ctx, points)
@@ -297,8 +295,8 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 	return nil
 }
 
-// start is the last solution with the pairs that are held at 0; nil where there is none, or it is not
-// positive definite.
+// start returns the last solution with held pairs at 0; nil if there is none or it is not positive
+// definite.
 func (r *Refitted) start(f *refitter, held []bool, d int) (mean, packed []float64) {
 	if r.Last == nil {
 		return nil, nil
@@ -316,8 +314,8 @@ func (r *Refitted) start(f *refitter, held []bool, d int) (mean, packed []float6
 	return x[:d], packed
 }
 
-// refitChosen makes the refit of the edges, on from the point of the stage after the path, the
-// result. It is made in one go: cut, it starts again from the point, and comes to the same.
+// refitChosen makes the refit of edges the result, starting at the current point. It is not
+// resumable: after an interruption it starts again with the same result.
 func refitChosen(ctx context.Context, w *walk, edges []bool) error {
 	f, d := &w.State.Refine, w.Table.D
 	at, number := w.State.Points[f.Index], count(w.covariates.set(slices.Clone(edges), d, false))
@@ -333,7 +331,7 @@ func refitChosen(ctx context.Context, w *walk, edges []bool) error {
 		return err
 	}
 	if !ok {
-		return w.giveUp("the refit failed, for the likelihood of this network has no maximum")
+		return w.giveUp("the refit failed: the likelihood of this network has no maximum")
 	}
 	if f.Loss, err = to.model(w.model, s, d); err != nil {
 		return err
@@ -343,7 +341,7 @@ func refitChosen(ctx context.Context, w *walk, edges []bool) error {
 	return w.save()
 }
 
-// model puts a model to the result of a refit, and gives the loss there, mean over rows and columns.
+// model moves m to the result of a refit and returns the loss there, mean over rows and columns.
 func (f *refitter) model(m *model.Gaussian, s *refitOf, d int) (loss float64, err error) {
 	f.fill(s.X, s.Pairs, d)
 	copy(m.Packed.Value, f.packed(d))

@@ -11,18 +11,18 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Resampled is what the paths on parts of the rows have told. Sums over parts are of integers or
-// in order: any number of workers gives the same bytes.
+// Resampled has the results of paths on parts of the rows. Results do not depend on the number of
+// workers.
 type Resampled struct {
 	Done   []bool
-	Losses [][]float64 // "cv": of a fold's held-out rows, one a λ
-	Counts [][]int     // at each λ, in how many parts each pair of nodes is an edge
-	Points []int       // how many λ a part's path has: it ends early where there is no minimum
-	Failed []string    // why a part has no result; "": it has one
-	Most   int         // "stability": the size that a part's network may have; its Counts are of the densest alone
+	Losses [][]float64 // "cv": held-out loss by fold and λ
+	Counts [][]int     // number of parts with each pair as an edge, by λ
+	Points []int       // length of each part's path, which may end early
+	Failed []string    // reason why a part has no result; "": it has one
+	Most   int         // "stability": maximum size of a part's network; Counts are of the densest such network
 }
 
-// newResampled is before any part is done.
+// newResampled returns the initial value.
 func newResampled(parts, lambdas, pairs int) Resampled {
 	f := Resampled{Done: make([]bool, parts), Losses: make([][]float64, parts), Counts: make([][]int, lambdas), Points: make([]int, parts), Failed: make([]string, parts)}
 	for l := range f.Counts {
@@ -31,7 +31,7 @@ func newResampled(parts, lambdas, pairs int) Resampled {
 	return f
 }
 
-// resample runs what is left of the parts, in parallel.
+// resample completes the parts in parallel.
 func resample(ctx context.Context, w *walk) error {
 	c, state := w.Config, &w.State.Resampled
 	parts := c.Select.parts(w.Table.N, w.Engine.Config.Seed)
@@ -71,7 +71,7 @@ func resample(ctx context.Context, w *walk) error {
 		return err
 	}
 	if failed, told := state.failed(c.Select.Kind); 2*failed > len(parts) {
-		return errors.New(told + "; that is too few to choose by: leave out the column, or choose by ebic")
+		return errors.New(told + "; too few are left to choose by; leave out the column, or use ebic")
 	}
 	return nil
 }
@@ -92,8 +92,7 @@ func (f *Resampled) take(k int, run *walk, heldOut []float64) {
 	}
 }
 
-// densest is the point with the most edges of those with at most so many, of several the
-// last; none where all have more.
+// densest returns the last point with the most edges, at most most; nil if all have more.
 func densest(points []Point, most int) (one []Point) {
 	for i, p := range points {
 		if p.Edges <= most && (one == nil || p.Edges >= one[0].Edges) {
@@ -103,7 +102,7 @@ func densest(points []Point, most int) (one []Point) {
 	return one
 }
 
-// failed is how many parts have no result, and says so in words, "" for none.
+// failed returns the number of parts without a result and a description, "" for none.
 func (f *Resampled) failed(kind string) (n int, told string) {
 	first := -1
 	for k, why := range f.Failed {
@@ -114,15 +113,14 @@ func (f *Resampled) failed(kind string) (n int, told string) {
 		}
 	}
 	if n > 0 {
-		told = fmt.Sprintf("%d of the %d parts of the rows that %s is by have no result; the first, number %d: %s", n, len(f.Done), kind, first+1, f.Failed[first])
+		told = fmt.Sprintf("%d of the %d samples of %s have no result; the first, number %d: %s", n, len(f.Done), kind, first+1, f.Failed[first])
 	}
 	return n, told
 }
 
-// part fits the path to some rows and rates each point on those held out by the
-// estimator's own reported loss (M) or, of losses with an expectation step, by −2 times the
-// log likelihood, mean over rows and columns. A part whose rows leave a column without variation
-// has no result.
+// part fits the path to some rows and evaluates each point on the held-out rows by the estimator's
+// reported loss (M) or, with an expectation step, by −2 log likelihood, mean over rows and columns.
+// A part with a constant column has no result.
 func part(ctx context.Context, w *walk, p rowPart) (run *walk, heldOut []float64, err error) {
 	rows := p.fitted(w.Table.AllRows())
 	var column *data.ColumnError
@@ -152,7 +150,7 @@ func part(ctx context.Context, w *walk, p rowPart) (run *walk, heldOut []float64
 		loss = func() (float64, error) { return of(), nil }
 	default:
 		loss = func() (float64, error) {
-			// Draws are those of an iteration that the path does not reach.
+			// An iteration number that the path does not use.
 			s, err := run.Gradient(run.Config.InitialIter+run.Config.Lambdas*run.Config.IterPerLambda+len(heldOut), p.heldOut, 1/float64(len(p.heldOut)*w.Table.D))
 			if run.Estimator.Loss.Needs().Moments {
 				s.Loss = -2 * s.LogLikelihood
@@ -174,8 +172,8 @@ func part(ctx context.Context, w *walk, p rowPart) (run *walk, heldOut []float64
 	return run, heldOut, err
 }
 
-// crossValidated is the mean over rows of the held-out loss at each λ that every
-// part's path has, of parts that have a result; +Inf at the others.
+// crossValidated returns the held-out loss by λ, mean over the rows of parts with a result; +Inf
+// where a part's path has ended.
 func (f *Resampled) crossValidated(folds []rowPart) []float64 {
 	scores := make([]float64, len(f.Counts))
 	rows := 0
@@ -198,9 +196,9 @@ func (f *Resampled) crossValidated(folds []rowPart) []float64 {
 	return scores
 }
 
-// instability is the D̄ of StARS (Liu, Roeder & Wasserman 2010) at each λ: the mean over so many
-// pairs of 2θ(1−θ), θ the share of parts with the edge, of those that have a result, made monotone
-// from the largest λ down. It is +Inf where a part's path has ended.
+// instability returns D̄ of StARS (Liu, Roeder & Wasserman 2010) by λ: the mean over pairs of
+// 2θ(1−θ), θ the share of parts with the edge, made monotone from the largest λ down; +Inf where a
+// part's path has ended.
 func (f *Resampled) instability(of int) []float64 {
 	failed, _ := f.failed("")
 	scores := make([]float64, len(f.Counts))

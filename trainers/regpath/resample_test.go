@@ -15,7 +15,7 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// partsOf are those of a run's selection.
+// partsOf returns the parts of a run's selection.
 func partsOf(r *Run) []rowPart { return r.Config.Select.parts(r.Table.N, r.Engine.Config.Seed) }
 
 func TestPartsOfTheRows(t *testing.T) {
@@ -46,8 +46,7 @@ func TestPartsOfTheRows(t *testing.T) {
 	}
 }
 
-// The held-out loss against −2 tr Q + ‖Q x‖² with Q from the inverse of a block of P⁻¹,
-// row by row.
+// The held-out loss equals −2 tr Q + ‖Q x‖², Q from the inverse of a block of P⁻¹, row by row.
 func TestHeldOutLossByItsFormula(t *testing.T) {
 	_, table := testtables.Star(t, 6, 90, 0.3)
 	work, _ := data.Standardise(table)
@@ -88,8 +87,8 @@ func TestHeldOutLossByItsFormula(t *testing.T) {
 	}
 }
 
-// A part whose rows leave a yes/no column without variation has no result: it is counted and told,
-// and the rest choose. Where too few are left nothing is chosen.
+// A part with a constant binary column has no result: it is counted and reported, and the rest
+// choose. With too few parts left there is an error.
 func TestPartsWithoutVariation(t *testing.T) {
 	rare := func(yes int) *data.Table {
 		_, table := testtables.Star(t, 4, 120, 0.1)
@@ -124,7 +123,7 @@ func TestPartsWithoutVariation(t *testing.T) {
 			failed, told := r.State.Resampled.failed(kind)
 			require.Equal(t, want, failed, kind)
 			if want > 0 {
-				require.Contains(t, r.Warnings(), fmt.Sprintf("%d of the %d parts of the rows that %s is by have no result; the first, number %d: column %q has no variation in its rows", want, len(partsOf(r)), kind, first+1, table.Names[3]))
+				require.Contains(t, r.Warnings(), fmt.Sprintf("%d of the %d samples of %s have no result; the first, number %d: column %q has no variation in its rows", want, len(partsOf(r)), kind, first+1, table.Names[3]))
 			} else {
 				require.Empty(t, told)
 			}
@@ -134,7 +133,7 @@ func TestPartsWithoutVariation(t *testing.T) {
 	r, err := New(engine.Problem{Table: rare(1)}, engine.Config{Method: "em-exact", Seed: 3, Workers: 2}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: Selection{Kind: "stability"}}, &State{})
 	require.NoError(t, err)
 	_, err = r.Estimate(context.Background(), func() error { return nil })
-	require.ErrorContains(t, err, "50 of the 100 parts of the rows that stability is by have no result")
+	require.ErrorContains(t, err, "50 of the 100 samples of stability have no result")
 	require.ErrorContains(t, err, "leave out the column")
 }
 
@@ -145,8 +144,8 @@ func TestInstabilityByHand(t *testing.T) {
 	require.InDeltaSlice(t, []float64{0.32, 0.48, 0.48}, f.instability(1), 1e-15, "of the pairs one is of a covariate")
 }
 
-// Of three folds one has no result: the other two, of two rows and of one, score; of three parts
-// two count for the instability, at as many λ as these have.
+// One of three folds has no result: the others, of two rows and one row, give the score; two of
+// three parts give the instability, up to their last λ.
 func TestPartsWithoutResultDoNotCount(t *testing.T) {
 	f := Resampled{Done: make([]bool, 3), Failed: []string{"", "no variation", ""}, Points: []int{2, 0, 3}, Counts: [][]int{{1}, {2}, {1}}, Losses: [][]float64{{3, 5, 1}, nil, {6, 8}}}
 	scores := f.crossValidated([]rowPart{{heldOut: []int{0, 2}}, {heldOut: []int{3}}, {heldOut: []int{1}}})

@@ -12,20 +12,20 @@ import (
 	"missingscore/internal/spelling"
 )
 
-// Selection chooses λ, or edges, from a path. Zero values mean the defaults named here.
+// Selection chooses λ or edges. Zero values mean the defaults below.
 type Selection struct {
 	Kind    string   `json:"kind"`            // a name of Selections; "ebic"
-	Density float64  `json:"density"`         // of "density": share of all pairs that are edges
-	Gamma   *float64 `json:"gamma,omitempty"` // of "ebic" and "fdr"; 0 is BIC; nil: see chooseEBIC
-	Folds   int      `json:"folds"`           // of "cv"; 5
-	Beta    float64  `json:"beta"`            // of "stars": the largest instability; 0.05
+	Density float64  `json:"density"`         // "density": share of pairs that are edges
+	Gamma   *float64 `json:"gamma,omitempty"` // "ebic" and "fdr"; 0 is BIC; nil: see chooseEBIC
+	Folds   int      `json:"folds"`           // "cv"; 5
+	Beta    float64  `json:"beta"`            // "stars": maximum instability; 0.05
 
-	FalseEdges float64 `json:"false_edges,omitempty"` // of "stability": the expected number of falsely chosen edges, at most; 1
-	Share      float64 `json:"share,omitempty"`       // of "stability": the share of half samples that an edge is in; 0.75
-	Rate       float64 `json:"rate,omitempty"`        // of "fdr": the false discovery rate; 0.1
+	FalseEdges float64 `json:"false_edges,omitempty"` // "stability": maximum expected number of false edges; 1
+	Share      float64 `json:"share,omitempty"`       // "stability": minimum share of half samples with an edge; 0.75
+	Rate       float64 `json:"rate,omitempty"`        // "fdr": false discovery rate; 0.1
 }
 
-// The kinds of selection.
+// Kinds of selections.
 const (
 	byEBIC      = "ebic"
 	byCV        = "cv"
@@ -39,12 +39,12 @@ const (
 // mostGamma is the largest DefaultGamma.
 const mostGamma = 0.25
 
-// DefaultGamma is the γ of a network of d nodes whose pairs are seen in n rows on average,
+// DefaultGamma returns γ for d nodes whose pairs are observed in n rows on average,
 //
 //	γ = log(2d²/n) / (4 log d), at least 0 and at most 0.25,
 //
-// so that an edge costs log max(n, 2d²) unless γ is at its most (benchmarks/README.md). If γ = 0.25 chooses
-// the empty network, so does the default.
+// so an edge costs log max(n, 2d²) for γ < 0.25 (benchmarks/README.md). If γ = 0.25 chooses the
+// empty network, so does the default.
 func DefaultGamma(d int, n float64) float64 {
 	nodes := float64(d)
 	return min(mostGamma, max(0, math.Log(2*nodes*nodes/n)/(4*math.Log(nodes))))
@@ -62,38 +62,38 @@ const (
 	foldsMust      = "the number of folds must be 2 or more"
 	densityMust    = "the share of edges must be a number from 0 to 1"
 	betaMust       = "the largest instability must be a number between 0 and 0.5"
-	rateMust       = "it is fdr=RATE: the share of falsely chosen edges that may be expected, above 0 and below 1"
-	falseEdgesMust = "it is stability=FALSE@SHARE: an expected number of falsely chosen edges, above 0, and the share of half samples that an edge is in, above 0.5 and at most 1; either may be left out"
+	rateMust       = "it must be fdr=RATE with a rate above 0 and below 1"
+	falseEdgesMust = "it must be stability=FALSE@SHARE: expected false edges above 0, share of half samples above 0.5 and at most 1; either may be left out"
 )
 
 // selector describes a kind of selection.
 type selector struct {
 	name     string
-	form     string                                      // on the command line, with a word of what it does
-	parse    func(s *Selection, value string) error      // the text after "=", "" without
-	check    func(s *Selection, rows int) error          // fills zero values and checks the rest
-	describe func(s Selection, bounded, law bool) string // in words
-	judges   bool                                        // it goes by the data, and so may point off the path
-	gamma    bool                                        // it uses γ of extended BIC
-	tests    bool                                        // tests of pairs choose the edges
-	searches bool                                        // it looks at networks from the sparsest on, no further than it has to
-	divides  bool                                        // it fits paths to parts of the rows
-	ownEdges bool                                        // its edges are of no point of the path, and so need a refit
+	form     string                                      // on the command line, with a description
+	parse    func(s *Selection, value string) error      // parses the text after "=", "" without
+	check    func(s *Selection, rows int) error          // fills in zero values and checks the rest
+	describe func(s Selection, bounded, law bool) string // description
+	judges   bool                                        // criterion on the data, which may prefer the end of the path
+	gamma    bool                                        // uses γ of extended BIC
+	tests    bool                                        // chooses edges by tests of pairs
+	searches bool                                        // searches from the sparsest network and extends the path as needed
+	divides  bool                                        // fits paths to parts of the rows
+	ownEdges bool                                        // edges belong to no point of the path and need a refit
 }
 
-// selectors are all kinds; the first is the default.
+// selectors lists all kinds; the first is the default.
 var selectors = []selector{
 	{name: byEBIC, form: "ebic", judges: true, gamma: true, searches: true, parse: noValue, check: checkGamma,
 		describe: func(s Selection, bounded, law bool) string {
 			switch {
 			case law:
-				return fmt.Sprintf("extended BIC with the score-matching loss in place of the likelihood, whose normaliser is not known with this missingness, γ %s", s.gammaText())
+				return fmt.Sprintf("extended BIC with the score-matching loss instead of the likelihood, which is unknown with this missingness; γ %s", s.gammaText())
 			case bounded:
-				return fmt.Sprintf("extended BIC, each network at its least score-matching loss on completed rows, in place of the likelihood, whose normaliser is not known on this support; an edge costs what a superfluous one gains; γ %s", s.gammaText())
+				return fmt.Sprintf("extended BIC with the score-matching loss of completed rows instead of the likelihood, which is unknown on this support; γ %s", s.gammaText())
 			}
-			return fmt.Sprintf("extended BIC on the observed cells, each network at its greatest likelihood, γ %s", s.gammaText())
+			return fmt.Sprintf("extended BIC at each network's maximum likelihood on the observed cells, γ %s", s.gammaText())
 		}},
-	{name: byCV, form: "cv[=FOLDS] (loss of rows held out)", judges: true, divides: true,
+	{name: byCV, form: "cv[=FOLDS] (held-out loss)", judges: true, divides: true,
 		parse: func(s *Selection, value string) (err error) {
 			if value == "" {
 				return nil
@@ -105,12 +105,12 @@ var selectors = []selector{
 		},
 		check: func(s *Selection, rows int) error {
 			if setting.Default(&s.Folds, defaultFolds); s.Folds < 2 || s.Folds > rows {
-				return setting.Errorf("select", fmt.Sprintf("cv=%d", s.Folds), "from 2 folds to one for each of the table's %d rows are possible", rows)
+				return setting.Errorf("select", fmt.Sprintf("cv=%d", s.Folds), "use at least 2 folds and at most %d, the number of rows", rows)
 			}
 			return nil
 		},
 		describe: func(s Selection, _, _ bool) string {
-			return fmt.Sprintf("cross-validation: least loss of the rows held out (of em-exact greatest likelihood), %d folds", s.Folds)
+			return fmt.Sprintf("cross-validation: least held-out loss, for em-exact greatest likelihood, %d folds", s.Folds)
 		}},
 	{name: byStars, form: "stars[=BETA] (stability under subsampling)", judges: true, divides: true,
 		parse: func(s *Selection, value string) (err error) {
@@ -126,9 +126,9 @@ var selectors = []selector{
 			return nil
 		},
 		describe: func(s Selection, _, _ bool) string {
-			return fmt.Sprintf("StARS: the densest network with an instability of at most %g over subsamples", s.Beta)
+			return fmt.Sprintf("StARS: the densest network with instability at most %g over subsamples", s.Beta)
 		}},
-	{name: byStability, form: "stability[=FALSE][@SHARE] (edges in a SHARE of half samples, so many that at most FALSE wrong ones are expected)",
+	{name: byStability, form: "stability[=FALSE][@SHARE] (stability selection, FALSE expected errors)",
 		judges: true, searches: true, divides: true, ownEdges: true, parse: parseStability,
 		check: func(s *Selection, rows int) error {
 			setting.Default(&s.FalseEdges, defaultFalseEdges)
@@ -137,14 +137,14 @@ var selectors = []selector{
 				return setting.Errorf("select", fmt.Sprintf("stability=%g@%g", s.FalseEdges, s.Share), falseEdgesMust)
 			}
 			if rows < 8 {
-				return setting.Errorf("select", byStability, "the table has %d rows, and half of them must be 4 or more", rows)
+				return setting.Errorf("select", byStability, "the table has %d rows, but stability needs at least 8", rows)
 			}
 			return nil
 		},
 		describe: func(s Selection, _, _ bool) string {
-			return fmt.Sprintf("stability: edges in a share of %g or more of the networks of %d complementary half samples, whose size is such that at most %g false ones are expected", s.Share, 2*halvings, s.FalseEdges)
+			return fmt.Sprintf("stability selection: edges in a share of at least %g of %d complementary half samples, with at most %g expected false edges", s.Share, 2*halvings, s.FalseEdges)
 		}},
-	{name: byFDR, form: "fdr[=RATE] (pairs with q ≤ RATE by Spec.Inference model or robust: about that share of the edges is false)",
+	{name: byFDR, form: "fdr[=RATE] (false discovery rate)",
 		judges: true, gamma: true, tests: true, searches: true, ownEdges: true,
 		parse: func(s *Selection, value string) (err error) {
 			if value != "" {
@@ -159,7 +159,7 @@ var selectors = []selector{
 			return checkGamma(s, rows)
 		},
 		describe: func(s Selection, _, _ bool) string {
-			return fmt.Sprintf("false discovery rate: pairs with a q value of at most %g, with few rows tested by one step from the network of extended BIC with γ %s", s.Rate, s.gammaText())
+			return fmt.Sprintf("false discovery rate: pairs with q ≤ %g; with few rows tested from the network of extended BIC with γ %s", s.Rate, s.gammaText())
 		}},
 	{name: byDensity, form: "density=F (share of edges)",
 		parse: func(s *Selection, value string) (err error) {
@@ -187,7 +187,7 @@ func noValue(_ *Selection, value string) error {
 	return nil
 }
 
-// number reads a value, which zero would leave at its default.
+// number parses a value; zero is an error because it means the default.
 func number(value, must string) (float64, error) {
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil || x == 0 {
@@ -198,15 +198,15 @@ func number(value, must string) (float64, error) {
 
 func checkGamma(s *Selection, _ int) error {
 	if s.Gamma != nil && !(*s.Gamma >= 0 && *s.Gamma <= 1) {
-		return setting.Errorf("gamma", *s.Gamma, "γ of the extended BIC is a number from 0, which is BIC, to 1")
+		return setting.Errorf("gamma", *s.Gamma, "γ of the extended BIC must be from 0 to 1; 0 is BIC")
 	}
 	return nil
 }
 
-// gammaText is "= 0.1", or how γ is found where it is not yet.
+// gammaText is "= 0.1", or the rule if γ is not set.
 func (s Selection) gammaText() string {
 	if s.Gamma == nil {
-		return "by the numbers of rows and columns"
+		return "by numbers of rows and columns"
 	}
 	return fmt.Sprintf("= %.3g", *s.Gamma)
 }
@@ -225,7 +225,7 @@ func parseStability(s *Selection, value string) (err error) {
 	return nil
 }
 
-// by is the selector of a kind; the zero selector, whose name is "", if there is none.
+// by returns the selector of a kind; a zero selector if there is none.
 func (s Selection) by() selector {
 	if i := slices.IndexFunc(selectors, func(by selector) bool { return by.name == s.Kind }); i >= 0 {
 		return selectors[i]
@@ -233,7 +233,7 @@ func (s Selection) by() selector {
 	return selector{}
 }
 
-// names of those selectors for which of holds.
+// names returns the names of the selectors for which of holds.
 func names(of func(selector) bool) (names []string) {
 	for _, by := range selectors {
 		if of(by) {
@@ -243,13 +243,13 @@ func names(of func(selector) bool) (names []string) {
 	return names
 }
 
-// Selections are the values of Selection.Kind.
+// Selections returns the values of Selection.Kind.
 func Selections() []string { return names(func(selector) bool { return true }) }
 
-// GammaSelections are the kinds that use γ.
+// GammaSelections returns the kinds that use γ.
 func GammaSelections() []string { return names(func(by selector) bool { return by.gamma }) }
 
-// SelectionForms are what ParseSelection reads, with a word of each.
+// SelectionForms describes the texts that ParseSelection accepts.
 func SelectionForms() string {
 	var forms []string
 	for _, by := range selectors {
@@ -258,13 +258,13 @@ func SelectionForms() string {
 	return listed(forms)
 }
 
-// listed is "a, b or c".
+// listed joins forms as "a, b or c".
 func listed(forms []string) string {
 	last := len(forms) - 1
 	return strings.Join(forms[:last], ", ") + " or " + forms[last]
 }
 
-// ParseSelection reads one of SelectionForms, and fills defaults.
+// ParseSelection parses one of SelectionForms and fills in defaults.
 func ParseSelection(text string) (Selection, error) {
 	kind, value, has := strings.Cut(text, "=")
 	s := Selection{Kind: kind}
@@ -277,7 +277,7 @@ func ParseSelection(text string) (Selection, error) {
 	return s.Resolve(math.MaxInt)
 }
 
-// Resolve fills zero values for a table of so many rows and checks the rest.
+// Resolve fills in zero values for a table with the given number of rows and checks the rest.
 func (s Selection) Resolve(rows int) (Selection, error) {
 	setting.Default(&s.Kind, selectors[0].name)
 	by := s.by()
@@ -288,20 +288,19 @@ func (s Selection) Resolve(rows int) (Selection, error) {
 	return s, err
 }
 
-// Judges tells whether a criterion on the data chooses, which may point off the path.
+// Judges reports whether a criterion on the data chooses, which may prefer the end of the path.
 func (s Selection) Judges() bool { return s.by().judges }
 
-// UsesGamma tells whether it uses γ.
+// UsesGamma reports whether the selection uses γ.
 func (s Selection) UsesGamma() bool { return s.by().gamma }
 
-// ByTests tells whether tests of pairs choose the edges.
+// ByTests reports whether tests of pairs choose the edges.
 func (s Selection) ByTests() bool { return s.by().tests }
 
-// Resamples tells whether it divides the rows.
+// Resamples reports whether the selection fits parts of the rows.
 func (s Selection) Resamples() bool { return s.by().divides }
 
-// Describe says in words how it chooses, of columns with a bounded domain or of cells that are
-// missing by a known law.
+// Describe describes the selection; bounded reports a domain, law a missingness mechanism.
 func (s Selection) Describe(bounded, law bool) string {
 	if by := s.by(); by.name != "" {
 		return by.describe(s, bounded, law)

@@ -16,7 +16,7 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// The text after --select is resolved already, or is refused.
+// A text after --select is either resolved or an error.
 func FuzzParseSelection(f *testing.F) {
 	fuzztest.Reader[Selection]{
 		Read: ParseSelection,
@@ -35,7 +35,7 @@ func FuzzParseSelection(f *testing.F) {
 	}.Fuzz(f)
 }
 
-// The text after --penalty is one, and comes again as it is written, or is refused.
+// A text after --penalty either round-trips or is an error.
 func FuzzParsePenalty(f *testing.F) {
 	fuzztest.Reader[Penalty]{
 		Read:    ParsePenalty,
@@ -46,7 +46,7 @@ func FuzzParsePenalty(f *testing.F) {
 	}.Fuzz(f)
 }
 
-// Auto is the penalty unless one is named, where it can be had.
+// auto is the default penalty if possible.
 func TestTheUsualPenalty(t *testing.T) {
 	_, table := testtables.Star(t, 4, 50, 0.3)
 	_, wide := testtables.Star(t, usualColumns+1, 20, 0.1)
@@ -78,7 +78,7 @@ func TestTheUsualPenalty(t *testing.T) {
 	}
 }
 
-// Each refusal names the setting and its value, and says why.
+// Each error names the setting, its value and the reason.
 func TestRefusals(t *testing.T) {
 	_, table := testtables.Star(t, 4, 50, 0.3)
 	_, few := testtables.Star(t, 4, 7, 0)
@@ -93,9 +93,9 @@ func TestRefusals(t *testing.T) {
 		{"var", Config{Schedule: Accelerated}, "schedule accelerated: the gradients of method var are noisy"},
 		{"em-exact", Config{Schedule: Accelerated}, "schedule accelerated: method em-exact solves an equation"},
 		{"exact", Config{Schedule: EM}, "schedule em: the loss of method exact has no expectation step"},
-		{"exact", Config{Schedule: Moments}, "schedule moments: method exact goes by the table's rows, take another schedule"},
-		{"exact", Config{InitialIter: 3}, "initial_iter 3, iter_per_lambda 0 are of the fixed"},
-		{"iw", Config{StopTol: 0.1}, "max_iter 0, stop_tol 0.1 are of the other schedules"},
+		{"exact", Config{Schedule: Moments}, "schedule moments: method exact needs the rows; use another schedule"},
+		{"exact", Config{InitialIter: 3}, "initial_iter 3 and iter_per_lambda 0 are for the fixed"},
+		{"iw", Config{StopTol: 0.1}, "max_iter 0 and stop_tol 0.1 are for other schedules"},
 		{"exact", Config{MaxIter: -3}, "max_iter -3: it must be positive"},
 		{"exact", Config{StopTol: -0.5}, "stop_tol -0.5"},
 		{"var", Config{InitialIter: -2}, "initial_iter -2"},
@@ -113,18 +113,18 @@ func TestRefusals(t *testing.T) {
 		{"exact", Config{Select: Selection{Kind: "stars", Beta: 0.5}}, "select stars=0.5"},
 		{"exact", Config{Select: Selection{Kind: "density", Density: 1.5}}, "select density=1.5"},
 		{"em-exact", Config{Select: own("stability"), Refit: new(false)}, "leave Spec.Network.Refit=false out"},
-		{"em-exact", Config{Select: own("stability"), PathOnly: true}, "select stability: its edges are of no point of the path, and the path's points are all"},
-		{"em-exact", Config{Select: own("fdr"), Refit: new(false)}, "select fdr: its edges are of no point of the path"},
-		{"exact", Config{Penalty: by(auto), LambdaMin: 0.1}, "penalty auto: each penalty has λ of its own"},
-		{"iw", Config{Penalty: by(auto)}, "penalty auto: it compares paths, and those of method iw are of draws"},
-		{"exact", Config{Penalty: by(ridge), Select: own("cv")}, "penalty ridge: its networks come without distributions"},
-		{"exact", Config{Penalty: Penalty{Kind: ridge, Alpha: 0.5}, PathOnly: true}, "penalty ridge=0.5: its path has no estimate"},
-		{"exact", Config{Penalty: by(ridge), Refit: new(false)}, "penalty ridge: its networks have no sizes"},
+		{"em-exact", Config{Select: own("stability"), PathOnly: true}, "select stability: its edges belong to no point of the path"},
+		{"em-exact", Config{Select: own("fdr"), Refit: new(false)}, "select fdr: the sizes of its edges need a refit"},
+		{"exact", Config{Penalty: by(auto), LambdaMin: 0.1}, "penalty auto: each penalty has its own λ"},
+		{"iw", Config{Penalty: by(auto)}, "penalty auto: it cannot compare the noisy paths of method iw;"},
+		{"exact", Config{Penalty: by(ridge), Select: own("cv")}, "penalty ridge: its networks have no held-out loss"},
+		{"exact", Config{Penalty: Penalty{Kind: ridge, Alpha: 0.5}, PathOnly: true}, "penalty ridge=0.5: its path needs the refit"},
+		{"exact", Config{Penalty: by(ridge), Refit: new(false)}, "penalty ridge: the sizes of its edges need a refit"},
 		{"exact", Config{Penalty: by("l2")}, "penalty l2: it is one of l1, adaptive, ridge, auto"},
 		{"exact", Config{Penalty: Penalty{Kind: ridge, Alpha: 1.5}}, "penalty ridge=1.5: the pilot's shrinkage"},
-		{"exact", Config{Penalty: by(adaptive), LambdaMax: 1, LambdaMin: 2}, "the largest λ must be at least the smallest"},
-		{"pairwise", Config{Penalty: by(ridge)}, "penalty ridge: its pilot is made from rows, and method pairwise goes by moments of pairs of columns; take l1"},
-		{"pairwise", Config{Schedule: Fixed}, "schedule fixed: method pairwise goes by moments of pairs of columns, take moments"},
+		{"exact", Config{Penalty: by(adaptive), LambdaMax: 1, LambdaMin: 2}, "the largest at least the smallest"},
+		{"pairwise", Config{Penalty: by(ridge)}, "penalty ridge: its pilot needs the rows, but method pairwise uses moments of pairs; use l1"},
+		{"pairwise", Config{Schedule: Fixed}, "schedule fixed: method pairwise uses moments of pairs of columns; use moments"},
 	} {
 		_, err := New(engine.Problem{Table: table}, engine.Config{Method: c.method}, c.config, &State{})
 		require.ErrorContains(t, err, c.want)
@@ -133,9 +133,9 @@ func TestRefusals(t *testing.T) {
 	}
 	box := &domain.Domain{Lower: slices.Repeat([]float64{-9}, 4), Upper: slices.Repeat([]float64{9}, 4)}
 	_, err := New(engine.Problem{Table: table, Domain: box}, engine.Config{Method: "exact"}, Config{Penalty: by(auto)}, &State{})
-	require.ErrorContains(t, err, "penalty auto: it compares likelihoods, whose normaliser is not known with bounds")
+	require.ErrorContains(t, err, "penalty auto: it compares likelihoods, which are unknown with bounds")
 	_, err = New(engine.Problem{Table: few}, engine.Config{Method: "em-exact"}, Config{Select: own("stability")}, &State{})
-	require.ErrorContains(t, err, "half of them must be 4")
+	require.ErrorContains(t, err, "stability needs at least 8")
 	one, err := table.Select(table.Names[:1])
 	require.NoError(t, err)
 	_, err = New(engine.Problem{Table: one}, engine.Config{Method: "exact"}, Config{}, &State{})

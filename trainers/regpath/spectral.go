@@ -16,39 +16,36 @@ import (
 //
 //	θ⁺ = prox(θ − tM⁻¹∇ℓ),   M = 1 on the diagonal of P and on η, 2 off the diagonal
 //
-// (the metric of symmetric matrices) whose t is a Barzilai–Borwein step, long and
-// short by turns, halved until P is positive definite and
+// where t alternates between the long and the short Barzilai–Borwein step and is halved until P is
+// positive definite and
 //
 //	F(θ⁺) ≤ max(the last F's) − 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M,   F = ℓ + λ Σ_{j<k} w_jk |P_jk|
 //
-// (SpaRSA, Wright, Nowak & Figueiredo 2009; for losses that are not convex, as the
-// marginal one, Gong et al. 2013: every limit point is stationary). An accepted
-// trial's gradient is the next step's: mostly one gradient an iteration. Where no step
-// leads down among the positive definite matrices F falls towards one that is not
-// (docs/theory/path.md#stuck), and the iterations end.
+// (SpaRSA, Wright, Nowak & Figueiredo 2009; for losses that are not convex Gong et al. 2013: every
+// limit point is stationary). An accepted trial's gradient is reused by the next step. Iterations
+// end if F falls only towards a P that is not positive definite (docs/theory/path.md#stuck).
 type Spectral struct {
-	Gradient []float64 // ∇ℓ at the present θ; nil: not known
-	Loss     float64   // ℓ there
-	Recent   []float64 // the last F's at this λ
-	Step     float64   // t to try next
-	Long     bool      // which of the two steps comes next
-	Still    bool      // the last step moved θ by rounding only, so that Step tells nothing of the curvature
-	Stuck    bool      // at this λ no step leads down: F falls towards a P that is not positive definite
+	Gradient []float64 // ∇ℓ at the current θ; nil: unknown
+	Loss     float64   // ℓ at the current θ
+	Recent   []float64 // last values of F at this λ
+	Step     float64   // next t to try
+	Long     bool      // use the long step next
+	Still    bool      // the last step moved θ by rounding only, so Step has no curvature information
+	Stuck    bool      // at this λ F falls towards a P that is not positive definite
 }
 
 const (
 	spectralMemory   = 5
 	spectralDecrease = 1e-4
 	spectralNoise    = 1e-10 // of θ: a shorter movement is rounding
-	spectralShortest = 1e-4  // of the proximal gradient step: a shorter one means that P runs into its bound
+	spectralShortest = 1e-4  // of the proximal gradient step: a shorter one means that P reaches its bound
 )
 
-// accelerated is the schedule of spectral steps. Its vector θ is (η, P), or P alone where the mean is
-// kept.
+// accelerated is the schedule of spectral steps. θ is (η, P), or P alone if the mean is fixed.
 type accelerated struct {
 	*problem
-	memory    [][]float64 // the parameters' own
-	grads     []int       // their places among the gradients
+	memory    [][]float64 // memory of the parameters
+	grads     []int       // indices of the parameters' gradients
 	inverse   []float64   // M⁻¹
 	penalised []float64   // w; 0: without a penalty
 }
@@ -72,7 +69,7 @@ func newAccelerated(p *problem) *accelerated {
 	return a
 }
 
-// get is a copy of θ.
+// get returns a copy of θ.
 func (a *accelerated) get() []float64 { return slices.Concat(a.memory...) }
 
 func (a *accelerated) set(theta []float64) {
@@ -82,7 +79,7 @@ func (a *accelerated) set(theta []float64) {
 	}
 }
 
-// penalty is Σ w |θ|.
+// penalty returns Σ w |θ|.
 func (a *accelerated) penalty(theta []float64) (sum float64) {
 	for i, v := range theta {
 		sum += a.penalised[i] * math.Abs(v)
@@ -90,7 +87,7 @@ func (a *accelerated) penalty(theta []float64) (sum float64) {
 	return sum
 }
 
-// step is prox(θ − tM⁻¹g); plain takes M = 1, as optim.Proximal does.
+// step returns prox(θ − tM⁻¹g); plain uses M = 1, as optim.Proximal.
 func (a *accelerated) step(theta, g []float64, t, lambda float64, plain bool) []float64 {
 	to := make([]float64, len(theta))
 	for i, v := range theta {
@@ -106,7 +103,7 @@ func (a *accelerated) step(theta, g []float64, t, lambda float64, plain bool) []
 	return to
 }
 
-// evaluate computes loss and gradient at the present θ, whose elements that are held have none.
+// evaluate returns loss and gradient at the current θ, 0 for held elements.
 func (a *accelerated) evaluate() (loss float64, g []float64, err error) {
 	s, err := a.Gradient(a.State.Iteration, a.rows, 1/(a.total()*float64(a.Table.D)))
 	if err != nil {
@@ -123,7 +120,7 @@ func (a *accelerated) evaluate() (loss float64, g []float64, err error) {
 	return s.Loss, g, nil
 }
 
-// iterate goes to the minimum at λ_k, or as far as MaxIter iterations lead.
+// iterate finds the minimum at λ_k, with at most MaxIter iterations.
 func (a *accelerated) iterate(ctx context.Context, k int) error {
 	lambda := a.lambdas[k]
 	if err := a.open(lambda); err != nil {
@@ -146,7 +143,7 @@ func (a *accelerated) point(lambda float64) Point {
 	return p
 }
 
-// open prepares the iterations at λ: it does nothing when they are under way.
+// open prepares the iterations at λ, if they have not started.
 func (a *accelerated) open(lambda float64) error {
 	if a.State.Block.Start != nil {
 		return nil
@@ -172,22 +169,21 @@ func (a *accelerated) open(lambda float64) error {
 
 func (a *accelerated) plainStep() float64 { return a.Config.Rate * float64(a.Table.D) }
 
-// movement is how far refineBlock proximal gradient steps would move an element of θ if all were as
-// the next: zero where the conditions of a minimum hold.
+// movement returns the largest change of an element of θ by refineBlock proximal gradient steps if
+// all equal the next one; 0 at a minimum.
 func (a *accelerated) movement(lambda float64) float64 {
 	theta := a.get()
 	return refineBlock * floats.Distance(theta, a.step(theta, a.State.Spectral.Gradient, a.plainStep(), lambda, true), math.Inf(1))
 }
 
-// stands tells whether the iterations at λ have come to an end of their own.
+// stands reports whether the iterations at λ have converged or are stuck.
 func (a *accelerated) stands(lambda, tolerance float64) bool {
 	return !a.State.Spectral.Stuck && a.movement(lambda) < tolerance
 }
 
-// accelerate makes one iteration at λ, after open. When ctx is done it returns ctx's error, with the
-// state between two iterations. Where no step leads down it takes one of length plainStep: at a
-// minimum rounding keeps F from falling, and that step hardly moves P. If that one leaves the
-// positive definite matrices, the iterations end at θ: F falls towards a matrix that is not.
+// accelerate makes one iteration at λ after open. If ctx is done it returns ctx's error between two
+// iterations. If no step lowers F it takes one of length plainStep, which at a minimum hardly moves
+// P. If that step leaves the positive definite matrices, the iterations end at θ.
 func (a *accelerated) accelerate(ctx context.Context, lambda float64) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -227,20 +223,20 @@ func (a *accelerated) accelerate(ctx context.Context, lambda float64) error {
 	return nil
 }
 
-// trial is where a step of length t leads to.
+// trial is the point of a step of length t.
 type trial struct {
 	t        float64
 	theta    []float64
-	loss     float64   // ℓ there
-	gradient []float64 // ∇ℓ there
-	value    float64   // F there
+	loss     float64   // ℓ
+	gradient []float64 // ∇ℓ
+	value    float64   // F
 
 	dd, dg, gg float64 // ‖Δθ‖²_M, ⟨Δθ, Δ∇ℓ⟩, ‖Δ∇ℓ‖² in the dual of M
 	size       float64 // ‖θ‖²_M
 }
 
-// trial puts the model where a step of length t from θ leads. It is not ok where P is not positive
-// definite, or the loss or its gradient not finite. After an error the model is at θ.
+// trial moves the model by a step of length t from θ. ok is false if P is not positive definite or
+// the loss or its gradient not finite. After an error the model is at θ.
 func (a *accelerated) trial(theta []float64, t, lambda float64) (to trial, ok bool, err error) {
 	before := a.State.Spectral.Gradient
 	to = trial{t: t, theta: a.step(theta, before, t, lambda, false)}
@@ -266,7 +262,7 @@ func (a *accelerated) trial(theta []float64, t, lambda float64) (to trial, ok bo
 	return to, true, nil
 }
 
-// accept makes a trial the state, and chooses the length of the next step.
+// accept moves to a trial and chooses the next step length.
 func (a *accelerated) accept(to trial) {
 	s := &a.State.Spectral
 	s.Recent = append(s.Recent, to.value)
@@ -275,7 +271,7 @@ func (a *accelerated) accept(to trial) {
 	}
 	s.Loss, s.Gradient = to.loss, to.gradient
 	switch {
-	case to.dg <= 0: // no curvature to go by
+	case to.dg <= 0: // no positive curvature
 		s.Step = 2 * to.t
 	case s.Long:
 		s.Step = to.dd / to.dg
@@ -287,7 +283,7 @@ func (a *accelerated) accept(to trial) {
 	a.State.Iteration++
 }
 
-// settle goes on until proximal gradient steps would hardly move P.
+// settle iterates until proximal gradient steps hardly move P.
 func (a *accelerated) settle(ctx context.Context, lambda float64) error {
 	for f := &a.State.Refine; !f.Done; {
 		if err := a.open(lambda); err != nil {

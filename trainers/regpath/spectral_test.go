@@ -14,7 +14,7 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// estimate runs a path to its end.
+// estimate completes a path.
 func estimate(t *testing.T, p engine.Problem, steps engine.Config, c Config) (r *Run, scores []float64) {
 	t.Helper()
 	r, err := New(p, steps, c, &State{})
@@ -24,15 +24,15 @@ func estimate(t *testing.T, p engine.Problem, steps engine.Config, c Config) (r 
 	return r, scores
 }
 
-// whole runs the whole path, and nothing after it.
+// whole completes the whole path without refinement.
 func whole(t *testing.T, r *Run) {
 	t.Helper()
 	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
 	require.NoError(t, r.pathTo(t.Context(), len(r.lambdas)))
 }
 
-// A λ whose minimum is not reached is told and never chosen; five in a row end the path, and two
-// one of which EBIC chooses, with the choice that it has of the longer one.
+// A λ that did not converge causes a warning and is not chosen; five in a row end the path, or two
+// if EBIC chooses, with the same choice.
 func TestAcceleratedPathGivesUp(t *testing.T) {
 	_, table := testtables.Star(t, 6, 200, 0.4)
 	table, _ = data.Standardise(table)
@@ -45,7 +45,7 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 		require.True(t, p.Unfinished)
 	}
 	require.False(t, r.State.Points[r.State.Refine.Index].Unfinished)
-	require.Contains(t, r.Warnings()[0], "2 iterations did not reach the minimum, and they are not chosen: raise Spec.Network.Iterations")
+	require.Contains(t, r.Warnings()[0], "2 iterations did not converge, and none of them is chosen; raise Spec.Network.Iterations")
 	require.Contains(t, r.Warnings()[1], "the path ends at λ")
 	judged, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Penalty: Penalty{Kind: "l1"}, MaxIter: 2, StopTol: 1e-9, Select: Selection{Kind: "ebic"}})
 	require.Equal(t, judgedPatience, judged.patience())
@@ -57,7 +57,7 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 	}
 	require.False(t, judged.State.Points[judged.State.Refine.Index].Unfinished)
 
-	// The number of iterations can be raised, and one unfinished λ does not end the path.
+	// A larger maximum of iterations helps, and one unfinished λ does not end the path.
 	r.State.Points[0].Unfinished = true
 	require.False(t, (&walk{problem: &problem{Config: r.Config, State: &State{Points: r.State.Points[:1]}}}).gaveUp())
 	more, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, Config{Iterations: 2500, StopTol: 1e-6, Select: Selection{Kind: "none"}})
@@ -70,10 +70,9 @@ func TestAcceleratedPathGivesUp(t *testing.T) {
 	require.Equal(t, 25, noisy.Config.IterPerLambda)
 }
 
-// With few rows and half of the cells missing the loss has no minimum from some λ down. The path
-// ends at the first of these, at the precision that it has come to, and says why: it
-// does not go back to a sparse network. A smaller bound on its eigenvalues is
-// run into as well, with a smaller F.
+// With few rows and half of the cells missing the loss has no minimum below some λ. The path ends
+// at the first of these with a warning and does not return to a sparse network. A smaller
+// eigenvalue bound is also reached, with a smaller F.
 func TestAcceleratedPathEndsWhereThereIsNoMinimum(t *testing.T) {
 	const d = 12
 	_, table := testtables.Star(t, d, 40, 0.5)
@@ -90,7 +89,7 @@ func TestAcceleratedPathEndsWhereThereIsNoMinimum(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, last.Edges, r.State.Points[n-2].Edges)
 		require.Equal(t, n-2, r.State.Refine.Index)
-		require.Contains(t, r.Warnings()[0], fmt.Sprintf("number %d of 40: there the loss falls towards a precision that is not positive definite", n))
+		require.Contains(t, r.Warnings()[0], fmt.Sprintf("number %d of 40: the loss has no positive definite minimum", n))
 
 		var e mat.EigenSym
 		require.True(t, e.Factorize(graph.Unpack(d, last.Packed), false))
@@ -102,7 +101,7 @@ func TestAcceleratedPathEndsWhereThereIsNoMinimum(t *testing.T) {
 	}
 }
 
-// No way to choose takes an unfinished point, unless all are.
+// No selection chooses an unfinished point, unless all are unfinished.
 func TestUnfinishedPointsAreNotChosen(t *testing.T) {
 	_, table := testtables.Star(t, 4, 100, 0.2)
 	standard, _ := data.Standardise(table)
@@ -125,8 +124,8 @@ func TestUnfinishedPointsAreNotChosen(t *testing.T) {
 	}
 }
 
-// Where one column is the sum of two others the precision has no minimum below some λ: the
-// path ends there, says so, and what is chosen is finished.
+// If one column is the sum of two others the precision has no minimum below some λ: the path ends
+// there with a warning, and the chosen point is finished.
 func TestAPathOfDependentColumnsEnds(t *testing.T) {
 	_, table := testtables.Star(t, 4, 200, 0)
 	for i := range table.N {
@@ -146,13 +145,13 @@ func TestAPathOfDependentColumnsEnds(t *testing.T) {
 		require.Equal(t, before.Packed, last.Packed)
 		require.False(t, r.State.Points[r.State.Refine.Index].Unfinished)
 		require.True(t, engine.Finite(r.packed()...))
-		require.Contains(t, r.Warnings()[len(r.unfinishedWarning())], "below it the precision grows without bound")
+		require.Contains(t, r.Warnings()[len(r.unfinishedWarning())], "below it the precision diverges")
 	}
 }
 
-// With most cells missing turns do not come to the minimum at small λ. A path of which EBIC chooses
-// ends after ten of these in a row, with the choice of one that goes on to its end, as paths do whose
-// points are all of use: those that come without a choice, or whose rows are divided.
+// With most cells missing, EM does not converge at small λ. With EBIC the path ends after ten such
+// λ with the choice of the whole path. Without a choice, or with divided rows, the path goes to its
+// end.
 func TestAPathOutOfReachEnds(t *testing.T) {
 	_, table := testtables.Star(t, 20, 70, 0.5)
 	standard, _ := data.Standardise(table)
@@ -169,7 +168,7 @@ func TestAPathOutOfReachEnds(t *testing.T) {
 			require.Equal(t, p.Packed, r.State.Points[k].Packed)
 		}
 	}
-	require.Contains(t, r.Warnings()[1], fmt.Sprintf("number %d of 60: the minimum was out of reach at the last 10", n))
+	require.Contains(t, r.Warnings()[1], fmt.Sprintf("number %d of 60: the last 10 did not converge", n))
 	ebic := r.Config.Select
 	r.Config.Select = Selection{Kind: "cv", Folds: 5}
 	require.Zero(t, r.patience())
@@ -177,7 +176,7 @@ func TestAPathOutOfReachEnds(t *testing.T) {
 	require.False(t, r.gaveUp())
 }
 
-// Cross-validation of em-exact goes by the likelihood of the rows held out.
+// Cross-validation of em-exact uses the held-out likelihood.
 func TestCrossValidationByLikelihood(t *testing.T) {
 	_, table := testtables.Star(t, 5, 90, 0.3)
 	standard, _ := data.Standardise(table)

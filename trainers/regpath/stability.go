@@ -2,11 +2,11 @@ package regpath
 
 import "math"
 
-// needed is how many of the half samples an edge has to be in.
+// needed returns the number of half samples that must contain a chosen edge.
 func needed(share float64) int { return int(math.Ceil(share*2*halvings - 1e-9)) }
 
-// halfSize is q: the largest size of a half sample's network, at least 1, for which the
-// bound on falsely chosen edges is what s asks for.
+// halfSize returns q, the largest size of a half sample's network, at least 1, for which falseEdges
+// is at most s.FalseEdges.
 func halfSize(pairs int, s Selection) int {
 	low, high := 1, pairs // the bound grows with q
 	for low < high {
@@ -20,18 +20,16 @@ func halfSize(pairs int, s Selection) int {
 	return low
 }
 
-// falseEdges bounds the expected number of chosen edges among the pairs that the network of
-// a half sample, of at most q edges, has with a probability of θ = q/pairs or less: those
-// that it finds no more often than one that draws pairs at random. With B halvings, an edge
-// being chosen that is in a share τ of the 2B networks (Shah & Samworth 2013),
+// falseEdges bounds the expected number of chosen edges with a selection probability of at most θ =
+// q/pairs in a half sample, as under random selection of pairs. With B halvings, networks of at
+// most q edges, and edges chosen in a share τ of the 2B networks (Shah & Samworth 2013):
 //
 //	sharp     pairs · min(D(θ², 2τ − 1, B, −1/2), D(θ, τ, 2B, −1/4)),   see tailBound
 //	unimodal  C q²/pairs,  C = 1/(2(2τ − 1 − 1/(2B))) for τ ≤ 3/4, else 4(1 − τ + 1/(2B))/(1 + 1/B)
 //	any       q²/((2τ − 1) pairs)
 //
-// the first where the shares of such pairs have r-concave distributions, the second where
-// they have unimodal ones, the third always, and then for any B (theirs and Meinshausen &
-// Bühlmann 2010). None is above pairs.
+// sharp holds for r-concave, unimodal for unimodal distributions of the shares, any always and for
+// any B (also Meinshausen & Bühlmann 2010). All are at most pairs.
 func falseEdges(pairs, q int, share float64) (sharp, unimodal, any float64) {
 	p, theta, tau := float64(pairs), float64(q)/float64(pairs), float64(needed(share))/(2*halvings)
 	least := min(tailBound(theta*theta, needed(share)-halvings, halvings, -1./2), tailBound(theta, needed(share), 2*halvings, -1./4))
@@ -48,15 +46,15 @@ func falseEdges(pairs, q int, share float64) (sharp, unimodal, any float64) {
 	return min(p*least, unimodal), unimodal, any
 }
 
-// tailBound is D(η, t, B, r) of Shah & Samworth 2013: the largest P(X ≥ t/B) of random
-// variables X on {0, 1/B, …, 1} with E X ≤ η whose probabilities f are r-concave, r < 0, on
-// the support, that is f^r convex; 1/r is to be a whole number. The largest is one with
+// tailBound returns D(η, t, B, r) of Shah & Samworth 2013: the largest P(X ≥ t/B) over X on {0,
+// 1/B, …, 1} with E X ≤ η and r-concave probabilities f, r < 0, that is f^r convex on the support;
+// 1/r must be an integer. The maximum has the form
 //
 //	f(i/B) ∝ (a + i)^(1/r)   for i ≤ k,
 //
-// for some a > 0 and k ≥ t, and the rest at (k + 1)/B so that the mean is η; between the a
-// at which that rest would be 0 and that at which it would itself be on the curve. It is 1
-// where t is not above 2ηB, for there the curve cannot be a falling one.
+// for some a > 0 and k ≥ t, and the rest at (k + 1)/B with mean η. a lies between the value at
+// which the rest is 0 and the value at which it is on the curve. The bound is 1 if t ≤ 2ηB, where
+// the curve cannot fall.
 func tailBound(eta float64, t, b int, r float64) float64 {
 	c := curve{mean: eta * float64(b), power: int(math.Round(-1 / r))}
 	first := int(math.Ceil(2*c.mean)) + 1
@@ -74,7 +72,7 @@ func tailBound(eta float64, t, b int, r float64) float64 {
 	return largest
 }
 
-// curve is f(i) ∝ (a + i)^−power with a mean.
+// curve is f(i) ∝ (a + i)^−power with a given mean.
 type curve struct {
 	mean  float64
 	power int
@@ -86,7 +84,7 @@ const (
 	steepest = 1e5
 )
 
-// shift is the a at which f on {0, …, k} has the mean: the larger a, the larger that is.
+// shift returns the a at which f on {0, …, k} has the mean, which increases with a.
 func (c curve) shift(k int, above float64) float64 {
 	low, high := math.Log(flattest), math.Log(above)
 	for range 100 {
@@ -101,20 +99,20 @@ func (c curve) shift(k int, above float64) float64 {
 	return math.Exp(low)
 }
 
-// sums are Σ f(i) and Σ i f(i) over i ≤ k, not normalised.
+// sums returns Σ f(i) and Σ i f(i) over i ≤ k, not normalised.
 func (c curve) sums(a float64, k int) (sum, moment float64) {
 	for i := 0; i <= k; i++ {
 		f := 1.0
 		for range c.power {
-			f *= a / (a + float64(i)) // in units of that at 0, for a may be small
+			f *= a / (a + float64(i)) // relative to i = 0, because a may be small
 		}
 		sum, moment = sum+f, moment+float64(i)*f
 	}
 	return sum, moment
 }
 
-// largest is the greatest P(X ≥ t) for a from low to high, where X has f on {0, …, k} and
-// what is left at k + 1; golden sections.
+// largest returns the maximum of P(X ≥ t) over a in [low, high] by golden-section search, with f on
+// {0, …, k} and the rest at k + 1.
 func (c curve) largest(t, k int, low, high float64) float64 {
 	tail := func(logA float64) float64 {
 		a := math.Exp(logA)

@@ -36,7 +36,7 @@ func TestFalseEdges(t *testing.T) {
 	require.InDelta(t, 1.9*1.25, any, 1e-12)
 	sharp, unimodal, any = falseEdges(190, 190, 0.75)
 	require.Equal(t, [3]float64{190, 190, 190}, [3]float64{sharp, unimodal, any})
-	_, unimodal, any = falseEdges(100, 40, 0.6) // the bound for unimodal shares is proved for τ > min(½ + 0.16, ½ + 1/100 + 0.12) alone
+	_, unimodal, any = falseEdges(100, 40, 0.6) // the unimodal bound holds for τ > min(½ + 0.16, ½ + 1/100 + 0.12)
 	require.InDelta(t, 16/0.2, any, 1e-12)
 	require.Equal(t, any, unimodal)
 	_, unimodal, _ = falseEdges(100, 30, 0.6)
@@ -55,8 +55,8 @@ func TestFalseEdges(t *testing.T) {
 	}
 }
 
-// Of a star's table the edges of the star are chosen, and fitted again on all rows; of
-// independent columns hardly any, by every method.
+// The edges of a star are chosen and refitted on all rows; with independent columns hardly any are
+// chosen, for every method.
 func TestStabilityFindsEdges(t *testing.T) {
 	_, table := testtables.Star(t, 6, 400, 0.2)
 	standard, _ := data.Standardise(table)
@@ -76,15 +76,15 @@ func TestStabilityFindsEdges(t *testing.T) {
 		}
 		require.True(t, r.State.Refine.Converged)
 		require.Contains(t, r.Verdict(), "chosen edges, without a penalty,")
-		require.Regexp(t, `^\d edges are in 75 % or more of the networks of 100 half samples, of at most \d edges each; expected of them are at most 0\.\d+ that`, r.Choice())
+		require.Regexp(t, `^\d edges are in at least 75 % of 100 networks of half samples with at most \d edges each; expect at most 0\.\d+ false`, r.Choice())
 		for _, w := range r.Warnings() {
 			require.NotContains(t, w, "smallest of the path")
 		}
 	}
 }
 
-// An edge in 75 of the halves is chosen, one in 74 is not; the point with the most alike
-// network, of three the second, is what the refit starts from.
+// An edge in 75 halves is chosen, one in 74 is not; the refit starts from the point with the most
+// similar network, the second of three.
 func TestStabilityCounts(t *testing.T) {
 	_, table := testtables.Star(t, 3, 40, 0.2)
 	s := &State{
@@ -97,11 +97,11 @@ func TestStabilityCounts(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []bool{true, false, true}, c.edges)
 	require.Equal(t, 1, c.point)
-	require.Contains(t, c.words, "2 edges are in 75 % or more of the networks of 100 half samples, of at most 2 edges each; expected of them are at most")
-	require.Contains(t, c.words, "2.7 for any)") // 2²/(½ · 3)
+	require.Contains(t, c.words, "2 edges are in at least 75 % of 100 networks of half samples with at most 2 edges each; expect at most")
+	require.Contains(t, c.words, "2.7 for any") // 2²/(½ · 3)
 }
 
-// A half's path ends where it has more edges than count.
+// A half's path ends at the first network that is too dense.
 func TestHalvesEndEarly(t *testing.T) {
 	_, table := testtables.Star(t, 5, 60, 0.2)
 	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 200, Select: Selection{Kind: "stability"}}, &State{Resampled: Resampled{Most: 2}})
@@ -117,9 +117,9 @@ func TestHalvesEndEarly(t *testing.T) {
 	require.Equal(t, 2, part.State.Points[last-1].Edges)
 }
 
-// Numbers of the authors' algorithm as R's stabs 0.6-4 has it (function D of helpers.R,
-// run in R 4.2.2 with optimize to tol = 1e-12; its uniroot finds a to 1e-12): q edges of p pairs, threshold τ, B halvings,
-// D(θ², 2τ − 1, B, −1/2) and D(θ, τ, 2B, −1/4).
+// Values of the authors' algorithm from R's stabs 0.6-4 (function D of helpers.R, run in R 4.2.2
+// with optimize to tol = 1e-12; its uniroot finds a to 1e-12): q edges of p pairs, threshold τ, B
+// halvings, D(θ², 2τ − 1, B, −1/2) and D(θ, τ, 2B, −1/4).
 func TestTailBounds(t *testing.T) {
 	for _, c := range []struct {
 		q, p  float64

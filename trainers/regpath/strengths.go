@@ -8,15 +8,14 @@ import (
 // chiMedian is the median of χ² with one degree of freedom.
 const chiMedian = 0.4549364231195724
 
-// strengths are the sizes of a pilot's partial correlations r_jk of d columns, in the order of
-// network.Adjacency, each shrunk by how strong its two columns' pairs are on average (empirical
-// Bayes):
+// strengths returns the absolute partial correlations r_jk of a pilot of d columns, in the order of
+// network.Adjacency, shrunk by the average strength of their columns' pairs (empirical Bayes):
 //
 //	|r_jk| v_jk / (v_jk + σ²),   v_jk = max(m − σ² + B (a_j + a_k), σ²/10)
 //
-// m + a_j + a_k with Σ a_j = 0 is the least-squares fit to r_jk², B = max(0, 1 − 1/F) with F its
-// F statistic, and σ² the smaller of 1/rows and the median of r_jk² over that of χ²₁; rows is the mean
-// number of rows that have both columns of a pair. If B = 0, or d < 5, they are |r_jk|
+// m + a_j + a_k with Σ a_j = 0 is the least-squares fit to r_jk², B = max(0, 1 − 1/F) with F its F
+// statistic, and σ² the smaller of 1/rows and the median of r_jk² over that of χ²₁; rows is the
+// mean number of common rows of a pair. If B = 0 or d < 5 they are |r_jk|
 // (docs/theory/penalties.md#eq-strengths).
 func strengths(pilot []float64, d int, rows float64) []float64 {
 	r := sizes(pilot, d)
@@ -57,7 +56,7 @@ func eachPair(d int, visit func(i, j, k int)) {
 	}
 }
 
-// median of at least one number.
+// median needs at least one number.
 func median(x []float64) float64 {
 	s := slices.Sorted(slices.Values(x))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2

@@ -13,7 +13,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// The fit to r² is that of least squares on indicators of the columns, by a QR factorisation.
+// The fit to r² is least squares on indicators of the columns, by QR.
 func TestStrengthsAreShrunkByColumns(t *testing.T) {
 	const d, rows = 7, 400.0
 	rng := stream.New(1, stream.Simulate)
@@ -36,7 +36,7 @@ func TestStrengthsAreShrunkByColumns(t *testing.T) {
 		design.Set(i, k, 1)
 		squares.SetVec(i, size[i]*size[i])
 	})
-	var a, fitted mat.VecDense // m is shared out: half of it to each column
+	var a, fitted mat.VecDense // m is split between the two columns
 	require.NoError(t, a.SolveVec(design, squares))
 	fitted.MulVec(design, &a)
 	m := mat.Sum(squares) / float64(len(size))
@@ -47,7 +47,7 @@ func TestStrengthsAreShrunkByColumns(t *testing.T) {
 	}
 	b := 1 - left/float64(len(size)-d)/(explained/(d-1))
 	require.Greater(t, b, 0.5)
-	for _, rows := range []float64{rows, 20} { // few rows: the median tells the noise
+	for _, rows := range []float64{rows, 20} { // few rows: the median estimates the noise
 		noise := min(1/rows, math.Pow(median(size), 2)/math.Pow(distuv.UnitNormal.Quantile(0.75), 2))
 		for i, got := range strengths(pilot, d, rows) {
 			v := max(m-noise+b*(fitted.AtVec(i)-m), noise/10)
@@ -56,7 +56,7 @@ func TestStrengthsAreShrunkByColumns(t *testing.T) {
 	}
 }
 
-// In a chain columns differ less than pairs at random.
+// In a chain columns differ less than random pairs.
 func TestStrengthsOfAlikeColumnsAreSizes(t *testing.T) {
 	g, err := simulate.Graph("chain", 8, 0, 0.3, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestStrengthsOfAlikeColumnsAreSizes(t *testing.T) {
 	require.Equal(t, sizes(few, 4), strengths(few, 4, 100), "too few columns to tell")
 }
 
-// Where one node has all edges, as weak as the noise, that is seen in all of its pairs together.
+// If one node has all edges, as weak as the noise, its pairs together show it.
 func TestStrengthsFindTheCentreOfAStar(t *testing.T) {
 	const d = 30
 	rng := stream.New(2, stream.Simulate)
@@ -102,7 +102,7 @@ func TestStrengthsFindTheCentreOfAStar(t *testing.T) {
 	require.Greater(t, area(strengths(pilot, d, 1000)), 0.94)
 }
 
-// packed is P in the order of graph.PackedIndex.
+// packed returns P in the order of graph.PackedIndex.
 func packed(p *mat.SymDense) (out []float64) {
 	for j := range p.SymmetricDim() {
 		for k := j; k < p.SymmetricDim(); k++ {

@@ -10,24 +10,24 @@ import (
 	"missingscore/trainers/gaussian/sparse"
 )
 
-// turns is the schedule of expectation and minimisation by turns.
+// turns is the schedule of EM iterations.
 type turns struct {
 	*problem
 	em     em.Turns
 	lasso  *em.Lasso
-	sparse sparse.Lasso // in its place while few of many pairs are not zero
-	many   int          // columns, manyColumns
-	looked bool         // whether the rows of many columns have no gap: em.Known
+	sparse sparse.Lasso // used while few of many pairs are not zero
+	many   int          // manyColumns
+	looked bool         // whether complete rows were looked for (em.Known)
 }
 
 const (
-	manyColumns = 100  // from which on it matters how a descent holds P, and where turns start
-	fewPairs    = 0.15 // share of the pairs up to which a descent by their neighbours is sooner done than one that holds PS
+	manyColumns = 100  // number of columns from which the sparse descent and extrapolated starts are used
+	fewPairs    = 0.15 // share of the pairs up to which the sparse descent is faster
 
-	// Turns come nearer to their end by about the share of rows that have two columns, which n/n̄
-	// makes up for; where other cells tell of the missing ones by more. Up to twice as much is tried.
+	// EM converges at about the rate of the share of rows with both columns, for which n/n̄
+	// compensates; more if other cells determine the missing ones. Up to twice as much is tried.
 	firstGain      = 1.5
-	aheadTolerance = 3e-5 // of a minimisation that turns start from
+	aheadTolerance = 3e-5 // of a minimisation that EM starts from
 )
 
 func newTurns(p *problem, many int) *turns {
@@ -39,7 +39,7 @@ func newTurns(p *problem, many int) *turns {
 	return t
 }
 
-// iterate makes turns at λ_k until P moves no more, or MaxIter.
+// iterate makes EM iterations at λ_k until P converges, at most MaxIter.
 func (t *turns) iterate(ctx context.Context, k int) error {
 	s := &t.State.Turns
 	if t.State.Block.Start == nil {
@@ -68,7 +68,7 @@ func (t *turns) iterate(ctx context.Context, k int) error {
 	return nil
 }
 
-// next makes the next turn at λ_k.
+// next makes the next iteration at λ_k.
 func (t *turns) next(ctx context.Context, k int) error {
 	if t.State.Turns.Lead.Gain > 0 {
 		lambda := t.lambdas[k] * t.scale()
@@ -82,8 +82,8 @@ func (t *turns) next(ctx context.Context, k int) error {
 	return t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
 }
 
-// begin prepares the turns at λ_k. With many columns, and in an estimate made again (Run.Again), they
-// start where the moments at the last λ lead to. When ctx is done it returns ctx's error and has done nothing.
+// begin prepares the iterations at λ_k. With many columns and for Run.Again they start at
+// extrapolated moments. If ctx is done it returns ctx's error and changes nothing.
 func (t *turns) begin(ctx context.Context, k int) error {
 	start, next := slices.Clone(t.packed()), t.State.Turns.Next()
 	next.Anderson.Memory = em.Memory
@@ -112,19 +112,19 @@ func (t *turns) begin(ctx context.Context, k int) error {
 	return nil
 }
 
-// scale is that of the minimisation's loss, ψ/2, to the path's, ψ/d.
+// scale converts the minimisation's loss, ψ/2, to the path's, ψ/d.
 func (t *turns) scale() float64 { return float64(t.Table.D) / 2 }
 
-// runaway ends a path at λ_k, below which there is no minimum, as where one column is a sum of
-// others: the model is again the point before, unfinished.
+// runaway ends a path at λ_k, below which there is no minimum, as with collinear columns. The model
+// returns to the previous point, unfinished.
 func (t *turns) runaway(k int) {
 	t.setPoint(k - 1)
 	t.State.Turns = em.State{Count: t.State.Turns.Count, Loss: t.State.Points[k-1].Loss * float64(t.Table.D), Movement: math.Inf(1)}
 	t.State.Runaway = true
 }
 
-// turn makes one turn at λ, whose minimisation starts from the solution for the λ before; P
-// is to move by less than tolerance in the end.
+// turn makes one iteration at λ, whose minimisation starts from the solution at the previous λ;
+// tolerance is the final tolerance of P.
 func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) error {
 	t.look()
 	t.lasso.Tolerance = t.within(tolerance)
@@ -137,7 +137,7 @@ func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) e
 	})
 }
 
-// look finds out once whether the rows make expectation steps needless.
+// look checks once whether complete rows make expectation steps unnecessary.
 func (t *turns) look() {
 	if t.looked || t.Table.D < t.many {
 		return
@@ -148,7 +148,8 @@ func (t *turns) look() {
 	}
 }
 
-// within is the tolerance of a minimisation where P is to move by less than another in 50 turns.
+// within returns the tolerance of a minimisation for a movement of P below tolerance in 50
+// iterations.
 func (t *turns) within(tolerance float64) float64 {
 	most := 1e-6
 	if t.Table.D >= t.many {
@@ -157,8 +158,8 @@ func (t *turns) within(tolerance float64) float64 {
 	return min(most, max(1e-9, 0.01*tolerance/refineBlock))
 }
 
-// minimise is the minimisation step at λ: by the neighbours of columns while few of many pairs are
-// not zero, to the same minimum.
+// minimise is the minimisation step at λ, by the sparse descent while few of many pairs are not
+// zero. The minimum is the same.
 func (t *turns) minimise(ctx context.Context, packed, s []float64, lambda, screen float64) (ok bool) {
 	if !t.few(packed) {
 		return t.lasso.Minimise(packed, s, lambda, screen)
@@ -174,7 +175,7 @@ func (t *turns) minimise(ctx context.Context, packed, s []float64, lambda, scree
 	return true
 }
 
-// few tells whether few of many pairs are not zero.
+// few reports whether few of many pairs are not zero.
 func (t *turns) few(packed []float64) bool {
 	if t.Table.D < t.many {
 		return false
@@ -188,7 +189,7 @@ func (t *turns) few(packed []float64) bool {
 	return most >= 0
 }
 
-// stands tells whether 50 turns would move no element by tolerance.
+// stands reports whether 50 iterations would move all elements by less than tolerance.
 func (t *turns) stands(tolerance float64) bool {
 	return refineBlock*t.State.Turns.Movement < tolerance
 }
@@ -201,7 +202,7 @@ func (t *turns) point(lambda float64) Point {
 	return p
 }
 
-// settle makes turns at the chosen λ until P moves no more.
+// settle makes iterations at the chosen λ until P converges.
 func (t *turns) settle(ctx context.Context, lambda float64) error {
 	f, s := &t.State.Refine, &t.State.Turns
 	s.Anderson.Memory = em.Memory

@@ -12,8 +12,8 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// Where few of many pairs are not zero the descent goes by neighbours, and comes to the
-// minimum of the one that holds PS: with weights, and as the equation asks.
+// The sparse descent finds the minimum of the dense one, with weights and for the complete-data
+// equation.
 func TestTurnsOfManyColumns(t *testing.T) {
 	const d = manyColumns + 20
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestTurnsOfManyColumns(t *testing.T) {
 	}
 }
 
-// A path that is cut within a minimisation says so, and is no runaway.
+// A path interrupted within a minimisation returns ctx's error and is no runaway.
 func TestTurnsCutWithinAMinimisation(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, table := testtables.Star(t, 5, 100, 0.3)

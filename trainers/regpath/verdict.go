@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Choice is a sentence on the choice, "" for none.
+// Choice returns a note about the choice, "" for none.
 func (r *Run) Choice() string { return r.choice.words }
 
-// chosenEdges is their number.
+// chosenEdges returns the number of chosen edges.
 func (r *Run) chosenEdges() int {
 	if r.choice.edges == nil {
 		return r.State.Points[r.State.Refine.Index].Edges
@@ -17,28 +17,28 @@ func (r *Run) chosenEdges() int {
 	return count(ofNodes(r.covariates, r.choice.edges))
 }
 
-// MatrixWords says what is known of the table by its second moments alone; "" where rows are.
+// MatrixWords describes the second moments of a method of one matrix; "" for methods that use rows.
 func (r *Run) MatrixWords() string {
 	if r.matrix == nil || r.matrix.of == nil {
 		return ""
 	}
 	words := r.matrix.words()
 	if r.matrix.halved {
-		words += "; half of their matrix was held, for the whole takes more memory than may be used"
+		words += "; half of their matrix was kept to save memory"
 	}
 	return words
 }
 
-// Ordering says in words by what the path put pairs in order.
+// Ordering describes how the path ordered the pairs.
 func (r *Run) Ordering() string {
 	words := ""
 	switch r.Penalty().Kind {
 	case l1:
-		words = "L1, all pairs alike"
+		words = "L1, all pairs equally"
 	case adaptive:
-		words = "adaptive L1: a pair's weight falls with its partial correlation in a ridge pilot " + r.State.Pilot.describe()
+		words = "adaptive L1: a larger partial correlation in a ridge pilot means a smaller weight; pilot " + r.State.Pilot.describe()
 	case ridge:
-		words = "none: pairs in order of the size of their partial correlations in a ridge pilot " + r.State.Pilot.describe() + "; λ is a threshold of that size"
+		words = "none: pairs ordered by their partial correlations in a ridge pilot " + r.State.Pilot.describe() + "; λ is a threshold of these"
 	default:
 		return "not chosen yet"
 	}
@@ -47,12 +47,12 @@ func (r *Run) Ordering() string {
 		for i, kind := range s.Kinds {
 			tried = append(tried, fmt.Sprintf("%s %.1f", kind, s.Scores[i]-slices.Min(s.Scores)))
 		}
-		words = fmt.Sprintf("chosen by EBIC (above the least: %s): %s", strings.Join(tried, ", "), words)
+		words = fmt.Sprintf("chosen by EBIC, above the least %s: %s", strings.Join(tried, ", "), words)
 	}
 	return words
 }
 
-// moves says how the entries of P move where the iterations at the chosen λ ended.
+// moves describes the remaining movement of P after the iterations at the chosen λ.
 func (r *Run) moves() string {
 	by := r.State.Refine.Movement
 	switch {
@@ -65,12 +65,12 @@ func (r *Run) moves() string {
 	case r.Config.Schedule == Moments:
 		return fmt.Sprintf("would move by at most %.2g in %d sweeps", by, refineBlock)
 	case r.Estimator.Draws():
-		return fmt.Sprintf("move by %.2g per %d iterations (root mean square, noise of draws taken out)", by, refineBlock)
+		return fmt.Sprintf("move by %.2g per %d iterations (root mean square, without noise)", by, refineBlock)
 	}
 	return fmt.Sprintf("move by %.2g per %d iterations (root mean square)", by, refineBlock)
 }
 
-// Verdict says in one sentence whether the iterations at the chosen λ converged.
+// Verdict reports whether the iterations at the chosen λ converged, with the reason.
 func (r *Run) Verdict() string {
 	f := r.State.Refine
 	advice := "use another method or a larger λ"
@@ -101,50 +101,50 @@ func (r *Run) Verdict() string {
 	case f.Converged:
 		return fmt.Sprintf("converged: after %d more %s %s the %s", f.Iterations, made, at, moves)
 	case f.Stuck:
-		return fmt.Sprintf("NOT converged: after %d more %s %s no step leads further down, for the loss falls towards a precision that is not positive definite; %s", f.Iterations, made, at, advice)
+		return fmt.Sprintf("NOT converged: after %d more %s %s the loss still falls towards a precision that is not positive definite; %s", f.Iterations, made, at, advice)
 	case f.Projections > 0:
-		return fmt.Sprintf("NOT converged: the precision ran towards a matrix that is not positive definite and was projected back in %d of the last %d %s; %s", f.Projections, within, made, advice)
+		return fmt.Sprintf("NOT converged: the precision lost positive definiteness and was projected in %d of the last %d %s; %s", f.Projections, within, made, advice)
 	}
 	return fmt.Sprintf("NOT converged: after %d more %s %s the %s; raise Spec.Network.Iterations", f.Iterations, made, at, moves)
 }
 
-// Warnings are what the user should know of the path and of the choice of λ.
+// Warnings returns warnings about the path and the choice of λ.
 func (r *Run) Warnings() (out []string) {
 	f, selective := r.State.Refine, r.Config.Select.Judges()
 	points := r.State.Points
 	pairs := r.candidates()
 	if n := points[0].Edges; n > 0 {
-		out = append(out, fmt.Sprintf("the path starts with %d of %d edges instead of none: raise the largest λ", n, pairs))
+		out = append(out, fmt.Sprintf("the path starts with %d of %d edges instead of none; raise the largest λ", n, pairs))
 	}
 	switch out = append(out, r.unfinishedWarning()...); {
 	case r.State.Runaway:
-		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: below it the precision grows without bound or the minimum is out of reach, as where one column is a sum or a multiple of others, or there are about as many columns as rows", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: below it the precision diverges; look for collinear columns, or use fewer columns", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
 	case r.stuck():
-		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: there the loss falls towards a precision that is not positive definite, so it has no minimum within reach, as with few rows for many columns and gaps, columns that nearly determine others, or a model that does not fit; denser networks are not to be had by this method", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the loss has no positive definite minimum; for denser networks use fewer columns or another method", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
 	case r.gaveUp():
-		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the minimum was out of reach at the last %d", points[len(points)-1].Lambda, len(points), len(r.lambdas), r.patience()))
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the last %d did not converge", points[len(points)-1].Lambda, len(points), len(r.lambdas), r.patience()))
 	case !selective && float64(points[len(points)-1].Edges) < denseShare*float64(pairs) && (r.matrix == nil || r.Table.D <= DenseColumns):
-		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network: lower the smallest λ", points[len(points)-1].Edges, pairs))
+		out = append(out, fmt.Sprintf("the path ends with %d of %d edges, not with a dense network; lower the smallest λ", points[len(points)-1].Edges, pairs))
 	}
 	if failed, told := r.State.Resampled.failed(r.Config.Select.Kind); failed > 0 {
 		out = append(out, told)
 	}
 	if selective && r.choice.edges == nil && !r.gaveUp() && f.Index == len(r.lambdas)-1 && len(points) > 1 && points[f.Index].Edges < pairs {
-		out = append(out, "the chosen λ is the smallest of the path: lower it to see whether a denser network is better")
+		out = append(out, "the chosen λ is the smallest of the path; lower it to see whether a denser network is better")
 	}
 	switch {
 	case r.choice.unjudged:
-		out = append(out, "the criterion can judge none of the networks, for without the penalty they have no fit: the sparsest is taken; choose by cv or a density, or leave out columns")
+		out = append(out, "the criterion can judge none of the networks, so the sparsest is chosen; use cv or a density, or leave out columns")
 	case r.choice.edges != nil && r.chosenEdges() == 0:
-		out = append(out, "no edge is sure enough to be chosen: allow more falsely chosen edges, or look at the path")
+		out = append(out, "no edge is certain enough to be chosen; allow more false edges, or look at the path")
 	case f.Likeliest && f.Failure == "":
-		out = append(out, "score matching without a penalty has no positive definite minimum on the chosen edges: their sizes are those of the greatest likelihood")
+		out = append(out, "score matching without a penalty has no positive definite minimum on the chosen edges, so their sizes are maximum likelihood estimates")
 	case selective && points[f.Index].Edges == 0 && (r.State.Runaway || r.gaveUp()):
-		out = append(out, "the criterion finds no edge among the few networks before the path ends: it has not seen denser ones")
+		out = append(out, "the criterion finds no edge before the path ends; it has not seen denser networks")
 	case selective && points[f.Index].Edges == 0 && r.Table.Complete():
-		out = append(out, "the criterion finds no edge: it may be too strict; try a smaller γ, or choose a density, and look at the path")
+		out = append(out, "the criterion finds no edge; try a smaller γ or choose a density, and look at the path")
 	case selective && points[f.Index].Edges == 0:
-		out = append(out, "the criterion finds no edge: with many missing cells it may be too strict; try a smaller γ, or choose a density, and look at the path")
+		out = append(out, "the criterion finds no edge, perhaps because many cells are missing; try a smaller γ or choose a density, and look at the path")
 	}
 	iterations, projections, blocks := 0, 0, 0
 	for _, p := range points {
@@ -155,7 +155,7 @@ func (r *Run) Warnings() (out []string) {
 		}
 	}
 	if projections > 0 {
-		out = append(out, fmt.Sprintf("the precision had to be kept positive definite (off-diagonal elements shrunk) in %d of %d iterations, at %d of %d λ", projections, iterations, blocks, len(points)))
+		out = append(out, fmt.Sprintf("the precision was shrunk to stay positive definite in %d of %d iterations, at %d of %d λ", projections, iterations, blocks, len(points)))
 	}
 	if r.matrix != nil && r.matrix.of != nil {
 		out = append(out, r.matrix.warnings()...)
@@ -163,10 +163,10 @@ func (r *Run) Warnings() (out []string) {
 	return append(out, r.Degenerate(f.Size)...)
 }
 
-// unfinishedWarning names the λ at which the minimum was out of reach.
+// unfinishedWarning lists the λ that did not converge.
 func (r *Run) unfinishedWarning() []string {
 	lambdas := r.unfinished()
-	if r.State.Runaway || r.stuck() { // the last is told of by itself
+	if r.State.Runaway || r.stuck() { // the last λ has its own warning
 		lambdas = lambdas[:len(lambdas)-1]
 	}
 	if len(lambdas) == 0 {
@@ -174,12 +174,12 @@ func (r *Run) unfinishedWarning() []string {
 	}
 	from, chosen := fmt.Sprintf("λ = %.3g", lambdas[0]), "it is not chosen"
 	if len(lambdas) > 1 {
-		from, chosen = fmt.Sprintf("%d of %d λ, the largest %.3g", len(lambdas), len(r.State.Points), lambdas[0]), "they are not chosen"
+		from, chosen = fmt.Sprintf("%d of %d λ, the largest %.3g", len(lambdas), len(r.State.Points), lambdas[0]), "none of them is chosen"
 	}
 	if len(lambdas) == len(r.State.Points) {
 		chosen = "the choice is among unfinished networks"
 	}
-	return []string{fmt.Sprintf("at %s, %d iterations did not reach the minimum, and %s: raise Spec.Network.Iterations, or leave out columns that others nearly determine", from, r.Config.MaxIter, chosen)}
+	return []string{fmt.Sprintf("at %s, %d iterations did not converge, and %s; raise Spec.Network.Iterations, or leave out nearly collinear columns", from, r.Config.MaxIter, chosen)}
 }
 
-const denseShare = 0.8 // of all pairs: less is not a dense end of a path
+const denseShare = 0.8 // share of pairs of a dense network

@@ -14,34 +14,34 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Source is a file whose rows are gone over.
+// Source is a file of rows.
 type Source struct {
 	File   *data.RowFile
-	Before []int                                  // as survey.Survey has it
-	Rows   int                                    // of the file, that have a value
-	Model  func(*data.Table) (*data.Table, error) // rows as they are modelled; nil: as they are
-	Single bool                                   // numbers are rounded to float32, and held so where there is memory for it
-	Hold   func(done, total int)                  // told how many of the blocks are read of which rows are held; nil: nobody
+	Before []int                                  // as in survey.Survey
+	Rows   int                                    // rows with at least one value
+	Model  func(*data.Table) (*data.Table, error) // transforms rows to the modelled columns; nil: identity
+	Single bool                                   // rounds numbers to float32 and caches them if memory allows
+	Hold   func(done, total int)                  // progress of reading the cache; may be nil
 }
 
-// WindowBlocks is how many blocks of a file a window has.
+// WindowBlocks is the default number of blocks of a window.
 const WindowBlocks = 16
 
-// File are the rows of a file. Each pass goes over its blocks in a new random order, WindowBlocks at a time, whose rows are
-// shuffled among each other (docs/explanation/streaming.md). A file of one window is held as a whole; so are rows used as
-// float32, where memory allows, with the same results.
+// File provides the rows of a file. Each pass reads the blocks in a new random order, WindowBlocks
+// at a time, and shuffles the rows of these (docs/explanation/streaming.md). A file of one window
+// is held in memory; so are float32 rows if memory allows. Results are the same.
 type File struct {
 	source Source
 	seed   uint64
 	batch  int
-	window int // blocks
+	window int // blocks per window
 	count  int
 	held   *survey.Held
 
-	whole   *data.Table // all rows, of a file that is one window; nil until it is read
-	heldOut *data.Table // rows held out; nil if there are none
-	singles *singles    // all rows that are learned from; nil: they are read again
-	rooms   [2]room     // for windows: one that steps go over, and one that is being read
+	whole   *data.Table // all rows of a file of one window; nil until read
+	heldOut *data.Table // nil for none
+	singles *singles    // all rows except held-out ones; nil: rows are read in each pass
+	rooms   [2]room     // buffers of the current window and of the next
 }
 
 type room struct {
@@ -49,8 +49,8 @@ type room struct {
 	observed []bool
 }
 
-// NewFile is for fits by batches of so many rows, of which a share of the rows is held out. Window
-// is the number of blocks in one; 0: WindowBlocks.
+// NewFile is for fits with the given batch size and held-out share. window is the number of blocks
+// per window; 0: WindowBlocks.
 func NewFile(ctx context.Context, s Source, seed uint64, batch int, share float64, window int) (*File, error) {
 	if window == 0 {
 		window = WindowBlocks
@@ -103,10 +103,10 @@ func (f *File) hold(ctx context.Context) error {
 // Count implements Rows.
 func (f *File) Count() int { return f.count }
 
-// HeldOut are the rows that no pass has, nil if there are none.
+// HeldOut returns the held-out rows; nil for none.
 func (f *File) HeldOut() *data.Table { return f.heldOut }
 
-// read appends the rows of a block to those learned from and those held out, each of which may be nil.
+// read appends the rows of block k to learned and out, which may be nil.
 func (f *File) read(k int, learned, out *data.Table) error {
 	t, err := f.source.File.Block(k)
 	if err == nil && f.source.Model != nil {
@@ -157,7 +157,7 @@ func (f *File) Pass(ctx context.Context, pass int) iter.Seq2[Window, error] {
 			free <- room{w.Table.Values, w.Table.Observed}
 		}
 		cancel()
-		for range ready { // let go of what was read since
+		for range ready { // discard windows that were read ahead
 		}
 		if err := reader.Wait(); err != nil && wanted {
 			yield(Window{}, err)
@@ -165,11 +165,11 @@ func (f *File) Pass(ctx context.Context, pass int) iter.Seq2[Window, error] {
 	}
 }
 
-// windows reads those of a pass, into rooms that are free.
+// windows reads the windows of a pass into free buffers.
 func (f *File) windows(ctx context.Context, pass int, ready chan<- Window, free <-chan room) error {
 	blocks := stream.New(f.seed, stream.Shuffle, uint64(pass), 2).Perm(f.source.File.Blocks())
 	names := f.source.File.Names
-	rest := &data.Table{D: len(names)} // of the window before, less than a batch
+	rest := &data.Table{D: len(names)} // rest of the previous window, less than a batch
 	for number := 0; len(blocks) > 0; number++ {
 		var some []int
 		some, blocks = blocks[:min(f.window, len(blocks))], blocks[min(f.window, len(blocks)):]
@@ -179,7 +179,7 @@ func (f *File) windows(ctx context.Context, pass int, ready chan<- Window, free 
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		w := &data.Table{Names: names, D: len(names), Values: in.values[:0], Observed: in.observed[:0]} // a new one, for steps to know it by
+		w := &data.Table{Names: names, D: len(names), Values: in.values[:0], Observed: in.observed[:0]} // a new table, because steps identify it by pointer
 		for i := range rest.N {
 			w.AppendRow(rest, i)
 		}
@@ -213,19 +213,19 @@ func (f *File) windows(ctx context.Context, pass int, ready chan<- Window, free 
 
 type singles struct {
 	d        int
-	starts   []int // rows before each block, and before the end
+	starts   []int // rows before each block, and in total
 	values   []float32
 	observed []uint64
 }
 
 const (
-	// SingleBytes are what a cell takes that is held as float32.
+	// SingleBytes is the memory of a float32 cell in bytes.
 	SingleBytes = 33. / 8
 
-	singleShare = 0.5 // of the memory that may be used, which singles may take
+	singleShare = 0.5 // share of the memory limit
 )
 
-// newSingles makes room for n rows of d columns, nil where there is too little.
+// newSingles allocates n rows of d columns; nil if memory does not suffice.
 func newSingles(n, d int) (*singles, error) {
 	limit, err := memory.Limit()
 	if err != nil || SingleBytes*float64(n)*float64(d) > singleShare*limit {

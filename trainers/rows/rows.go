@@ -1,9 +1,5 @@
-// Package rows gives a fit by mini-batches the rows that it learns from, pass after pass: those of a
-// table that is held, or of a file that does not fit into memory.
-//
-//	Rows    what a fit asks for
-//	Held    the rows of a table
-//	File    those of a file, some blocks of it at a time
+// Package rows provides the training rows of a fit by mini-batches, from a table or from a file
+// that does not fit into memory.
 package rows
 
 import (
@@ -14,24 +10,24 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Rows are those that a fit learns from. A pass has each of them once; what it has depends on the
-// seed and the pass alone.
+// Rows is a source of training rows. A pass has each row once, in an order that depends only on the
+// seed and the pass.
 type Rows interface {
-	// Count is how many there are.
+	// Count returns the number of rows.
 	Count() int
-	// Pass gives them a window at a time, from 0 on. A window is good until the next one is asked
-	// for. All but the last of a pass have a whole number of batches.
+	// Pass returns the windows of pass 0, 1, …. A window is valid until the next one is requested.
+	// All windows but the last of a pass have a whole number of batches.
 	Pass(ctx context.Context, pass int) iter.Seq2[Window, error]
 }
 
-// Window is a part of the rows that is held.
+// Window is a part of the rows in memory.
 type Window struct {
 	Table *data.Table
-	Order []int // rows of Table as steps take them
-	Whole bool  // it is all of the rows, and the table the same in every pass
+	Order []int // order of the rows of Table
+	Whole bool  // all rows; Table is the same in every pass
 }
 
-// held are rows of a table.
+// held provides the rows of a table.
 type held struct {
 	table *data.Table
 	rows  []int
@@ -39,7 +35,7 @@ type held struct {
 	seed  uint64
 }
 
-// NewHeld is for these rows, which must not change.
+// NewHeld provides the given rows of t. rows must not change.
 func NewHeld(t *data.Table, rows []int, seed uint64) Rows {
 	return &held{table: t, rows: rows, order: make([]int, len(rows)), seed: seed}
 }
@@ -47,7 +43,7 @@ func NewHeld(t *data.Table, rows []int, seed uint64) Rows {
 // Count implements Rows.
 func (h *held) Count() int { return len(h.rows) }
 
-// Pass implements Rows: one window, its rows in random order.
+// Pass implements Rows with one window in random order.
 func (h *held) Pass(_ context.Context, pass int) iter.Seq2[Window, error] {
 	return func(yield func(Window, error) bool) {
 		copy(h.order, h.rows)

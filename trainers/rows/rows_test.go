@@ -19,7 +19,7 @@ import (
 	"missingscore/trainers/rows"
 )
 
-// numbered is a file of rows that hold their own number, and a second column with gaps.
+// numbered is a file of rows with their own number, and a second column with missing cells.
 func numbered(t *testing.T, name string, n int) string {
 	table := &data.Table{Names: []string{"i", "b"}, N: n, D: 2}
 	rng := stream.New(1, 1)
@@ -42,7 +42,7 @@ func numbered(t *testing.T, name string, n int) string {
 	return path
 }
 
-// opened is a file in blocks of so many rows.
+// opened is a file in blocks of the given number of rows.
 func opened(t *testing.T, path string, block int, seed uint64, batch int, share float64, window int) *rows.File {
 	f, err := data.OpenRows(path, data.ReadOptions{}, block)
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func opened(t *testing.T, path string, block int, seed uint64, batch int, share 
 	return r
 }
 
-// pass is the numbers of a pass's rows in their order, and of each window how many it has.
+// pass returns the numbers of a pass's rows in order, and the sizes of its windows.
 func pass(t *testing.T, r rows.Rows, number int) (order []int, windows []int) {
 	for w, err := range r.Pass(t.Context(), number) {
 		require.NoError(t, err)
@@ -67,8 +67,8 @@ func pass(t *testing.T, r rows.Rows, number int) (order []int, windows []int) {
 	return order, windows
 }
 
-// A pass has each row once, in whole batches but for the last window, in another order than
-// the pass before, and the same when it is asked for again; formats make no difference.
+// A pass has each row once, in whole batches except for the last window, in a new order for each
+// pass. It is reproducible, for every format.
 func TestPassesOfAFile(t *testing.T) {
 	const n, batch = 1000, 30
 	csv, parquet := opened(t, numbered(t, "t.csv", n), 64, 5, batch, 0, 4), opened(t, numbered(t, "t.parquet", n), 64, 5, batch, 0, 4)
@@ -90,7 +90,7 @@ func TestPassesOfAFile(t *testing.T) {
 			neighbours++
 		}
 	}
-	require.Less(t, neighbours, 20) // 4 are to be expected where windows have 256 rows of 4 blocks
+	require.Less(t, neighbours, 20) // 4 are expected for windows of 256 rows from 4 blocks
 	second, _ := pass(t, csv, 1)
 	require.NotEqual(t, first, second)
 	again, _ := pass(t, csv, 0)
@@ -101,7 +101,7 @@ func TestPassesOfAFile(t *testing.T) {
 	require.NotEqual(t, first, seed)
 }
 
-// One window is what a table that is held gives.
+// One window equals a table in memory.
 func TestOneWindow(t *testing.T) {
 	f := opened(t, numbered(t, "t.csv", 500), 100, 3, 32, 0, 0)
 	table, err := data.ReadFile(numbered(t, "t.csv", 500), data.ReadOptions{})
@@ -114,7 +114,7 @@ func TestOneWindow(t *testing.T) {
 	}
 }
 
-// Rows that are held out are the same whatever the blocks, and no pass has them.
+// Held-out rows do not depend on the blocks and are in no pass.
 func TestHeldOutRows(t *testing.T) {
 	const n, share = 4000, 0.2
 	path := numbered(t, "t.csv", n)
@@ -137,7 +137,7 @@ func TestHeldOutRows(t *testing.T) {
 	require.NotEqual(t, want, opened(t, path, 50, 8, 64, share, 3).HeldOut())
 }
 
-// A pass that is left early, or cancelled, ends its reading.
+// Leaving or cancelling a pass stops its reading.
 func TestPassesEnd(t *testing.T) {
 	f := opened(t, numbered(t, "t.csv", 2000), 50, 1, 10, 0, 2)
 	for range f.Pass(t.Context(), 0) {
@@ -158,7 +158,7 @@ func TestPassesEnd(t *testing.T) {
 	}
 }
 
-// Numbers of float32 are the same whether they are held or read again, and those of float64 rounded.
+// float32 numbers are rounded float64 numbers, cached or read again.
 func TestSingles(t *testing.T) {
 	const n = 1000
 	path := numbered(t, "t.csv", n)
@@ -174,7 +174,7 @@ func TestSingles(t *testing.T) {
 		f, err := rows.NewFile(t.Context(), rows.Source{File: file, Before: s.Before, Rows: n, Single: single}, 3, 16, 0.1, 4)
 		require.NoError(t, err)
 		if memory == "1GB" && single {
-			require.NoError(t, os.Truncate(path, 10)) // it is not read again
+			require.NoError(t, os.Truncate(path, 10)) // the file is not read again
 			defer func() { require.NoError(t, os.WriteFile(path, text, 0o600)) }()
 		}
 		for w, err := range f.Pass(t.Context(), 2) {

@@ -13,14 +13,13 @@ import (
 	"missingscore/trainers/mcmc"
 )
 
-// bounces draws from a normal distribution on a convex set by exact Hamiltonian Monte
-// Carlo (Pakman & Paninski 2014, "Exact Hamiltonian Monte Carlo for truncated
-// multivariate Gaussians"): in coordinates z in which the normal is standard a particle
-// with a velocity v ~ N(0, I) moves for a time π/2 along z(t) = z cos t + v sin t and is
-// reflected by the walls wᵀz ≤ β, |w| = 1. After each path come Gibbs steps, for sets so
-// thin along a coordinate that a particle would bounce for ever.
+// bounces draws from a normal distribution on a convex set by exact Hamiltonian Monte Carlo (Pakman
+// & Paninski 2014, "Exact Hamiltonian Monte Carlo for truncated multivariate Gaussians"): in
+// coordinates z in which the normal is standard, a particle with velocity v ~ N(0, I) moves for a
+// time π/2 along z(t) = z cos t + v sin t and is reflected by the walls wᵀz ≤ β, |w| = 1. A Gibbs
+// sweep after each path handles very thin sets.
 type bounces struct {
-	root  blas64.Triangular // U with y = U⁻¹z, y the coordinates less their mean
+	root  blas64.Triangular // U with y = U⁻¹z, y the centred coordinates
 	walls blas64.General    // (c, m)
 	beta  []float64         // (c)
 	inner blas64.General    // (c, c): inner products of the walls
@@ -33,12 +32,12 @@ type bounces struct {
 }
 
 const (
-	paths       = 12   // of a draw; 6 have no bias to be seen in TestNarrowStrips, 3 have
-	mostBounces = 1000 // of a path; one with more is taken back, as its reverse would be
+	paths       = 12   // per draw; TestNarrowStrips detects bias for 3, not for 6
+	mostBounces = 1000 // per path; a path with more is rejected, as is its reverse
 )
 
-// in sets the distribution: coordinates of a row, their means, the precision UᵀU and the
-// section of a domain that they are in.
+// in sets the distribution: coordinates of a row, their means, the precision UᵀU and the section of
+// a domain.
 func (b *bounces) in(s *domain.Section, coordinates []int, mean []float64, u blas64.Triangular) {
 	m := len(coordinates)
 	b.root = u
@@ -87,9 +86,10 @@ func (b *bounces) in(s *domain.Section, coordinates []int, mean []float64, u bla
 	blas64.Trmm(blas.Left, blas.Trans, 1, u, blas64.General{Rows: m, Cols: m, Stride: m, Data: b.precision})
 }
 
-// rhat is the worst split R-hat, over the coordinates, of chains from where start puts x.
+// rhat returns the worst split R-hat over the coordinates of chains from the points that start
+// sets.
 func (b *bounces) rhat(s *domain.Section, x, mask []float64, start func() error, rng *Stream) (worst float64, err error) {
-	const chains, states = 4, 60 // of each after those of a draw
+	const chains, states = 4, 60 // after the paths of a draw
 	traces := make([][][]float64, len(b.coordinates))
 	for a := range traces {
 		traces[a] = make([][]float64, chains)
@@ -121,8 +121,7 @@ func room(x []float64, n int) []float64 {
 	return x[:n]
 }
 
-// move renews the coordinates of x, a row inside the section, by one path and one sweep of
-// Gibbs steps.
+// move updates the coordinates of x, a row inside the section, by one path and one Gibbs sweep.
 func (b *bounces) move(s *domain.Section, x, mask []float64, rng *Stream) {
 	for a, j := range b.coordinates {
 		b.z[a] = x[j] - b.mean[a]
@@ -131,7 +130,7 @@ func (b *bounces) move(s *domain.Section, x, mask []float64, rng *Stream) {
 	blas64.Trmv(blas.NoTrans, b.root, vector(b.z))
 	if b.travel(rng) {
 		blas64.Trsv(blas.NoTrans, b.root, vector(b.z))
-		for a, j := range b.coordinates { // rounding may take it over the edge
+		for a, j := range b.coordinates { // rounding may cross the boundary
 			x[j] = min(max(b.mean[a]+b.z[a], s.Lower[j]), s.Upper[j])
 		}
 		if !s.Contains(x, mask) {
@@ -145,7 +144,7 @@ func (b *bounces) move(s *domain.Section, x, mask []float64, rng *Stream) {
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
-// travel moves z along one path, and says whether it came to the path's end.
+// travel moves z along one path; false if it has too many bounces.
 func (b *bounces) travel(rng *Stream) bool {
 	rng.Normals(b.v)
 	blas64.Gemv(blas.NoTrans, 1, b.walls, vector(b.z), 0, vector(b.at))
@@ -168,16 +167,15 @@ func (b *bounces) travel(rng *Stream) bool {
 	return false
 }
 
-// rotate moves places x with speeds v on for a time of that sine and cosine.
+// rotate moves positions x with velocities v for a time with the given sine and cosine.
 func rotate(x, v []float64, sin, cos float64) {
 	for i, p := range x {
 		x[i], v[i] = p*cos+v[i]*sin, v[i]*cos-p*sin
 	}
 }
 
-// first is when the particle meets a wall, the sine and cosine of that time, and which wall;
-// left and −1 if it meets none before.
-// wᵀz(t) is R cos(t − φ), which reaches β at t = φ − arccos(β/R).
+// first returns the time of the next wall hit, its sine and cosine, and the wall; left and −1 if
+// there is none before left. wᵀz(t) = R cos(t − φ) reaches β at t = φ − arccos(β/R).
 func (b *bounces) first(left float64) (when, sin, cos float64, wall int) {
 	when, wall = left, -1
 	sin, cos = math.Sincos(when)
@@ -193,7 +191,7 @@ func (b *bounces) first(left float64) (when, sin, cos float64, wall int) {
 		t := math.Atan2(speed, u) - math.Acos(min(max(beta/size, -1), 1))
 		switch {
 		case t >= 0:
-		case speed > 0: // at the wall, by rounding beyond it
+		case speed > 0: // on the wall, beyond it by rounding
 			t = 0
 		default:
 			t += 2 * math.Pi
@@ -206,22 +204,22 @@ func (b *bounces) first(left float64) (when, sin, cos float64, wall int) {
 	return when, sin, cos, wall
 }
 
-// avoided finds without computing angles that the particle stays away from most walls until a time of at
-// most π/2, given by sine and cosine. It is false where rounding could decide.
+// avoided reports, without computing angles, that the particle certainly does not hit a wall until
+// a time of at most π/2, given by sine and cosine. It is false if rounding could decide.
 func avoided(u, speed, beta, sin, cos float64) bool {
 	const near = 1e-9
 	square := u*u + speed*speed
 	switch {
 	case beta > 0 && square < beta*beta*(1-near): // R < β
 		return true
-	case speed < 0: // β ≥ R/10: φ ≥ −π and arccos(β/R) ≤ 1.47, so that t > π/2
+	case speed < 0: // β ≥ R/10: φ ≥ −π and arccos(β/R) ≤ 1.47, so t > π/2
 		return beta > 0 && beta*beta > 0.01*square
 	}
 	then := u*cos + speed*sin
 	return speed*cos-u*sin > near*(math.Abs(u)+speed) && then < beta-near*(math.Abs(u)+speed+math.Abs(beta))
 }
 
-// sweep renews one coordinate of x after the other from its conditional, a truncated normal.
+// sweep updates each coordinate of x from its conditional, a truncated normal.
 func (b *bounces) sweep(s *domain.Section, x []float64, rng *rand.Rand) {
 	m := len(b.coordinates)
 	for a, j := range b.coordinates {
@@ -233,7 +231,7 @@ func (b *bounces) sweep(s *domain.Section, x []float64, rng *rand.Rand) {
 		shift -= q[a] * (x[j] - b.mean[a])
 		mean, sd := b.mean[a]-shift/q[a], 1/math.Sqrt(q[a])
 		low, high := s.Interval(x, j)
-		if !(low < high) { // the others leave a single point, by rounding
+		if !(low < high) { // a single point, by rounding
 			continue
 		}
 		z := truncnorm.Transport(rng.NormFloat64(), (low-mean)/sd, (high-mean)/sd)

@@ -12,41 +12,42 @@ import (
 	"missingscore/trainers/mcmc"
 )
 
-// chains are persistent: each table row with gaps has r of them for the whole fit, which
-// before each of its steps make a few Hamiltonian moves that leave q_θ(x_mis | x_obs)
-// invariant, inside the domain, from where they were (docs/theory/sampling.md#persistent-chains).
+// chains are persistent: each table row with missing cells has r of them for the whole fit. Before
+// each step on the row they make a few Hamiltonian moves that leave q_θ(x_mis | x_obs) invariant,
+// inside the domain (docs/theory/sampling.md#persistent-chains).
 type chains struct {
 	r       int
 	kept    *keptChains
 	moves   *mcmc.Moves
 	start   Source
-	columns []float64 // deviations (d)
+	columns []float64 // standard deviations of the columns (d)
 
 	observed, step, accept []float64 // (b, d) and (b), of a batch
-	from, ignored          []float64 // (b·r, d) and (b·r), where chains start
+	from, ignored          []float64 // (b·r, d) and (b·r), start of the chains
 }
 
 const (
-	firstMoves   = 30 // of chains that have just been started
-	nextMoves    = 1  // before each step after that
-	leapfrog     = 5  // steps of a move
+	firstMoves   = 30 // of new chains
+	nextMoves    = 1  // before each later step
+	leapfrog     = 5  // steps per move
 	acceptance   = 0.8
-	firstStep    = 0.3 // of a move, in deviations of the columns
+	firstStep    = 0.3 // of a move, in standard deviations
 	leastStep    = 1e-6
 	mostStep     = 1e3
 	mostMemory   = 4 << 30
-	checkedMoves = 100 // of chains whose R-hat is asked for, after the first
+	checkedMoves = 100 // to compute R-hat
 )
 
-// keptChains are the states of all chains of a table.
+// keptChains holds the states of all chains of a table.
 type keptChains struct {
-	first  []int     // (n+1): how many missing cells come before a row
-	cells  []float64 // r for each missing cell: those of one chain after the other
-	step   []float64 // (n): log of a row's step size, in deviations of the columns
-	visits []float64 // (n): moves made, 0 before the chains are started
+	first  []int     // (n+1): number of missing cells before a row
+	cells  []float64 // r per missing cell, chain by chain
+	step   []float64 // (n): log step size of a row, in standard deviations
+	visits []float64 // (n): number of moves; 0 before the start
 }
 
-// newChainMemory makes the Memory of Chains. It refuses more chains than memory can hold.
+// newChainMemory makes the Memory of Chains. It returns an error if the chains need too much
+// memory.
 func newChainMemory(s Setting) (Memory, error) {
 	t := s.Table
 	k := &keptChains{first: make([]int, t.N+1), step: slices.Repeat([]float64{math.Log(firstStep)}, t.N), visits: make([]float64, t.N)}
@@ -60,7 +61,7 @@ func newChainMemory(s Setting) (Memory, error) {
 	}
 	cells := k.first[t.N]
 	if size := 8 * float64(cells) * float64(s.Draws); size > mostMemory {
-		return nil, setting.Errorf("draws", s.Draws, "%d chains for each of %d missing cells would take %.0f GB of memory; ask for fewer", s.Draws, cells, size/1e9)
+		return nil, setting.Errorf("draws", s.Draws, "%d chains for each of %d missing cells need %.0f GB of memory; use fewer draws", s.Draws, cells, size/1e9)
 	}
 	k.cells = make([]float64, cells*s.Draws)
 	return k, nil
@@ -76,7 +77,7 @@ func (k *keptChains) Restore(from []float64) {
 	}
 }
 
-// newChains makes the source of Chains: Setting.Memory is that of newChainMemory.
+// newChains makes the source of Chains. Setting.Memory must come from newChainMemory.
 func newChains(s Setting) (Source, error) {
 	if s.Memory == nil {
 		var err error
@@ -98,7 +99,8 @@ func newChains(s Setting) (Source, error) {
 	}, err
 }
 
-// Marginals are mean and deviation of the columns' observed cells; 0 and 1 where these do not say.
+// Marginals returns mean and standard deviation of the columns' observed cells; 0 and 1 if
+// undefined.
 func Marginals(t *data.Table) (mean, sd []float64) {
 	for j := range t.D {
 		m, v := 0., 1.
@@ -113,7 +115,7 @@ func Marginals(t *data.Table) (mean, sd []float64) {
 	return mean, sd
 }
 
-// Complete implements Source. Weights have no use for the log density, which is not known.
+// Complete implements Source. It sets no log densities, which are unknown.
 func (c *chains) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error {
 	clear(logProposal)
 	fresh, err := c.begin(b, x, rng)
@@ -137,8 +139,8 @@ func (c *chains) Complete(b *data.Batch, x, logProposal []float64, rng *Stream) 
 	return nil
 }
 
-// begin puts the chains of a batch's rows in x where they were, or where they start, and
-// makes the moves ready. It says whether some were started.
+// begin copies the chains of a batch's rows to x, starts new ones and prepares the moves. fresh
+// reports new chains.
 func (c *chains) begin(b *data.Batch, x []float64, rng *Stream) (fresh bool, err error) {
 	Repeat(b, c.r, x)
 	for _, row := range b.Rows {
@@ -166,7 +168,7 @@ func (c *chains) begin(b *data.Batch, x []float64, rng *Stream) (fresh bool, err
 	return fresh, c.moves.Begin(x, c.observed, c.columns, c.step)
 }
 
-// each visits the kept cells of row i of a batch, with their places in x (b·r, d).
+// each visits the stored cells of row i of a batch and their indices in x (b·r, d).
 func (c *chains) each(b *data.Batch, i, row int, visit func(cell *float64, at int)) {
 	cells := c.kept.cells[c.kept.first[row]*c.r : c.kept.first[row+1]*c.r]
 	for k := range c.r {
@@ -179,8 +181,8 @@ func (c *chains) each(b *data.Batch, i, row int, visit func(cell *float64, at in
 	}
 }
 
-// adapt learns each row's step size from the acceptance of its own chains' moves (Andrieu & Thoms
-// 2008, equation 4.2), by vanishing changes.
+// adapt updates each row's step size from the acceptance of its chains with vanishing adaptation
+// (Andrieu & Thoms 2008, equation 4.2).
 func (c *chains) adapt(b *data.Batch) {
 	for i, row := range b.Rows {
 		c.kept.visits[row]++
@@ -190,7 +192,7 @@ func (c *chains) adapt(b *data.Batch) {
 	}
 }
 
-// RHat implements Chained: of chains that go on from where the kept ones are, which stay there.
+// RHat implements Chained. It continues copies of the stored chains.
 func (c *chains) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	x := make([]float64, len(c.from))
 	if _, err := c.begin(b, x, rng); err != nil {

@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// twoPeaks has its second column at −apart or apart, whatever the first is, and most of it hidden.
+// twoPeaks has its second column at −apart or apart, independent of the first, and mostly missing.
 func twoPeaks(t *testing.T, apart float64) (*model.Mixture, *data.Table) {
 	t.Helper()
 	mixture := simulate.Mixture{Weights: []float64{0.5, 0.5}, Means: [][]float64{{0, -apart}, {0, apart}}, Deviations: [][]float64{{1, 0.5}, {1, 0.5}}}
@@ -24,12 +24,12 @@ func twoPeaks(t *testing.T, apart float64) (*model.Mixture, *data.Table) {
 	rng := stream.New(3)
 	for i := range table.N {
 		table.Values = append(table.Values, rng.NormFloat64(), apart*float64(2*(i%2)-1))
-		table.Observed = append(table.Observed, true, i%3 == 0) // the observed ones tell where chains start
+		table.Observed = append(table.Observed, true, i%3 == 0) // observed cells determine where chains start
 	}
 	return m, table
 }
 
-// chainsOf makes the source for a table, and its moves so many times.
+// chainsOf makes the source for a table, and the given number of moves.
 func chainsOf(t *testing.T, m model.Model, table *data.Table, s *domain.Domain, draws, steps int) (*chains, *data.Batch) {
 	t.Helper()
 	from, err := newChains(Setting{Model: m, Table: table, Batch: table.N + 2, Draws: draws, Domain: s})
@@ -47,8 +47,8 @@ func chainsOf(t *testing.T, m model.Model, table *data.Table, s *domain.Domain, 
 	return from.(*chains), b
 }
 
-// Chains that meet have an R-hat near 1; those that start at two peaks and cannot pass
-// between them have not, and it says so.
+// Chains that mix have an R-hat near 1; chains that start at two separated peaks do not mix, and
+// R-hat shows it.
 func TestRHatOfChains(t *testing.T) {
 	for _, c := range []struct {
 		apart, least, most float64
@@ -71,7 +71,7 @@ func TestRHatOfChains(t *testing.T) {
 	}
 }
 
-// What is captured is all that changes: a source put back to it makes the same draws again.
+// Capture has the whole state: a restored source repeats the same draws.
 func TestChainsGoOnFromTheirMemory(t *testing.T) {
 	m, table := twoPeaks(t, 0.3)
 	s := domain.All(2)
@@ -101,5 +101,5 @@ func TestTooManyChains(t *testing.T) {
 	var refused *setting.Error
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, "draws", refused.Field)
-	require.ErrorContains(t, err, "would take 16 GB of memory; ask for fewer")
+	require.ErrorContains(t, err, "need 16 GB of memory; use fewer draws")
 }

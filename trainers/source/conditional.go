@@ -19,8 +19,8 @@ import (
 	"missingscore/losses"
 )
 
-// exactSource draws from a normal model's own conditional,
-// N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹), restricted to the domain.
+// exactSource draws from a normal model's conditional N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹),
+// restricted to the domain.
 type exactSource struct {
 	r      int
 	model  model.Normal
@@ -45,7 +45,7 @@ func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Str
 	})
 }
 
-// each visits the filled rows of a batch, each after Condition and Given.
+// each visits the filled rows of a batch after Condition and Given.
 func (s *exactSource) each(b *data.Batch, visit func(i int, row []float64) error) error {
 	s.c.Mean, s.c.Precision, s.c.Domain = s.model.Mean(), s.model.Precision(), s.domain
 	s.c.Renew()
@@ -63,7 +63,7 @@ func (s *exactSource) each(b *data.Batch, visit func(i int, row []float64) error
 	return nil
 }
 
-// RHat implements Chained: of rows at which rejection fails.
+// RHat implements Chained, for rows where rejection fails.
 func (s *exactSource) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	rhat := make([]float64, len(b.Rows))
 	if !s.domain.Bounded() {
@@ -80,43 +80,42 @@ func (s *exactSource) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	})
 }
 
-// Conditional is the distribution of a normal row's missing cells given its
-// observed ones, restricted to a domain. Renew follows a change of its fields.
+// Conditional is the distribution of a normal row's missing cells given its observed ones,
+// restricted to a domain. Call Renew after a change of its fields.
 type Conditional struct {
 	Mean      []float64
 	Precision *mat.SymDense
-	Domain    *domain.Domain // nil for all of R^d
+	Domain    *domain.Domain // nil: all of R^d
 
 	mask      []float64
 	gaps      []int
 	concerned []int
-	first     int               // of the gaps that bounds or half-spaces concern; they come last
-	rows      []float64         // (gaps, d): those of P
+	first     int               // first gap with bounds or half-spaces; these come last
+	rows      []float64         // (gaps, d): rows of P
 	upper     blas64.Triangular // U of P_mm = UᵀU
 	logDet    float64           // log det U
-	deviation []float64         // (d): x_o − μ_o of a row, 0 in its gaps
-	shift     []float64         // the conditional mean less μ
-	y         []float64         // a draw less the conditional mean
+	deviation []float64         // (d): x_o − μ_o, 0 for missing cells
+	shift     []float64         // conditional mean minus μ
+	y         []float64         // draw minus conditional mean
 
 	section domain.Section
-	single  bool             // the section is one half-space over unbounded columns,
-	cut     domain.HalfSpace // this one
-	tilt    []float64        // P_mm⁻¹a for it
-	narrow  bool             // rejection has failed for the row: its draws are ends of chains
-	means   []float64        // of the gaps that the domain concerns
-	inner   []float64        // a row well inside; empty until one is needed
+	single  bool             // the section is one half-space over unbounded columns
+	cut     domain.HalfSpace // that half-space
+	tilt    []float64        // P_mm⁻¹a of it
+	narrow  bool             // rejection has failed for the row: draws are ends of chains
+	means   []float64        // of the gaps with bounds or half-spaces
+	inner   []float64        // a row well inside; empty until needed
 	chain   bounces
 }
 
-// Renew forgets the pattern last conditioned on.
+// Renew clears the pattern.
 func (c *Conditional) Renew() { c.mask = c.mask[:0] }
 
-// tries are draws of the unrestricted conditional before chains take over. Most that fail
-// end at their first coordinates.
+// tries is the number of rejection draws before chains are used.
 const tries = 100
 
-// Condition prepares for a pattern (1 = observed). It fails with
-// losses.ErrNotPositiveDefinite where P_mm is not positive definite.
+// Condition prepares for a pattern (1 = observed). It fails with losses.ErrNotPositiveDefinite if
+// P_mm is not positive definite.
 func (c *Conditional) Condition(mask []float64) error {
 	if len(c.mask) > 0 && slices.Equal(c.mask, mask) {
 		return nil
@@ -151,7 +150,7 @@ func (c *Conditional) Condition(mask []float64) error {
 	if m == 0 {
 		return nil
 	}
-	// mat.Cholesky would estimate a condition number, at several times the cost of the factor.
+	// mat.Cholesky would also estimate a condition number, at several times the cost.
 	var ok bool
 	if c.upper, ok = lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: c.upper.Data}); !ok {
 		c.Renew()
@@ -164,11 +163,11 @@ func (c *Conditional) Condition(mask []float64) error {
 	return nil
 }
 
-// at is U_ab, a ≤ b.
+// at returns U_ab, a ≤ b.
 func (c *Conditional) at(a, b int) float64 { return c.upper.Data[a*c.upper.Stride+b] }
 
-// Given prepares for a row of the pattern last conditioned on: its conditional
-// mean and, on a domain, its section.
+// Given prepares for a row of the current pattern: its conditional mean and, on a domain, its
+// section.
 func (c *Conditional) Given(row []float64) {
 	m, d := len(c.gaps), len(c.mask)
 	if m == 0 {
@@ -204,8 +203,8 @@ func (c *Conditional) solve(v []float64) {
 	blas64.Trsv(blas.NoTrans, c.upper, x)
 }
 
-// Expect sets the missing cells of row to their conditional mean
-// μ_m − P_mm⁻¹P_mo(x_o − μ_o), the domain left aside.
+// Expect sets the missing cells of row to their conditional mean μ_m − P_mm⁻¹P_mo(x_o − μ_o),
+// ignoring the domain.
 func (c *Conditional) Expect(row []float64) {
 	c.Given(row)
 	for a, j := range c.gaps {
@@ -213,17 +212,13 @@ func (c *Conditional) Expect(row []float64) {
 	}
 }
 
-// Draw fills the missing cells of row and returns the log density of the draw, on
-// a domain up to a constant of the row (the mass inside). With P_mm = UᵀU it is the
-// mean plus U⁻¹z, z standard normal; restricted
+// Draw fills the missing cells of row and returns the log density of the draw, on a domain up to a
+// constant of the row (the mass inside). Call Given first. With P_mm = UᵀU the draw is the mean
+// plus U⁻¹z, z standard normal; restricted to
 //
-//   - to one half-space over unbounded columns: the component aᵀx is drawn from its
-//     truncated normal and the rest moved along P_mm⁻¹a, exactly;
-//   - to one bounded column: from its truncated normal, then the others exactly;
-//   - to anything else: the columns concerned by rejection, which is exact. For a row at
-//     which it fails once they are ends of chains from then on (bounces), then the others exactly.
-//
-// Given comes first.
+//   - one half-space over unbounded columns: aᵀx from its truncated normal and the rest moved along P_mm⁻¹a, exactly;
+//   - one bounded column: from its truncated normal, then the others exactly;
+//   - any other set: the constrained columns by rejection, exactly; after rejection failed once for the row, by ends of chains (bounces); then the others exactly.
 func (c *Conditional) Draw(row []float64, rng *Stream) (log float64, err error) {
 	m := len(c.gaps)
 	switch {
@@ -247,7 +242,7 @@ func (c *Conditional) Draw(row []float64, rng *Stream) (log float64, err error) 
 	return log + c.unrestricted(row, c.first, rng), nil
 }
 
-// expected is the unrestricted conditional mean of gap b.
+// expected returns the unrestricted conditional mean of gap b.
 func (c *Conditional) expected(b int) float64 { return c.Mean[c.gaps[b]] + c.shift[b] }
 
 func (c *Conditional) unrestricted(row []float64, first int, rng *Stream) (log float64) {
@@ -260,13 +255,13 @@ func (c *Conditional) unrestricted(row []float64, first int, rng *Stream) (log f
 	return log
 }
 
-// later is what the gaps after a contribute to element a of Uy.
+// later returns the contribution of the gaps after a to element a of Uy.
 func (c *Conditional) later(a int) float64 {
 	n := c.upper.Stride
 	return floats.Dot(c.upper.Data[a*n+a+1:a*n+n], c.y[a+1:])
 }
 
-// move takes an unrestricted draw into the half-space.
+// move moves an unrestricted draw into the half-space.
 func (c *Conditional) move(row []float64, rng *rand.Rand) (log float64) {
 	variance, mean, at := 0.0, 0.0, 0.0
 	for a, j := range c.gaps {
@@ -282,7 +277,7 @@ func (c *Conditional) move(row []float64, rng *rand.Rand) (log float64) {
 	return 0.5 * (from*from - to*to)
 }
 
-// drawConcerned draws the gaps that the domain concerns.
+// drawConcerned draws the gaps with bounds or half-spaces.
 func (c *Conditional) drawConcerned(row []float64, rng *Stream) error {
 	if len(c.gaps)-c.first == 1 && len(c.section.Cuts) == 0 {
 		c.sequence(row, rng.Rand, true)
@@ -305,8 +300,8 @@ func (c *Conditional) drawConcerned(row []float64, rng *Stream) error {
 	return nil
 }
 
-// sequence draws the gaps that the domain concerns one after the other, each from its normal given
-// those before, truncated or not. It ends at the first outside its bounds and says whether there was none.
+// sequence draws the constrained gaps in order, each from its normal given the previous ones,
+// truncated or not. It returns false at the first value out of bounds.
 func (c *Conditional) sequence(row []float64, rng *rand.Rand, truncated bool) bool {
 	for a := len(c.gaps) - 1; a >= c.first; a-- {
 		j := c.gaps[a]
@@ -324,7 +319,7 @@ func (c *Conditional) sequence(row []float64, rng *rand.Rand, truncated bool) bo
 	return true
 }
 
-// prepareChain sets the chain's distribution, the last block's of P_mm = UᵀU.
+// prepareChain sets the chain's distribution from the last block of P_mm = UᵀU.
 func (c *Conditional) prepareChain() {
 	m, f, u := len(c.gaps), c.first, c.upper
 	c.narrow, c.means = true, c.means[:0]
@@ -335,7 +330,7 @@ func (c *Conditional) prepareChain() {
 	c.chain.in(&c.section, c.gaps[f:], c.means, u)
 }
 
-// start puts a row to a sequential draw if that is inside, else to a point well inside.
+// start sets the row to a sequential draw if that is inside, else to a point well inside.
 func (c *Conditional) start(row []float64, rng *Stream) error {
 	if c.sequence(row, rng.Rand, true) && c.section.Contains(row, c.mask) {
 		return nil
@@ -352,9 +347,9 @@ func (c *Conditional) start(row []float64, rng *Stream) error {
 	return nil
 }
 
-// LogLikelihood is the log density of a row's observed cells,
-// ½ log det Q − ½ (x−μ)_oᵀQ(x−μ)_o − ½|Λ| log 2π with Q = Σ_ΛΛ⁻¹ and
-// log det Q = log det P − log det P_mm, for the pattern last conditioned on.
+// LogLikelihood returns the log density of a row's observed cells for the current pattern, ½ log
+// det Q − ½ (x−μ)_oᵀQ(x−μ)_o − ½|Λ| log 2π with Q = Σ_ΛΛ⁻¹ and log det Q = log det P − log det
+// P_mm.
 func (c *Conditional) LogLikelihood(row []float64, logDetP float64) float64 {
 	full := slices.Clone(row)
 	c.Expect(full)
@@ -363,7 +358,7 @@ func (c *Conditional) LogLikelihood(row []float64, logDetP float64) float64 {
 		logDet -= 2 * c.logDet
 	}
 	square, observed := 0.0, 0.0
-	for j, o := range c.mask { // Q(x−μ)_o is (P(x̂−μ))_o at the completed row
+	for j, o := range c.mask { // Q(x−μ)_o = (P(x̂−μ))_o at the completed row
 		if o == 0 {
 			continue
 		}

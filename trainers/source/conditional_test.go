@@ -44,8 +44,8 @@ func TestConditionalNeedsADefiniteBlock(t *testing.T) {
 	require.NoError(t, c.Condition([]float64{1, 1, 1}))
 }
 
-// testModel is the model of testMean and testPrecision, testBatch holds testRow and
-// padding; testSources fill its gaps with draws.
+// testModel has testMean and testPrecision; testBatch has testRow and padding; testSources draw its
+// missing cells.
 func testModel(t *testing.T) *model.Gaussian {
 	t.Helper()
 	m := model.NewGaussian(4, model.FreeSymmetric)
@@ -63,8 +63,8 @@ func testBatch(size int) *data.Batch {
 
 var testSources = map[string]func(Setting) (Source, error){"proposal": NewProposal, "variational": NewImputer, "exact": NewExact}
 
-// So it is of each row of a batch where every row has other gaps; the exact source's density is that
-// of gonum's conditional normal itself.
+// As before for batches in which each row has other missing cells; the exact source's density is
+// that of gonum's conditional normal.
 func TestSourcesOfRowsWithOtherGaps(t *testing.T) {
 	const r = 4000
 	joint, ok := distmv.NewNormalPrecision(testMean, testPrecision, nil)
@@ -118,8 +118,8 @@ func TestSourcesOfRowsWithOtherGaps(t *testing.T) {
 	}
 }
 
-// Of a row a x + σ ε the proposal is N(0, a² sd² + σ²), and a noise-conditional imputer's deviation is
-// c e^{βℓ + γℓ²} σ_φ: the draws have that deviation, and report that density.
+// For a row a x + σ ε the proposal is N(0, a² sd² + σ²), and a noise-conditional imputer's standard
+// deviation is c e^{βℓ + γℓ²} σ_φ: draws have that deviation and report that density.
 func TestSourcesAtLevels(t *testing.T) {
 	const r, a, sigma = 20000, 0.6, 0.5
 	imputer := nets.NewNormalImputer(4, nets.NormalOptions{NoiseConditional: true, InitialLogS: 0.3}, stream.New(2, 2))
@@ -142,7 +142,7 @@ func TestSourcesAtLevels(t *testing.T) {
 			}
 			_, sd := stat.MeanStdDev(gap, nil)
 			require.InEpsilon(t, want, sd, 4.5/math.Sqrt(2*r))
-			for k := range r { // up to the means, which are the network's, the density has that deviation too
+			for k := range r { // given the network's means, the density has that deviation
 				z[k] = log[k] + distuv.Normal{Sigma: want}.LogProb(0)*-2
 			}
 			_, spread := stat.MeanStdDev(z, nil)
@@ -156,8 +156,8 @@ func TestSourcesAtLevels(t *testing.T) {
 
 func slice(n int) []float64 { return make([]float64, n) }
 
-// Sources that write float32 draw the gaps from the same normals as in float64, with
-// their log densities by gonum's distuv, leave observed cells, and clear the padding.
+// float32 sources draw from the same normals as in float64, with log densities of gonum's distuv,
+// keep observed cells and clear the padding.
 func TestSingleSources(t *testing.T) {
 	const d, r, size, unit = 3, 4000, 3, 0x1p-24
 	imputer := nets.NewNormalImputer(d, nets.NormalOptions{Hidden: 8}, new(Stream).At(3, 1).Rand)

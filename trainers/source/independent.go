@@ -14,8 +14,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// independent draws the missing cells of rows from independent normals, restricted to
-// the domain where that has a boundary.
+// independent draws the missing cells of rows from independent normals, restricted to the domain.
 type independent struct {
 	r          int
 	restricted restricted
@@ -31,7 +30,7 @@ func newIndependent(r int, s *domain.Domain) independent {
 type normals struct {
 	mean  []float64 // (b, d), or (d) for all rows
 	sd    []float64 // (d)
-	scale []float64 // (b), nil for 1
+	scale []float64 // (b), nil: all 1
 }
 
 type deviations struct {
@@ -89,22 +88,22 @@ func (c *independent) rhat(b *data.Batch, n normals, rng *Stream) ([]float64, er
 	})
 }
 
-// completeSingle is complete for float32 and where nothing is restricted.
+// completeSingle is complete in float32, without restrictions.
 func (c *independent) completeSingle(b *data.Batch, x, logProposal []float32, n normals, rng *Stream) error {
 	c.generator.From(rng)
 	return c.singles.complete(b, x, logProposal, n, c.generator.Normals)
 }
 
-// unrestricted draws the missing cells of rows that no domain cuts.
+// unrestricted draws the missing cells of rows without a domain.
 type unrestricted[T graph.Float] struct {
 	deviations deviations
 	gaps       simd.Gaps
 	row        []T
-	mean, sd   []T // of the gaps
+	mean, sd   []T // of the missing cells
 	z          []T // of all draws of a row
 }
 
-// complete writes the rows r times each, their gaps drawn, and log densities.
+// complete writes each row r times, with drawn missing cells and log densities.
 func (f *unrestricted[T]) complete(b *data.Batch, x, logs []T, n normals, draw func([]T)) error {
 	r, d := len(logs)/b.Size, b.D
 	if f.z == nil {
@@ -143,8 +142,8 @@ func convert[T graph.Float](to []T, from []float64) {
 }
 
 // proposal draws each missing cell from N(0, sd²) restricted to the domain: the fixed p' of
-// Marg-IW. The paper takes sd = 4; sd = 1 on standardised columns keeps several times the
-// effective sample size. For rows a x + σ ε it is N(0, a² sd² + σ²).
+// Marg-IW. The paper uses sd = 4; on standardised columns sd = 1 has several times the effective
+// sample size. For rows a x + σ ε it is N(0, a² sd² + σ²).
 type proposal struct {
 	mean, sd []float64
 	scale    []float64 // of the batch's rows, with noise
@@ -157,8 +156,8 @@ func NewProposal(s Setting) (Source, error) {
 	return &proposal{mean: make([]float64, d), sd: slices.Repeat([]float64{s.ProposalSD}, d), draws: newIndependent(s.Draws, s.Domain)}, nil
 }
 
-// NewNormals makes a source that draws from N(mean_j, sd_j²) for each column, restricted
-// to the setting's domain; its ProposalSD means nothing.
+// NewNormals makes a source that draws from N(mean_j, sd_j²), restricted to the setting's domain;
+// ProposalSD is ignored.
 func NewNormals(mean, sd []float64, s Setting) Source {
 	return &proposal{mean: mean, sd: sd, draws: newIndependent(s.Draws, s.Domain)}
 }
@@ -173,7 +172,7 @@ func (p *proposal) CompleteSingle(b *data.Batch, x, logProposal []float32, rng *
 	return p.draws.completeSingle(b, x, logProposal, p.normals(b), rng)
 }
 
-// RHat implements Chained: of rows at which rejection fails.
+// RHat implements Chained, for rows where rejection fails.
 func (p *proposal) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	return p.draws.rhat(b, p.normals(b), rng)
 }
@@ -191,4 +190,4 @@ func (p *proposal) normals(b *data.Batch) normals {
 	return n
 }
 
-var halfLog2Pi = 0.5 * math.Log(2*math.Pi) // of a normal density's constant
+var halfLog2Pi = 0.5 * math.Log(2*math.Pi) // constant of a normal log density

@@ -12,14 +12,14 @@ import (
 	"missingscore/internal/simd"
 )
 
-// restricted draws the missing cells of a row from independent normals
-// N(μ_j, σ_j²) restricted to the row's section of a domain (docs/theory/truncated.md#imputed-values-inside), with their log density:
+// restricted draws the missing cells of a row from independent normals N(μ_j, σ_j²) restricted to
+// the row's section of a domain (docs/theory/truncated.md#imputed-values-inside), with their log
+// density:
 //
-//   - nothing cuts the row: N(μ_j, σ_j²);
-//   - a box: each coordinate a truncated normal;
+//   - no restriction: N(μ_j, σ_j²);
+//   - a box: truncated normals;
 //   - one half-space over unbounded coordinates: the component along σ∘a truncated;
-//   - otherwise: draws from the box until one is in the section; for a row at which that
-//     fails once, ends of chains (bounces). The log density then lacks a constant of the row.
+//   - otherwise: rejection from the box; after rejection failed once for the row, ends of chains (bounces). The log density then lacks a constant of the row.
 type restricted struct {
 	domain     *domain.Domain
 	deviations deviations
@@ -29,13 +29,13 @@ type restricted struct {
 	mean       []float64
 	bounds     []bound
 	kind       restriction
-	log        float64 // part of the log density that the row's draws share
+	log        float64 // common part of the log densities of the row's draws
 
 	along []float64 // (gaps): σ∘a/‖σ∘a‖ of the half-space
 	beta  float64   // its bound along that direction
 
 	z      []float64 // normals of the row's draws
-	narrow bool      // rejection has failed for the row: chain has its distribution
+	narrow bool      // rejection has failed for the row: use chain
 	means  []float64 // of its gaps
 	inner  []float64 // a row well inside
 	root   []float64 // (gaps, gaps): 1/sd on the diagonal
@@ -45,13 +45,13 @@ type restricted struct {
 type restriction int
 
 const (
-	toBox restriction = iota // or to nothing
+	toBox restriction = iota // or unrestricted
 	toHalfSpace
 	toIntersection
 )
 
 type bound struct {
-	gap, j      int // the cell is gap number gap of the row, and column j
+	gap, j      int // number of the gap in the row, and column
 	low, high   float64
 	alpha, beta float64 // standardised
 }
@@ -92,7 +92,7 @@ func (s *restricted) row(x, mask, mean []float64) {
 	s.log -= truncnorm.LogMass(math.Inf(-1), s.beta)
 }
 
-// draw writes the row's draws, as many as log, to x, with their log densities.
+// draw writes len(log) draws of the row to x, and their log densities.
 func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 	d, m := len(s.x), len(s.gaps.At())
 	if s.kind == toIntersection {
@@ -126,7 +126,7 @@ func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
 	return s.chain.rhat(&s.section, x, s.mask, func() error { copy(x, s.inner); return nil }, rng)
 }
 
-// intersection draws from the box until it is inside, else by a chain.
+// intersection draws from the box until the draw is inside, else by a chain.
 func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err error) {
 	s.z = room(s.z, len(s.gaps.At()))
 	if !s.narrow {
@@ -171,7 +171,7 @@ func (s *restricted) prepareChain() (err error) {
 	return nil
 }
 
-var errNoRoom = errors.New("its missing cells have no room inside the domain")
+var errNoRoom = errors.New("no values of its missing cells are inside the domain; check the bounds")
 
 func (s *restricted) box(z []float64) {
 	for _, b := range s.bounds {
@@ -179,8 +179,7 @@ func (s *restricted) box(z []float64) {
 	}
 }
 
-// half truncates the component of z along the half-space, in which bounded gaps have no
-// part.
+// half truncates the component of z along the half-space, which excludes bounded gaps.
 func (s *restricted) half(z []float64) {
 	along := simd.Dot(s.along, z)
 	simd.Axpy(z, []float64{truncnorm.Transport(along, math.Inf(-1), s.beta) - along}, s.along)
@@ -191,7 +190,7 @@ func (s *restricted) place(x, z []float64) (log float64) {
 	for k, j := range s.gaps.At() {
 		x[j] = s.mean[j] + float64(s.deviations.sd[j]*z[k])
 	}
-	for _, b := range s.bounds { // rounding may take it over the edge
+	for _, b := range s.bounds { // rounding may cross the boundary
 		x[b.j] = min(max(x[b.j], b.low), b.high)
 	}
 	z = z[:len(s.gaps.At())]

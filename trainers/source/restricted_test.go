@@ -27,13 +27,13 @@ func domains() map[string]*domain.Domain {
 	one.Lower[3] = 0.1
 	half := domain.All(4)
 	half.Half = []domain.HalfSpace{{A: []float64{0.5, 1, 0.3, -0.8}, B: 0.2}}
-	other := domain.All(4) // cuts only one of them, a box the other
+	other := domain.All(4) // a half-space cuts one of them, a box the other
 	other.Upper[1] = 0.5
 	other.Half = []domain.HalfSpace{{A: []float64{0.5, 0, 0.3, -0.8}, B: 0.2}}
 	both := domain.All(4)
 	both.Lower[1] = -0.5
 	both.Half = half.Half
-	corner := domain.All(4) // far in a corner: rejection fails, Gibbs steps take over
+	corner := domain.All(4) // far in a corner: rejection fails, chains take over
 	corner.Lower[1] = 3.5
 	corner.Half = []domain.HalfSpace{{A: []float64{0, 1, 0, -1}, B: -0.5}}
 	two := domain.All(4)
@@ -42,16 +42,15 @@ func domains() map[string]*domain.Domain {
 		"box and half-space": both, "corner": corner, "two half-spaces": two}
 }
 
-// moments of the missing cells that are compared.
+// moments of the missing cells to compare.
 var moments = []func(x1, x3 float64) float64{
 	func(x1, _ float64) float64 { return x1 }, func(_, x3 float64) float64 { return x3 },
 	func(x1, x3 float64) float64 { return x1 * x3 }, func(x1, _ float64) float64 { return x1 * x1 },
 }
 
-// integrals are the mass of a density over the section of testRow and its moments
-// there: in x3 between its bounds, which move with x1, by Gauss–Legendre nodes, in x1
-// by the midpoint rule with n steps. Half the steps tell how exact it is. Every
-// half-space has a part in x3.
+// integrals returns the mass of a density over the section of testRow and its moments, by
+// Gauss–Legendre nodes in x3 between bounds that depend on x1, and by the midpoint rule with n
+// steps in x1. Half the steps give the accuracy. Every half-space involves x3.
 func integrals(s *domain.Domain, density *distmv.Normal, n int) (mass float64, means []float64) {
 	const least, most = -6., 9. // infinite bounds: less than e^−15 of the density is left
 	low, high := max(s.Lower[1], least), min(s.Upper[1], most)
@@ -87,11 +86,10 @@ func integrals(s *domain.Domain, density *distmv.Normal, n int) (mass float64, m
 	return mass, means
 }
 
-// Every source draws inside the domain and from the density that it reports, up
-// to a constant of the row: moments weighted by p/p' are those of the restricted
-// conditional p by numerical integration, within standard errors. Where the
-// density is exact (all but intersections, and the exact source), the mean of p/p'
-// is the integral of p.
+// Every source draws inside the domain from the density that it reports, up to a constant of the
+// row: moments weighted by p/p' equal those of the restricted conditional p by numerical
+// integration, within standard errors. If the density is exact (all but intersections and the exact
+// source), the mean of p/p' is the integral of p.
 func TestSourcesOnDomains(t *testing.T) {
 	const r = 20000
 	conditional := oracle(t)
@@ -139,7 +137,7 @@ func TestSourcesOnDomains(t *testing.T) {
 	}
 }
 
-// nearly allows for the rounding of a draw on a half-space's edge.
+// nearly allows for rounding at a half-space's boundary.
 func nearly(s *domain.Domain, row []float64) bool {
 	wide := *s
 	wide.Half = nil
@@ -149,7 +147,7 @@ func nearly(s *domain.Domain, row []float64) bool {
 	return wide.Contains(row)
 }
 
-// Far from the box all draws lie within rounding of its edge: none is beyond it.
+// Far from the box all draws are within rounding of its boundary, and none is beyond it.
 func TestRoundingStaysInsideTheBox(t *testing.T) {
 	s := domain.All(1)
 	s.Lower[0], s.Upper[0] = 0, 1
@@ -167,7 +165,8 @@ func TestRoundingStaysInsideTheBox(t *testing.T) {
 	}
 }
 
-// strip is the box [−3, 6]² cut by x₁ − x₂ ≥ cut, of gaps 1 and 2 beside an observed column.
+// strip is the box [−3, 6]² cut by x₁ − x₂ ≥ cut, for missing cells 1 and 2 beside an observed
+// column.
 func strip(cut float64) *domain.Domain {
 	s := domain.All(3)
 	for _, j := range []int{1, 2} {
@@ -177,16 +176,16 @@ func strip(cut float64) *domain.Domain {
 	return s
 }
 
-// correlated is the precision of columns 1 and 2 with unit variances and a correlation,
-// beside a column without part in it.
+// correlated is the precision of columns 1 and 2 with unit variances and a correlation, and an
+// independent column.
 func correlated(rho float64) *mat.SymDense {
 	q := 1 / (1 - rho*rho)
 	return mat.NewSymDense(3, []float64{1, 0, 0, 0, q, -rho * q, 0, -rho * q, q})
 }
 
-// inStrip are mass, mean of (x₁+x₂)/2, of its square, and of x₁−x₂ under that normal on the
-// strip, by Gauss–Legendre nodes in both directions: u = x₁+x₂ and w = x₁−x₂ are
-// independent, and the box leaves u from w − 6 to 12 − w.
+// inStrip returns mass and means of (x₁+x₂)/2, its square, and x₁−x₂ under that normal on the
+// strip, by Gauss–Legendre nodes in u = x₁+x₂ and w = x₁−x₂, which are independent; the box leaves
+// u in [w − 6, 12 − w].
 func inStrip(rho, cut float64) (mass float64, means [3]float64) {
 	sum, difference := distuv.Normal{Sigma: math.Sqrt(2 + 2*rho)}, distuv.Normal{Sigma: math.Sqrt(2 - 2*rho)}
 	const n = 400
@@ -208,9 +207,8 @@ func inStrip(rho, cut float64) (mass float64, means [3]float64) {
 	return mass, means
 }
 
-// Draws of two correlated gaps in a narrow strip have the moments of the normal there,
-// whether rejection finds the strip or chains draw from it. Gibbs steps along the
-// coordinates, which were here before, were off by 0.09 to 1.03 in the mean.
+// Draws of two correlated missing cells in a narrow strip have the moments of the restricted
+// normal, by rejection and by chains.
 func TestNarrowStrips(t *testing.T) {
 	const draws = 5000
 	correlations := []float64{0.95}

@@ -1,5 +1,4 @@
-// Package source answers where the values in a table's gaps come from, one of the five
-// choices that make an estimator.
+// Package source provides the values of missing cells.
 package source
 
 import (
@@ -13,65 +12,65 @@ import (
 	"missingscore/nets"
 )
 
-// Stream embeds a *math/rand/v2.Rand, with all its methods, and has further ones for draws in bulk:
+// Stream embeds a *math/rand/v2.Rand and adds bulk draws:
 //
-//	Normals(dst []float64)  the standard normals that as many calls of NormFloat64 give
+//	Normals(dst []float64)  the same standard normals as len(dst) calls of NormFloat64
 type Stream = stream.Stream
 
-// Source fills gaps. Each worker has its own.
+// Source fills missing cells. It is not safe for concurrent use.
 type Source interface {
-	// Complete fills x (b·r, d) with the batch's rows, r times each, their gaps
-	// filled, and logProposal (b·r) with the log density of what was drawn.
+	// Complete sets x (b·r, d) to the batch's rows, r times each, with missing cells filled, and
+	// logProposal (b·r) to the log density of the draws.
 	Complete(b *data.Batch, x, logProposal []float64, rng *Stream) error
 }
 
-// SingleSource is a Source that can also write into a program's float32 memory, by
-// other draws, where the domain has no boundary.
+// SingleSource is a Source that can also write float32, with other draws, on domains without a
+// boundary.
 type SingleSource interface {
 	Source
 	CompleteSingle(b *data.Batch, x, logProposal []float32, rng *Stream) error
 }
 
-// Chained is a Source some of whose draws are ends of Markov chains.
+// Chained is a Source with draws from Markov chains.
 type Chained interface {
 	Source
-	// RHat is the worst split R-hat of each filled row of the batch, of chains at the model
-	// as it is; 0 for rows that have none. What Complete draws does not depend on it.
+	// RHat returns the worst split R-hat of each filled row of the batch at the current model; 0
+	// for rows without chains. It does not affect Complete.
 	RHat(b *data.Batch, rng *Stream) ([]float64, error)
 }
 
-// Setting is what a source may build on.
+// Setting is the input of a source.
 type Setting struct {
 	Model      model.Model
-	Table      *data.Table  // in the model's units, to read from: its marginals, say
+	Table      *data.Table  // in the model's units
 	Imputer    nets.Imputer // nil unless Kind.Imputer
-	Batch      int          // table rows in a batch
+	Batch      int          // rows per batch
 	Draws      int          // r
 	ProposalSD float64      // for Kind.ProposalSD
 	DType      graph.DType
-	Domain     *domain.Domain // the support, nil for all of R^d
-	Memory     Memory         // for Kind.Memory, what that made; nil: the source's own
+	Domain     *domain.Domain // support; nil: all of R^d
+	Memory     Memory         // result of Kind.Memory; nil: the source's own
 }
 
-// Kind is a way to fill gaps, with what it says of itself.
+// Kind is a kind of source.
 type Kind struct {
 	Name, Note string
 	New        func(Setting) (Source, error)
 
-	// Memory makes what the source keeps between steps; nil: nothing. A source with memory is for models
-	// with a log density, and for objectives that leave observed cells as they are.
+	// Memory makes the state that the source keeps between steps; nil: none. Sources with memory
+	// need a log density and an objective without noise.
 	Memory func(Setting) (Memory, error)
 
-	Random       bool // draws at random, r times for a row; otherwise once
+	Random       bool // draws at random, r times per row; else once
 	LogDensity   bool // gives the log density of its draws, for importance weights
-	Imputer      bool // draws from an imputer, which is trained along
-	ProposalSD   bool // is as wide as Setting.ProposalSD
+	Imputer      bool // draws from an imputer, which is trained
+	ProposalSD   bool // uses Setting.ProposalSD
 	Normal       bool // needs a normal model
-	Definite     bool // needs a normal model's precision positive definite on missing cells, for else there is nothing to draw from, or to train towards
-	CompleteRows bool // is for tables without missing cells
+	Definite     bool // needs a normal model's precision to be positive definite on missing cells
+	CompleteRows bool // for tables without missing cells
 }
 
-// Repeat writes each row of the batch r times, zero where missing.
+// Repeat writes each row of the batch r times, with 0 for missing cells.
 func Repeat[T graph.Float](b *data.Batch, r int, x []T) {
 	for i := range b.Size {
 		first, row := x[i*r*b.D:(i*r+1)*b.D], b.X[i*b.D:(i+1)*b.D]
@@ -82,14 +81,14 @@ func Repeat[T graph.Float](b *data.Batch, r int, x []T) {
 	}
 }
 
-// NormalModel is m where it is normal; what, a source or a method, needs it to be.
+// NormalModel returns m if it is normal; what names the source or method in the error.
 func NormalModel(m model.Model, what string) (model.Normal, error) {
 	if _, patterned := m.(model.MaskConditional); patterned {
-		return nil, fmt.Errorf("%s needs missing cells that are normal given the observed ones, and with a model of missingness they are not; use iw, variw or var", what)
+		return nil, fmt.Errorf("%s cannot be combined with a missingness mechanism; use iw, variw or var", what)
 	}
 	g, ok := model.AsNormal(m)
 	if !ok {
-		return nil, fmt.Errorf("%s needs a Gaussian model, this is another; use var, variw or iw", what)
+		return nil, fmt.Errorf("%s needs a Gaussian model; use var, variw or iw", what)
 	}
 	return g, nil
 }
@@ -103,22 +102,21 @@ var (
 	Exact    = Kind{Name: "exact", Note: "draws from a normal model's own conditional", New: NewExact, Random: true, LogDensity: true, Normal: true, Definite: true}
 )
 
-// Kinds are the kinds of sources by name. A new one is a line here, or an assignment in
-// the init function of the package that has it.
+// Kinds maps names to kinds of sources. Packages may add entries in init functions.
 var Kinds = map[string]Kind{Zeros.Name: Zeros, Complete.Name: Complete, Proposal.Name: Proposal, Imputer.Name: Imputer, Exact.Name: Exact, Chains.Name: Chains}
 
-// Memory is what a source keeps from one step to the next, one for all workers and part of the fit's state.
+// Memory is the state of a source between steps, shared by all workers and saved with the fit.
 type Memory interface {
-	// Capture copies it, Restore puts it back to what Capture gave.
+	// Capture returns a copy; Restore sets the state to a captured one.
 	Capture() []float64
 	Restore([]float64)
 }
 
-// zeros leaves 0 in the gaps: for rows without any, for Zeroed, and for losses
-// in closed form, which look at the mask themselves.
+// zeros sets missing cells to 0: for complete rows, for Zeroed, and for losses in closed form,
+// which use the mask.
 type zeros struct{}
 
-// newZeros makes the source of Zeros, and of Complete.
+// newZeros makes the source of Zeros and of Complete.
 func newZeros(Setting) (Source, error) { return zeros{}, nil }
 
 // Complete implements Source.

@@ -9,16 +9,16 @@ import (
 	"missingscore/losses"
 )
 
-// strata draws from an imputer that is a mixture, or of any other form: for each draw of
-// a row one stratum by its weight, and that one's draw.
+// strata draws from an imputer that is a mixture or has any other form: each draw selects a
+// stratum by weight.
 type strata struct {
-	r, k    int // draws of a row, strata
+	r, k    int // draws per row, strata
 	program *graph.Program
 }
 
 func newStrata(s Setting) (Source, error) {
 	if s.Domain.Bounded() {
-		return nil, &setting.Error{Field: "imputer", Allowed: "it does not draw independent normals: it cannot be restricted to a domain with a boundary; take normal"}
+		return nil, &setting.Error{Field: "imputer", Allowed: "this imputer cannot be restricted to a domain with a boundary; use normal"}
 	}
 	p, err := losses.NewDraws(s.DType, s.Imputer, s.Model.Dim(), s.Batch)
 	if err != nil {

@@ -42,12 +42,12 @@ func (m twoPoints) Draw(b *graph.Builder, rows nets.ImputerRows, noise graph.Nod
 	x := b.Add(b.Tile(b.Constant(2, m.d, means), n), b.Scale(narrow, b.GroupRepeat(noise, 2)))
 	logits := b.Tile(b.Param(m.logits), n)
 	weight := b.Sub(logits, b.GroupRepeat(b.GroupLogSumExp(logits, 2), 2))
-	// the other component's density at a draw is nothing: they are 30 deviations apart
+	// the other component's density at a draw is 0: they are 30 deviations apart
 	z := b.RowSum(b.Prod(b.GroupRepeat(b.Complement(rows.Mask), 2), b.Scale(-0.5, b.Square(b.GroupRepeat(noise, 2)))))
 	return nets.Strata{K: 2, X: x, LogDensity: b.Add(weight, z), LogWeight: weight}
 }
 
-// Each draw is of one stratum, chosen by its weight; observed cells stay, padding is zero.
+// Each draw is from one stratum, chosen by weight; observed cells are kept and padding is zero.
 func TestStrataDraws(t *testing.T) {
 	const d, n, r = 3, 4, 4000
 	imp := twoPoints{d, graph.NewParam("logits", 2, 1)}
@@ -90,12 +90,12 @@ func TestStrataDraws(t *testing.T) {
 	setting.Domain = domain.All(d)
 	setting.Domain.Lower[0] = 0
 	_, err = source.Imputer.New(setting)
-	require.ErrorContains(t, err, "it cannot be restricted to a domain with a boundary")
+	require.ErrorContains(t, err, "this imputer cannot be restricted to a domain with a boundary")
 }
 
-// A cell that is near −1.5 or near 1.5 whatever the other is. A mixture learns the
-// conditional distribution: all of its draws count alike, and their mean is that of the cell.
-// A normal sits on one of the two.
+// A cell is near −1.5 or near 1.5, independent of the other. A mixture learns this conditional
+// distribution: weights are equal and the mean of draws is that of the cell. A normal finds one of
+// the two only.
 func TestMixtureLearnsTwoModes(t *testing.T) {
 	const d, n, r = 2, 100, 200
 	truth, err := model.NewMixture(simulate.Mixture{Weights: []float64{1, 2}, Means: [][]float64{{0, 1.5}, {0.5, -1.5}}, Deviations: [][]float64{{1, 0.4}, {1, 0.6}}})
@@ -139,7 +139,7 @@ func TestMixtureLearnsTwoModes(t *testing.T) {
 	}
 	effective, off := learned(nets.NewMixtureImputer(d, nets.MixtureOptions{Components: 3, Hidden: 20}, stream.New(5)))
 	require.Greater(t, effective, 0.9)
-	require.Less(t, off, 0.25) // of 200 draws the mean itself is off by 0.08 on average
+	require.Less(t, off, 0.25) // the mean of 200 draws is off by 0.08 on average
 	_, off = learned(nets.NewNormalImputer(d, nets.NormalOptions{Hidden: 20}, stream.New(5)))
 	require.Greater(t, off, 0.6)
 }

@@ -9,17 +9,17 @@ import (
 	"missingscore/nets"
 )
 
-// variational draws from the imputer q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ²),
-// restricted to the domain. A row's draws share one forward pass.
+// variational draws from the imputer q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ²), restricted to the
+// domain. A row's draws share one forward pass.
 type variational struct {
 	forward *graph.Program
 	sd      []float64
-	scale   []float64 // of the batch's rows, of a noise-conditional imputer
+	scale   []float64 // of the batch's rows, for a noise-conditional imputer
 	draws   independent
 }
 
-// NewImputer makes the source of Imputer. An imputer that is not a nets.NormalConditional
-// is refused on a domain with a boundary.
+// NewImputer makes the source of Imputer. It returns an error for an imputer that is not a
+// nets.NormalConditional on a domain with a boundary.
 func NewImputer(s Setting) (Source, error) {
 	normal, ok := s.Imputer.(nets.NormalConditional)
 	if !ok {
@@ -47,7 +47,7 @@ func (v *variational) CompleteSingle(b *data.Batch, x, logProposal []float32, rn
 	return v.draws.completeSingle(b, x, logProposal, n, rng)
 }
 
-// RHat implements Chained: of rows at which rejection fails.
+// RHat implements Chained, for rows where rejection fails.
 func (v *variational) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	n, err := v.normals(b)
 	if err != nil {

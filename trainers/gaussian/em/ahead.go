@@ -10,28 +10,25 @@ import (
 	"missingscore/trainers/engine"
 )
 
-// Lead is what turns along a path of many columns change beside State: the moments (μ, S) of
-// completed rows, packed, that they go by. Pairs come and go with λ, but the moments change evenly
-// with it (docs/theory/complete-data.md#eq-ahead).
+// Lead is the additional state of iterations along a path with many columns: the moments (μ, S) of
+// completed rows, packed (docs/theory/complete-data.md#eq-ahead).
 type Lead struct {
-	Moments []float64   // the model is at the minimum for these
-	Passed  [][]float64 // those that the turns at the last two λ ended with, the last first
-	Gain    float64     // by how much farther than they are found they are taken for the next turn; 0: not begun
-	Away    []float64   // by how much the last turn found them to be others
-	Moved   float64     // by the last turn, like State.Movement
+	Moments []float64   // the model is their minimum
+	Passed  [][]float64 // final moments at the last two λ, most recent first
+	Gain    float64     // extrapolation factor of the moments; 0: not started
+	Away    []float64   // change of the moments by the last iteration
+	Moved   float64     // by the last iteration, as State.Movement
 }
 
-// leastRate is that at which turns are taken to come nearer to their end, at least: some pairs
-// are slower than those that move most.
+// leastRate is the smallest assumed rate of convergence, since some pairs are slower than others.
 const leastRate = 0.35
 
-// Begin starts the turns at another λ of a path, as far from the last as by times that is from the
-// one before, where the moments would be if they went on as they did,
+// Begin starts the iterations at the next λ from extrapolated moments,
 //
 //	(μ, S) = passed₁ + by (passed₁ − passed₂),   P = minimise(S)
 //
-// or, where there is no such P, where they were. It says whether it did: not without moments
-// passed.
+// or from passed₁ if there is no such P. by is the ratio of the last two steps along the path. It
+// returns false without earlier moments.
 func (t Turns) Begin(s *State, by float64, minimise Minimiser) (ok bool) {
 	l := &s.Lead
 	if len(l.Passed) == 0 {
@@ -49,7 +46,8 @@ func (t Turns) Begin(s *State, by float64, minimise Minimiser) (ok bool) {
 	return t.minimum(s, l.Passed[0], minimise)
 }
 
-// minimum puts the model to the minimum for moments; where there is none it stays where it is.
+// minimum moves the model to the minimum for moments; ok is false, and the model unchanged, if
+// there is none.
 func (t Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok bool) {
 	d := t.Model.Dim()
 	to := slices.Clone(s.Solved[d:])
@@ -69,13 +67,13 @@ func (t Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok bool
 	return true
 }
 
-// Onward makes a turn by the moments, after Begin:
+// Onward makes an iteration after Begin:
 //
 //	f = Ŝ(P) − S,   S ← S + g f,   P ← minimise(S)
 //
-// accelerated by Anderson's method. State.Movement is then by how much the next one would move P,
-// if turns come nearer to their end at the rate of the last two (at 0.35 at least). It fails with a
-// *SingularError where the minimisation step has no solution.
+// accelerated by Anderson's method. State.Movement is then the predicted movement of P by the next
+// iteration, at the rate of the last two, at least 0.35. It returns a *SingularError if the
+// minimisation step has no solution.
 func (t Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -113,7 +111,7 @@ func (t Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
 	return nil
 }
 
-// adapt sets the gain to that by which the last turn would have come nearest.
+// adapt sets the gain that would have been best for the last iteration.
 func (t Turns) adapt(l *Lead, away []float64) {
 	left := floats.Dot(away, l.Away) / floats.Dot(l.Away, l.Away)
 	if best := l.Gain / (1 - left); best > 0 && !math.IsInf(best, 0) {
@@ -121,7 +119,7 @@ func (t Turns) adapt(l *Lead, away []float64) {
 	}
 }
 
-// Next is where the turns at another λ of a path start from.
+// Next returns the start state of the next λ.
 func (s *State) Next() State {
 	next := State{Solved: s.Solved, Lead: Lead{Passed: s.Lead.Passed, Gain: s.Lead.Gain}}
 	if s.Lead.Moments != nil {
@@ -130,7 +128,7 @@ func (s *State) Next() State {
 	return next
 }
 
-// packed is the upper triangle of a symmetric matrix (d, d), row by row.
+// packed returns the upper triangle of a symmetric (d, d) matrix, row by row.
 func packed(full []float64, d int) (out []float64) {
 	for j := range d {
 		out = append(out, full[j*d+j:j*d+d]...)
@@ -138,7 +136,7 @@ func packed(full []float64, d int) (out []float64) {
 	return out
 }
 
-// unpacked is the symmetric matrix of an upper triangle.
+// unpacked returns the symmetric matrix of an upper triangle.
 func unpacked(upper []float64, d int) []float64 {
 	out := make([]float64, d*d)
 	for j, i := 0, 0; j < d; j++ {

@@ -1,8 +1,7 @@
-// Package em estimates a normal distribution from rows with gaps by turns: an expectation
-// step takes the moments of the rows completed by the present conditional, a
-// minimisation step finds mean and precision for these moments, with a penalty or without
-// (docs/theory/complete-data.md#eq-em-exact). No pass over the rows is made within the
-// second.
+// Package em estimates a normal distribution from rows with missing cells by EM: the expectation
+// step computes the moments of the rows completed by the current conditional; the minimisation step
+// computes mean and precision from these moments, with or without a penalty, without a pass over
+// the rows (docs/theory/complete-data.md#eq-em-exact).
 package em
 
 import (
@@ -19,11 +18,11 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// Minimiser is a minimisation step: it takes packed, P in the order of graph.PackedIndex,
-// to that for the covariances s (d, d), row by row. It is not ok where there is none.
+// Minimiser is a minimisation step: it updates packed, P in the order of graph.PackedIndex, for the
+// covariances s (d, d), row by row. ok is false if there is no minimum.
 type Minimiser func(packed, s []float64) (ok bool)
 
-// Unpenalised is P = S⁻¹: that of maximum likelihood, and of score matching.
+// Unpenalised sets P = S⁻¹, which is maximum likelihood and score matching.
 func Unpenalised(packed, s []float64) (ok bool) {
 	d := int(math.Sqrt(float64(len(s))))
 	var c mat.Cholesky
@@ -42,40 +41,39 @@ func Unpenalised(packed, s []float64) (ok bool) {
 	return true
 }
 
-// State is what the turns change beside the model, a plain value.
+// State is the state of EM without the model.
 type State struct {
-	Count       int // turns made
+	Count       int // number of iterations
 	Anderson    optim.Anderson
 	Solved      []float64 // (μ, P) after the last minimisation step, P with its zeros; nil before the first
-	Movement    float64   // by how much the last turn moved an element of P, at most
-	Relative    float64   // the same in units of √(P_jj P_kk), of the mean's elements in units of 1/√P_jj
-	Loss        float64   // where it started: ψ, mean over rows
-	Likelihood  float64   // there: log density of the observed cells, summed
-	Projections int       // turns after which P had to be kept positive definite
+	Movement    float64   // largest change of an element of P by the last iteration
+	Relative    float64   // Movement in units of √(P_jj P_kk), and of 1/√P_jj for the mean
+	Loss        float64   // before the last iteration: ψ, mean over rows
+	Likelihood  float64   // before the last iteration: log density of the observed cells, summed
+	Projections int       // iterations after which P was projected
 
-	Lead Lead // of paths of many columns
+	Lead Lead // of paths with many columns
 }
 
-// Memory is how many turns the acceleration remembers.
+// Memory is the memory of the acceleration, in iterations.
 const Memory = 4
 
-// Turns makes the turns of a model on some rows of an engine's table.
+// Turns makes EM iterations of a model on some rows of an engine's table.
 type Turns struct {
-	Engine *engine.Engine  // whose loss has LossNeeds.Moments
-	Model  *model.Gaussian // the engine's
+	Engine *engine.Engine  // its loss has LossNeeds.Moments
+	Model  *model.Gaussian // the engine's model
 	Rows   []int
-	Bounds *optim.PositiveDefinite // that P is kept within; nil: none, then P is only to be positive definite
+	Bounds *optim.PositiveDefinite // nil: P must only be positive definite
 
-	// MostGain, if not 0, says that turns go by the moments (Begin, Onward), and bounds Lead.Gain:
-	// 1/(1 − ρ), where ρ is about the rate at which turns come nearer to their end.
+	// MostGain, if not 0, selects iterations on moments (Begin, Onward) and bounds Lead.Gain at
+	// 1/(1 − ρ), with ρ about the rate of convergence.
 	MostGain float64
 
-	Known *Known // of rows without a gap, in place of expectation steps; State.Likelihood is then not set
+	Known *Known // replaces expectation steps for complete rows; State.Likelihood is then not set
 }
 
-// Turn makes the next one. The model is then where the following one starts, which is
-// beyond State.Solved in the direction of the last turns. It fails with a *SingularError
-// where the minimisation step has no solution.
+// Turn makes the next iteration. The model is then at the extrapolated start of the following one,
+// not at State.Solved. It returns a *SingularError if the minimisation step has no solution.
 func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -138,10 +136,10 @@ func (t Turns) expect(s *State, x []float64) (mean, cov []float64, err error) {
 	return mean, cov, nil
 }
 
-// Settle puts the model to the last minimisation step's solution.
+// Settle moves the model to the last solution of the minimisation step.
 func (t Turns) Settle(s *State) { t.Put(s.Solved) }
 
-// At is (μ, P) of the model.
+// At returns (μ, P) of the model.
 func (t Turns) At() []float64 {
 	d, x := t.Model.Dim(), t.Model.Mean()
 	if t.Model.Parameterisation() != model.CholeskyFactor {
@@ -154,8 +152,7 @@ func (t Turns) At() []float64 {
 	return x
 }
 
-// Put puts the model to (μ, P). It is not ok where that cannot be: without Bounds, where P is
-// not positive definite, which a model of P's own elements would take.
+// Put moves the model to (μ, P). Without Bounds, ok is false if P is not positive definite.
 func (t Turns) Put(x []float64) (ok bool) {
 	if !engine.Finite(x...) {
 		return false
@@ -169,7 +166,7 @@ func (t Turns) Put(x []float64) (ok bool) {
 	return true
 }
 
-// moved is the largest movement of P from x to y, as it is and relative to the diagonal at y.
+// moved returns the largest change of P from x to y, absolute and relative to the diagonal at y.
 func moved(x, y []float64, d int) (most, relative float64) {
 	own, at := make([]float64, d), d
 	for j := range own {
@@ -185,7 +182,7 @@ func moved(x, y []float64, d int) (most, relative float64) {
 	return most, relative
 }
 
-// moments gives mean and covariances, (d, d), from a step's moments about mu.
+// moments returns the mean and the covariances (d, d) of a step's moments about mu.
 func moments(m, mu []float64) (mean, cov []float64) {
 	d := len(mu)
 	shift := make([]float64, d)
@@ -202,10 +199,9 @@ func moments(m, mu []float64) (mean, cov []float64) {
 	return mean, cov
 }
 
-// Ascend is a turn that takes an acceleration back under which the likelihood fell: the next
-// one then starts from the last minimisation step's solution, where an exact turn never has a
-// lower likelihood than the turn before (Dempster, Laird & Rubin 1977). back says that it was
-// taken back, and nothing came of the turn.
+// Ascend makes an iteration and reverts an acceleration that lowered the likelihood. back reports
+// that it reverted; the next iteration then starts from the last solution, where the likelihood
+// cannot fall (Dempster, Laird & Rubin 1977).
 func (t Turns) Ascend(ctx context.Context, s *State, minimise Minimiser) (back bool, err error) {
 	before, accelerated := *s, len(s.Anderson.X) > 1
 	err = t.Turn(ctx, s, minimise)
@@ -220,11 +216,11 @@ func (t Turns) Ascend(ctx context.Context, s *State, minimise Minimiser) (back b
 	return true, nil
 }
 
-// Known are the mean and the covariances, (d, d), of rows without a gap: what any expectation
-// step over them comes to.
+// Known has the mean and the covariances (d, d) of complete rows, the result of every expectation
+// step.
 type Known struct{ Mean, Covariances []float64 }
 
-// loss is ψ at (μ, P), packed, mean over rows (docs/theory/complete-data.md#eq-em-exact):
+// loss returns ψ at (μ, P), packed, mean over rows (docs/theory/complete-data.md#eq-em-exact):
 //
 //	ψ = −2 tr P + tr(PMP),   M = S + (x̄ − μ)(x̄ − μ)ᵀ
 func (k *Known) loss(x []float64) (sum float64) {
@@ -245,9 +241,8 @@ func (k *Known) loss(x []float64) (sum float64) {
 	return sum
 }
 
-// SingularError says that a minimisation step has no solution: in the rows as the turn has
-// completed them a combination of columns has no variance but rounding, or next to none under
-// the penalty.
+// SingularError means that a minimisation step has no solution: in the completed rows a linear
+// combination of columns has no variance, or nearly none with the penalty.
 type SingularError struct {
 	Turn        int
 	Mean        []float64
@@ -256,16 +251,16 @@ type SingularError struct {
 
 func (e *SingularError) Error() string { return e.Unwrap().Error() }
 
-// Unwrap is an *engine.DivergedError of the same turn.
+// Unwrap returns an *engine.DivergedError of the same iteration.
 func (e *SingularError) Unwrap() error {
 	return &engine.DivergedError{Iteration: e.Turn, What: "precision"}
 }
 
-// leastShare is what Put leaves of a column's variance at least.
+// leastShare is the share of each variance that Put adds.
 const leastShare = 1e-10
 
-// Put puts a model to the mean and, but for 1e-10 of each variance that is added for P to be
-// there, to the covariances. It is not ok where these are no covariances.
+// Put moves a model to the mean and the covariances plus 1e-10 of each variance. ok is false if the
+// result is not positive definite.
 func (e *SingularError) Put(g *model.Gaussian) (ok bool) {
 	d := len(e.Mean)
 	raised := mat.NewSymDense(d, append([]float64(nil), e.Covariances...))

@@ -18,7 +18,7 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// covariances of d columns are those of n draws.
+// covariances returns the covariances of n draws of d columns.
 func covariances(d, n int, seed uint64) []float64 {
 	rng := stream.New(seed, 1)
 	x := mat.NewDense(n, d, nil)
@@ -41,8 +41,8 @@ func identity(d int) []float64 {
 	return p
 }
 
-// With V = PS the conditions of a minimum: V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, in size
-// at most λ w_jk where P_jk is 0. The products are made anew, by gonum.
+// With V = PS by gonum, the conditions of a minimum: V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, and
+// at most λ w_jk in size where P_jk is 0.
 func requireMinimum(t *testing.T, packed, s, weights []float64, lambda float64) (zeros int) {
 	t.Helper()
 	whole := lambda
@@ -82,7 +82,7 @@ func TestLassoMeetsTheConditions(t *testing.T) {
 		zeros := requireMinimum(t, packed, s, nil, lambda)
 		require.LessOrEqual(t, zeros, last)
 		cold := identity(d)
-		require.True(t, l.Minimise(cold, s, lambda, math.Inf(1))) // nothing joins but what breaks the conditions
+		require.True(t, l.Minimise(cold, s, lambda, math.Inf(1))) // only violating pairs join
 		require.InDeltaSlice(t, packed, cold, 1e-4)
 		previous, last = lambda, zeros
 	}
@@ -93,7 +93,7 @@ func TestLassoMeetsTheConditions(t *testing.T) {
 	require.InDeltaSlice(t, inverse, packed, 1e-5)
 }
 
-// With weights: the conditions, which tell the minimum of a convex loss.
+// With weights: the conditions, which determine the minimum of a convex loss.
 func TestWeightedLasso(t *testing.T) {
 	const d = 8
 	s, rng := covariances(d, 40, 3), stream.New(1, 1)
@@ -123,8 +123,8 @@ func TestWeightedLasso(t *testing.T) {
 	require.Equal(t, plain, ones)
 }
 
-// Two columns of variances 1, 4 and correlation ρ: shrinkage leaves the variances and makes
-// the correlation (1 − α)ρ.
+// Two columns of variances 1, 4 and correlation ρ: shrinkage keeps the variances and gives the
+// correlation (1 − α)ρ.
 func TestRidge(t *testing.T) {
 	const rho, alpha = 0.6, 0.3
 	packed := identity(2)
@@ -150,13 +150,13 @@ func TestLassoOfTwoColumns(t *testing.T) {
 	require.False(t, em.Unpenalised(packed, []float64{1, 1, 1, 1}))
 }
 
-// Likelihood's precision of a network has its zeros, and its covariances are the given
+// The maximum likelihood precision of a network has its zeros, and its covariances equal the given
 // ones on the network and the diagonal (Dempster 1972).
 func TestSupport(t *testing.T) {
 	const d = 6
 	s := covariances(d, 50, 2)
 	packed := identity(d)
-	for j := range d { // a ring with a chord, where covariance selection has no closed form
+	for j := range d { // a ring with a chord: no closed form
 		k := (j + 1) % d
 		packed[graph.PackedIndex(d, min(j, k), max(j, k))] = 0.1
 	}
@@ -192,8 +192,8 @@ func TestSupport(t *testing.T) {
 	require.InDeltaSlice(t, packed, again, 1e-9)
 }
 
-// Without gaps one turn, from anywhere, is maximum likelihood: the rows' mean, and the inverse
-// of their covariances with n in the denominator.
+// For complete rows one iteration, from any start, is maximum likelihood: the mean, and the inverse
+// of the covariances with divisor n.
 func TestOneTurnWithoutGaps(t *testing.T) {
 	const d = 4
 	_, table := testtables.Star(t, d, 80, 0)
@@ -220,8 +220,8 @@ func TestOneTurnWithoutGaps(t *testing.T) {
 	}
 }
 
-// Where moments went from b to a they are taken to go on: with 2a − b and no penalty to its
-// inverse; where that is not positive definite to that of a.
+// Moments that changed from b to a are extrapolated: the model goes to the inverse of 2a − b
+// without a penalty; if that is not positive definite, to the inverse of a.
 func TestBegin(t *testing.T) {
 	_, table := testtables.Star(t, 2, 50, 0)
 	m := model.NewGaussian(2, model.Natural)
@@ -236,7 +236,7 @@ func TestBegin(t *testing.T) {
 	require.InDeltaSlice(t, []float64{1, -0.75, 0.5, -0.5, 1.5}, s.Solved, 1e-12)
 	require.InDeltaSlice(t, []float64{1, -0.75}, m.Mean(), 1e-12)
 	require.InDelta(t, 0.5, m.Precision().At(0, 0), 1e-12)
-	require.True(t, turns.Begin(&s, 20, em.Unpenalised)) // a covariance of 5.5 beside variances of 12 and 1
+	require.True(t, turns.Begin(&s, 20, em.Unpenalised)) // a covariance of 5.5 with variances of 12 and 1
 	require.Equal(t, s.Lead.Passed[0], s.Lead.Moments)
 	require.InDelta(t, 1/1.75, m.Precision().At(0, 0), 1e-12)
 	next := s.Next()
@@ -244,7 +244,7 @@ func TestBegin(t *testing.T) {
 	require.Nil(t, next.Lead.Moments)
 }
 
-// A turn over known moments is that over the rows, its loss too.
+// An iteration on known moments equals one over the rows, with the same loss.
 func TestKnownMoments(t *testing.T) {
 	const d = 4
 	_, table := testtables.Star(t, d, 80, 0)
@@ -263,7 +263,7 @@ func TestKnownMoments(t *testing.T) {
 		}
 		var s em.State
 		require.NoError(t, turns.Turn(t.Context(), &s, em.Ridge{Alpha: 0.3}.Minimise))
-		m.SetMean([]float64{0.3, 0, -0.2, 0.1}) // P is the ridge's, μ another than the rows'
+		m.SetMean([]float64{0.3, 0, -0.2, 0.1}) // P from the ridge, another μ than the rows'
 		require.NoError(t, turns.Turn(t.Context(), &s, em.Unpenalised))
 		solved[i], loss[i] = s.Solved, s.Loss
 	}
@@ -271,7 +271,7 @@ func TestKnownMoments(t *testing.T) {
 	require.InDelta(t, loss[0], loss[1], 1e-10)
 }
 
-// few are turns over rows so few, with so many gaps, that their acceleration may lead astray.
+// few iterates on so few rows with so many missing cells that acceleration may fail.
 func few(t *testing.T, seed uint64) em.Turns {
 	t.Helper()
 	_, table := testtables.Normal(t, 30, seed)
@@ -281,7 +281,7 @@ func few(t *testing.T, seed uint64) em.Turns {
 	return em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 }
 
-// Guarded turns never lower the likelihood, and end; others do on some tables, for ever.
+// Guarded iterations never lower the likelihood and converge; others may not.
 func TestAscend(t *testing.T) {
 	wild, ended := 0, 0
 	for seed := range uint64(20) {
@@ -303,7 +303,7 @@ func TestAscend(t *testing.T) {
 		s, last = em.State{Anderson: optim.Anderson{Memory: em.Memory}}, math.Inf(-1)
 		for s.Count < 3000 {
 			back, err := turns.Ascend(t.Context(), &s, em.Unpenalised)
-			if err != nil || mat.Cond(turns.Model.Precision(), 2) > 1e10 { // towards no distribution
+			if err != nil || mat.Cond(turns.Model.Precision(), 2) > 1e10 { // towards a singular distribution
 				break
 			}
 			if back {
@@ -323,8 +323,8 @@ func TestAscend(t *testing.T) {
 	require.Greater(t, ended, 12)
 }
 
-// Where a minimisation step has no solution the covariances are there all the same: with 1e-10
-// of each variance more they have an inverse.
+// If a minimisation step has no solution, the covariances plus 1e-10 of each variance have an
+// inverse.
 func TestSingularCovariances(t *testing.T) {
 	turns := few(t, 1)
 	e := &em.SingularError{Turn: 6, Mean: []float64{1, 2, 3, 4}, Covariances: []float64{4, 2, 0, 0, 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 9}}
@@ -334,7 +334,7 @@ func TestSingularCovariances(t *testing.T) {
 	require.True(t, e.Put(turns.Model))
 	require.Equal(t, e.Mean, turns.Model.Mean())
 	p := turns.Model.Precision()
-	require.InEpsilon(t, 1/(1*(1+1e-10)-1/(1+1e-10)), p.At(1, 1), 1e-4) // 1 − 2²/4 but for what is added
+	require.InEpsilon(t, 1/(1*(1+1e-10)-1/(1+1e-10)), p.At(1, 1), 1e-4) // 1 − 2²/4 plus the addition
 	require.InEpsilon(t, 1./9, p.At(3, 3), 1e-9)
 	e.Covariances[3*4+3] = -1
 	require.False(t, e.Put(turns.Model))

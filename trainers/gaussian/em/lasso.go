@@ -10,38 +10,35 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// Lasso minimises, over symmetric P (d, d), the score-matching loss of a normal
-// distribution with the second moments S about its mean, with an L1 penalty:
+// Lasso minimises over symmetric P (d, d) the score-matching loss of a normal distribution with
+// second moments S about its mean and an L1 penalty:
 //
 //	½ tr(PSP) − tr P + λ Σ_{j<k} w_jk |P_jk|
 //
-// (Zhang & Zou 2014; Lin, Drton & Shojaie 2016): the minimisation step of em-exact
-// (docs/theory/complete-data.md#eq-em-exact). It is quadratic; with V = PS the derivative
-// by P_jj is V_jj − 1, by a pair V_jk + V_kj, and the curvatures are S_jj and S_jj + S_kk.
-// Coordinate descent visits the diagonal and the pairs that may not be zero; when these
-// move no more the conditions of Karush, Kuhn and Tucker are checked for all others, and
-// those that break them join.
+// (Zhang & Zou 2014; Lin, Drton & Shojaie 2016). It is the minimisation step of em-exact
+// (docs/theory/complete-data.md#eq-em-exact). With V = PS the derivatives are V_jj − 1 by P_jj and
+// V_jk + V_kj by a pair, with curvatures S_jj and S_jj + S_kk. Coordinate descent visits the
+// diagonal and the active pairs; then the Karush–Kuhn–Tucker conditions of all other pairs are
+// checked, and violating pairs become active.
 type Lasso struct {
-	// Tolerance ends the descent: of a coordinate's step times its curvature, whose unit is
-	// that of the derivative of −tr P; 1e-7.
+	// Tolerance ends the descent: largest coordinate step times its curvature; default 1e-7.
 	Tolerance float64
-	// Weights are w, not negative, in the order of graph.PackedIndex, the diagonal's without
-	// effect; nil: all 1.
+	// Weights are w ≥ 0 in the order of graph.PackedIndex; the diagonal is ignored; nil: all 1.
 	Weights []float64
-	Workers int // at once; 1. The result does not depend on it
+	Workers int // default 1; the result does not depend on it
 
 	d      int
 	p, v   []float64 // P and PS, (d, d)
 	active []pair
-	in     []bool            // (d, d), upper triangle: among the active
+	in     []bool            // active, (d, d), upper triangle
 	order  *optim.Tournament // of the active pairs
 }
 
 type pair struct{ j, k int }
 
 const (
-	lassoVisits = 5_000_000 // of coordinates that a minimisation may make: about a second where there are a hundred columns
-	fewVisits   = 1_000_000 // of elements, in a sweep, up to which one worker makes it: a millisecond
+	lassoVisits = 5_000_000 // limit of coordinate visits per minimisation, about a second for a hundred columns
+	fewVisits   = 1_000_000 // element visits per sweep up to which one worker is used, a millisecond
 )
 
 // NewLasso is for matrices of size d.
@@ -49,11 +46,10 @@ func NewLasso(d int) *Lasso {
 	return &Lasso{Tolerance: 1e-7, d: d, p: make([]float64, d*d), v: make([]float64, d*d), in: make([]bool, d*d), order: optim.NewTournament(d)}
 }
 
-// Minimise takes packed, P in the order of graph.PackedIndex, from where it is to the
-// minimum for s (d, d). Pairs that are zero join from the start where their derivative is
-// w times screen or more in size: λ, or by the sequential strong rule (Tibshirani et al. 2012)
-// 2λ − λ' where P is the minimum for λ'. It is not ok where P runs away, as it
-// does where S is singular and λ small, or 5 million visits of coordinates do not suffice.
+// Minimise moves packed, P in the order of graph.PackedIndex, to the minimum for s (d, d). Zero
+// pairs are active from the start if their derivative is at least w·screen: λ, or 2λ − λ' by the
+// sequential strong rule (Tibshirani et al. 2012) if P is the minimum for λ'. ok is false if P
+// diverges, as for singular S and small λ, or after 5 million visits.
 func (l *Lasso) Minimise(packed, s []float64, lambda, screen float64) (ok bool) {
 	l.start(packed, s)
 	l.join(screen, 0)
@@ -78,7 +74,7 @@ func (l *Lasso) Minimise(packed, s []float64, lambda, screen float64) (ok bool) 
 	return true
 }
 
-// start sets P, V = PS, and the active pairs to those that are not zero.
+// start sets P, V = PS and the active pairs to the non-zero ones.
 func (l *Lasso) start(packed, s []float64) {
 	d := l.d
 	l.active = l.active[:0]
@@ -100,10 +96,10 @@ func (l *Lasso) start(packed, s []float64) {
 	}
 }
 
-// wide is the size from which on vectors are worth a call of their own.
+// wide is the size from which vector operations use BLAS.
 const wide = 32
 
-// add is to = to + by from.
+// add computes to += by·from.
 func (l *Lasso) add(to []float64, by float64, from []float64) {
 	if l.d < wide {
 		floats.AddScaled(to, by, from)
@@ -112,7 +108,7 @@ func (l *Lasso) add(to []float64, by float64, from []float64) {
 	simd.Axpy(to, []float64{by}, from)
 }
 
-// weight is w_jk, j < k.
+// weight returns w_jk, j < k.
 func (l *Lasso) weight(j, k int) float64 {
 	if l.Weights == nil {
 		return 1
@@ -120,8 +116,8 @@ func (l *Lasso) weight(j, k int) float64 {
 	return l.Weights[graph.PackedIndex(l.d, j, k)]
 }
 
-// join makes pairs active whose derivative is w times screen, and slack, or more in size,
-// and says whether there were any.
+// join makes pairs active if their derivative is at least w·screen plus slack; any reports whether
+// there were any.
 func (l *Lasso) join(screen, slack float64) (any bool) {
 	d := l.d
 	for j := range d {
@@ -134,13 +130,12 @@ func (l *Lasso) join(screen, slack float64) (any bool) {
 	return any
 }
 
-// draw puts the active pairs into the order in which a sweep visits them.
+// draw sorts the active pairs into the order of a sweep.
 func (l *Lasso) draw() {
 	optim.Draw(l.order, l.active, func(a pair) (j, k int) { return a.j, a.k })
 }
 
-// sweep minimises along each active coordinate in turn and returns the largest step
-// times its curvature.
+// sweep minimises along each active coordinate and returns the largest step times its curvature.
 func (l *Lasso) sweep(s []float64, lambda float64) (moved float64) {
 	d := l.d
 	for j := range d {
@@ -156,7 +151,7 @@ func (l *Lasso) sweep(s []float64, lambda float64) (moved float64) {
 	return max(moved, l.order.Play(workers, func(from, to int) float64 { return l.visit(l.active[from:to], s, lambda) }))
 }
 
-// visit minimises along pairs in turn.
+// visit minimises along pairs in order.
 func (l *Lasso) visit(pairs []pair, s []float64, lambda float64) (moved float64) {
 	d := l.d
 	for _, a := range pairs {
@@ -175,21 +170,20 @@ func (l *Lasso) visit(pairs []pair, s []float64, lambda float64) (moved float64)
 	return moved
 }
 
-// Every so many sweeps the descent goes on from where the last ones lead to, by Anderson's
-// acceleration (Bertrand & Massias 2021, "Anderson acceleration of coordinate descent"), if the
-// loss is less there: where columns nearly depend on each other, each sweep comes but a
-// hundredth nearer to the minimum.
+// Anderson's acceleration of coordinate descent (Bertrand & Massias 2021) every leapEvery sweeps,
+// accepted if the loss is less. With nearly collinear columns a sweep reduces the distance by a
+// hundredth only.
 const (
-	leapMemory = 4  // sweeps that a leap goes by, beside the last one
+	leapMemory = 4  // earlier sweeps in a leap
 	leapEvery  = 20 // sweeps
-	leapAfter  = 80 // sweeps, a multiple of these: shorter descents need none
+	leapAfter  = 80 // sweeps before the first leap, a multiple of leapEvery
 )
 
 // leap is the acceleration of one descent.
 type leap struct {
 	anderson optim.Anderson
 	sweeps   int
-	x        []float64 // the coordinates before the next sweep, if that is one to go by
+	x        []float64 // coordinates before the next sweep, if it is used
 }
 
 // after is called after every sweep.
@@ -197,7 +191,7 @@ func (e *leap) after(l *Lasso, s []float64, lambda float64) {
 	if e.sweeps++; e.sweeps <= leapAfter {
 		return
 	}
-	left := leapEvery - e.sweeps%leapEvery // sweeps to the next leap; after the sweep of a leap all
+	left := leapEvery - e.sweeps%leapEvery // sweeps to the next leap
 	if left > leapMemory+1 && left < leapEvery {
 		return
 	}
@@ -216,7 +210,7 @@ func (e *leap) after(l *Lasso, s []float64, lambda float64) {
 	}
 }
 
-// coordinates are those that the descent visits: the diagonal, then the active pairs.
+// coordinates returns the visited coordinates: the diagonal, then the active pairs.
 func (l *Lasso) coordinates() []float64 {
 	x := make([]float64, 0, l.d+len(l.active))
 	for j := range l.d {
@@ -228,7 +222,7 @@ func (l *Lasso) coordinates() []float64 {
 	return x
 }
 
-// put sets P to the coordinates, and V to PS.
+// put sets P to the coordinates, and V = PS.
 func (l *Lasso) put(coordinates, s []float64) {
 	d := l.d
 	clear(l.v)
@@ -246,7 +240,7 @@ func (l *Lasso) put(coordinates, s []float64) {
 	}
 }
 
-// loss is the penalised loss at P.
+// loss returns the penalised loss at P.
 func (l *Lasso) loss(lambda float64) (sum float64) {
 	d := l.d
 	for i, p := range l.p {

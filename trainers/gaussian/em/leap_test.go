@@ -7,8 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Of an autoregression, x_j = ρ x_{j−1} + e, S_jk = ρ^|j−k| and the minimum without a penalty
-// S⁻¹ has (1 + ρ²)/(1 − ρ²) on its diagonal, (1 at both ends), −ρ/(1 − ρ²) beside it and zeros.
+// For an autoregression x_j = ρ x_{j−1} + e, S_jk = ρ^|j−k|. The minimum without a penalty, S⁻¹,
+// has 1/(1 − ρ²) at both ends of its diagonal, (1 + ρ²)/(1 − ρ²) between, −ρ/(1 − ρ²) beside the
+// diagonal, and zeros.
 func TestLeapsReachTheMinimum(t *testing.T) {
 	const d, rho, tolerance = 8, 0.98, 1e-9
 	s := make([]float64, d*d)

@@ -9,32 +9,30 @@ import (
 	"missingscore/graph"
 )
 
-// Support minimises −log det P + tr(PS), which is maximum likelihood's, over the P that
-// are zero off the pairs of a network (covariance selection, Dempster 1972), by
-// regressions of each column on its neighbours (Hastie, Tibshirani & Friedman 2009,
-// algorithm 17.1): with W the covariances under P, whose entries on the network and the
-// diagonal are those of S,
+// Support minimises −log det P + tr(PS) over the P that are zero off the pairs of a network
+// (covariance selection, Dempster 1972), by regressions of each column on its neighbours (Hastie,
+// Tibshirani & Friedman 2009, algorithm 17.1). With W the covariances under P, equal to S on the
+// network and the diagonal:
 //
 //	β = W_nn⁻¹ s_nj,   W_·j = W_·n β,   P_jj = 1/(s_jj − W_njᵀβ),   P_nj = −β P_jj
 type Support struct {
 	d          int
 	neighbours [][]int
-	last       []float64 // W of the last minimisation, of covariances much like these: where the next one starts
-	share      float64   // supportShare after a Start
+	last       []float64 // W of the last minimisation, the start of the next
+	share      float64   // supportShare after Start
 	beta       [][]float64
-	room       []float64 // for W_nn
-	column     []float64 // for W_·j
+	room       []float64 // buffer for W_nn
+	column     []float64 // buffer for W_·j
 }
 
 const (
-	supportTolerance = 1e-10 // of a change of W, in units of its diagonal
-	supportShare     = 1e-5  // of the first sweep's change, after a Start: turns to come correct the rest
+	supportTolerance = 1e-10 // change of W in units of its diagonal
+	supportShare     = 1e-5  // share of the first sweep's change after Start; later iterations correct the rest
 	supportSweeps    = 1000
-	mostHalvings     = 5 // of the way to covariances
+	mostHalvings     = 5 // of the way to the covariances
 )
 
-// NewSupport is for the pairs of packed, a P in the order of graph.PackedIndex, that are
-// not zero.
+// NewSupport is for the non-zero pairs of packed, P in the order of graph.PackedIndex.
 func NewSupport(packed []float64, d int) *Support {
 	s, most := &Support{d: d, neighbours: make([][]int, d), beta: make([][]float64, d), column: make([]float64, d)}, 0
 	for j := range d {
@@ -49,12 +47,12 @@ func NewSupport(packed []float64, d int) *Support {
 	return s
 }
 
-// Start has the next minimisation start from covariances (d, d), positive definite, of which it keeps
-// a copy.
+// Start sets the start of the next minimisation to covariances (d, d), positive definite. It copies
+// w.
 func (s *Support) Start(w []float64) { s.last, s.share = slices.Clone(w), supportShare }
 
-// Minimise is a Minimiser, which needs of the covariances those of the network's pairs, if it has a
-// Start. It is not ok where the likelihood has no maximum.
+// Minimise is a Minimiser. After Start it reads only the covariances of the network's pairs. ok is
+// false if the likelihood has no maximum.
 func (s *Support) Minimise(packed, cov []float64) (ok bool) {
 	if !s.reach(cov, mostHalvings) {
 		return false
@@ -78,8 +76,8 @@ func (s *Support) Minimise(packed, cov []float64) (ok bool) {
 	return true
 }
 
-// reach makes sweeps until W stands. From a W that is far from the covariances they may lead to one that
-// is not positive definite: then it goes by way of covariances halfway.
+// reach makes sweeps until W converges. If W becomes indefinite, it goes by covariances halfway, up
+// to halvings times.
 func (s *Support) reach(cov []float64, halvings int) (ok bool) {
 	from := s.last
 	if s.sweeps(s.begin(cov), cov) {
@@ -123,13 +121,13 @@ func (s *Support) sweeps(w, cov []float64) (ok bool) {
 	return true
 }
 
-// begin is W before the first sweep: the last one with the variances of cov, or cov.
+// begin returns W before the first sweep: the last W with the variances of cov, or cov.
 func (s *Support) begin(cov []float64) (w []float64) {
 	if s.last == nil {
 		return slices.Clone(cov)
 	}
 	w = slices.Clone(s.last)
-	scale := make([]float64, s.d) // which leaves it positive definite
+	scale := make([]float64, s.d) // keeps it positive definite
 	for j := range scale {
 		scale[j] = math.Sqrt(cov[j*s.d+j] / w[j*s.d+j])
 	}
@@ -142,7 +140,7 @@ func (s *Support) begin(cov []float64) (w []float64) {
 	return w
 }
 
-// regress sets β and the covariances of column j with the others; scale are the roots of the
+// regress sets β and the covariances of column j with the others; scale holds the roots of the
 // variances.
 func (s *Support) regress(j int, w, cov, scale []float64) (change float64, ok bool) {
 	d, at := s.d, s.neighbours[j]
@@ -175,8 +173,8 @@ func (s *Support) regress(j int, w, cov, scale []float64) (change float64, ok bo
 	return change, true
 }
 
-// eliminate solves Ax = b by Gaussian elimination, x in place of b. a has the upper triangle of A,
-// (n, n), which is symmetric, and is overwritten. It is not ok where A is not positive definite.
+// eliminate solves Ax = b by Gaussian elimination and overwrites b with x. a holds the upper
+// triangle of the symmetric A (n, n) and is overwritten. ok is false if A is not positive definite.
 func eliminate(a, b []float64) (ok bool) {
 	n := len(b)
 	for j := range n {
@@ -200,17 +198,15 @@ func eliminate(a, b []float64) (ok bool) {
 	return true
 }
 
-// Ridge is, by Minimise, the minimisation step
+// Ridge is the minimisation step
 //
 //	P = ((1 − α) S + α diag S)⁻¹,   0 < α < 1,
 //
-// which shrinks correlations by the factor 1 − α towards none and leaves the columns'
-// variances: linear shrinkage of covariances with unequal variances as its target (Schäfer
-// & Strimmer 2005). By turns with the expectation step it gives dense pilot estimates
-// (docs/theory/penalties.md#eq-ridge-em).
+// which shrinks correlations by 1 − α and keeps the variances (Schäfer & Strimmer 2005). With the
+// expectation step it gives dense pilot estimates (docs/theory/penalties.md#eq-ridge-em).
 type Ridge struct{ Alpha float64 }
 
-// Minimise is a Minimiser. It is not ok where a variance is 0.
+// Minimise is a Minimiser. ok is false if a variance is 0.
 func (r Ridge) Minimise(packed, s []float64) (ok bool) {
 	d := int(math.Sqrt(float64(len(s))))
 	shrunk := make([]float64, d*d)

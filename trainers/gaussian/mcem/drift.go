@@ -5,20 +5,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Equation is the complete-data equation of ½ψ at θ, by the members of a support. U_i is a
-// row's part in it, the mean over its draws.
+// Equation is the complete-data equation of ½ψ at θ, by the members of a support. U_i is the mean
+// over the draws of row i.
 type Equation struct {
 	Mean   []float64     // U, the mean of U_i; 0 at a root
-	Spread *mat.SymDense // V, the second moments of U_i, which the noise of the draws has a part in
+	Spread *mat.SymDense // V, the second moments of U_i, including the noise of the draws
 	Drift  *mat.Dense    // K: see Rows.Equation
 }
 
-// Equation is that of rows drawn from the distribution of θ. How U moves with the
-// distribution drawn from is
+// Equation returns the equation for rows drawn from the distribution of θ, with
 //
 //	K = mean over rows of Cov( ∇½ψ, ∇ log q )
 //
-// over each row's draws, without bias: 0 where nothing is missing. U's Jacobian is Γ + K
+// an unbiased covariance over each row's draws; 0 for complete rows. The Jacobian of U is Γ + K
 // (docs/theory/truncated.md#eq-observed-jacobian).
 func (c *Rows) Equation(theta []float64, s *Support) (*Equation, error) {
 	p := s.Size()
@@ -45,8 +44,8 @@ func (c *Rows) Equation(theta []float64, s *Support) (*Equation, error) {
 	return e, err
 }
 
-// statistics are the gradients of log q by a support's members at the completed rows of the
-// table's rows from … to − 1: x_j by η_j, −½x_j² by P_jj, −x_jx_k by P_jk.
+// statistics returns the gradients of log q by the members of s for the completed rows of table
+// rows from … to − 1: x_j by η_j, −½x_j² by P_jj, −x_jx_k by P_jk.
 func (c *Rows) statistics(s *Support, from, to int) *mat.Dense {
 	t := mat.NewDense(c.first[to]-c.first[from], s.Size(), nil)
 	for k := c.first[from]; k < c.first[to]; k++ {
@@ -65,7 +64,7 @@ func (c *Rows) statistics(s *Support, from, to int) *mat.Dense {
 	return t
 }
 
-// means are those over each row's draws of numbers u at the completed rows.
+// means returns the means of u over each row's draws.
 func (c *Rows) means(u *mat.Dense, from, to int) *mat.Dense {
 	_, size := u.Dims()
 	out := mat.NewDense(to-from, size, nil)
@@ -78,9 +77,8 @@ func (c *Rows) means(u *mat.Dense, from, to int) *mat.Dense {
 	return out
 }
 
-// covariance fills in the sum over the rows from … to − 1, divided by the number of all, of
-// the covariance of u and t over each row's draws, without bias. It leaves u without its
-// means.
+// covariance sets into to the unbiased covariances of u and t over each row's draws, summed over
+// rows from … to − 1 and divided by the number of all rows. It subtracts the means from u in place.
 func (c *Rows) covariance(into, u, means, t *mat.Dense, from, to int) {
 	for i := from; i < to; i++ {
 		r := c.first[i+1] - c.first[i]

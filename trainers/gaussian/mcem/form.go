@@ -8,22 +8,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Form is the loss of completed rows, mean over the rows of the table,
+// Form is the loss of completed rows as a quadratic form, mean over table rows:
 //
 //	½ψ(θ) = ½ Σ_j g_j s_j² + g_j D_j + ∂_jg_j s_j = ½ θᵀΓθ − γᵀθ,   s = η − Px,  D = −diag P
 //
-// as a quadratic form: s_j = z_jᵀθ with z_j = 1 at η_j and −x_k at P_jk, so that
+// with s_j = z_jᵀθ, z_j = 1 at η_j and −x_k at P_jk, so
 //
 //	Γ = mean of Σ_j g_j z_j z_jᵀ,   γ = mean of Σ_j g_j e_jj − ∂_jg_j z_j
 //
-// Γ is kept as one matrix (d+1, d+1) of moments a column. Units: those of 1/x² for ψ.
+// Γ is stored as a moment matrix (d+1, d+1) per column. ψ has the units of 1/x².
 type Form struct {
 	d       int
-	moments []blas64.Symmetric // of (1, −x) weighted by g_j, upper
+	moments []blas64.Symmetric // of (1, −x) weighted by g_j, upper triangle
 	linear  []float64          // γ
 }
 
-// Form is the loss of the rows.
+// Form returns the loss of the rows.
 func (c *Rows) Form() (*Form, error) {
 	d := c.d
 	w := d + 1
@@ -39,7 +39,7 @@ func (c *Rows) Form() (*Form, error) {
 	return f, nil
 }
 
-// addForm adds the part of the rows from … to − 1.
+// addForm adds the rows from … to − 1.
 func (c *Rows) addForm(into []float64, from, to int) {
 	d, n := c.d, float64(c.Count())
 	w, first, last := d+1, c.first[from], c.first[to]
@@ -68,7 +68,7 @@ func (c *Rows) addForm(into []float64, from, to int) {
 	}
 }
 
-// Curvature is Γ on a support.
+// Curvature returns Γ on a support.
 func (f *Form) Curvature(s *Support) *mat.SymDense {
 	gamma := mat.NewSymDense(s.Size(), nil)
 	for j, members := range s.columns {
@@ -83,8 +83,8 @@ func (f *Form) Curvature(s *Support) *mat.SymDense {
 	return gamma
 }
 
-// Minimum is the θ of least loss on a support, with ψ there and the factor of Γ. It is not
-// ok where Γ is singular.
+// Minimum returns the θ of least loss on a support, its ψ and the factor of Γ. ok is false if Γ is
+// singular.
 func (f *Form) Minimum(s *Support) (theta []float64, loss float64, factor *mat.Cholesky, ok bool) {
 	factor = new(mat.Cholesky)
 	if !factor.Factorize(f.Curvature(s)) {
@@ -98,15 +98,15 @@ func (f *Form) Minimum(s *Support) (theta []float64, loss float64, factor *mat.C
 	return s.spread(solved.RawVector().Data), -mat.Dot(linear, &solved), factor, true
 }
 
-// Loss is ψ at θ.
+// Loss returns ψ at θ.
 func (f *Form) Loss(theta []float64) float64 {
 	all := Everything(f.d)
 	members := mat.NewVecDense(all.Size(), all.of(theta))
 	return mat.Inner(members, f.Curvature(all), members) - 2*mat.Dot(members, mat.NewVecDense(all.Size(), all.of(f.linear)))
 }
 
-// gradients are those of ½ψ at θ by a support's members, at the completed rows of the
-// table's rows from … to − 1, each
+// gradients returns the gradients of ½ψ at θ by the members of s for the completed rows of table
+// rows from … to − 1:
 //
 //	Σ_j (g_j s_j + ∂_jg_j) z_j − g_j e_jj
 func (c *Rows) gradients(s *Support, theta []float64, from, to int) *mat.Dense {
@@ -122,7 +122,7 @@ func (c *Rows) gradients(s *Support, theta []float64, from, to int) *mat.Dense {
 	return u
 }
 
-// addGradient adds that of one completed row, px being Px.
+// addGradient adds the gradient of one completed row; px is Px.
 func (c *Rows) addGradient(into []float64, s *Support, px, theta, x, g, slope []float64) {
 	for j, members := range s.columns {
 		v := g[j]*(theta[j]-px[j]) + slope[j]

@@ -4,17 +4,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Judge compares networks by the loss of one completion of the rows: by draws from the
-// distribution of a reference, a root on a network of its own
-// (docs/theory/path.md#eq-ebic-domain).
+// Judge compares networks by the loss of one completion of the rows, drawn from a reference
+// distribution, a root on its own network (docs/theory/path.md#eq-ebic-domain).
 type Judge struct {
 	root  *Root
-	steps *mat.Dense // (rows, members of its support): each row's J⁻¹U, whose mean takes the reference to the truth
-	inner *mat.Dense // their second moments, mean over rows
+	steps *mat.Dense // (rows, members of its support): J⁻¹U of each row
+	inner *mat.Dense // second moments of steps, mean over rows
 }
 
-// NewJudge is for the rows of a root. It is not ok where the Jacobian of its equation is
-// singular.
+// NewJudge is for the rows of a root. ok is false if the Jacobian of its equation is singular.
 func NewJudge(r *Root) (j *Judge, ok bool, err error) {
 	_, jacobian, _, ok, err := r.Newton()
 	if err != nil || !ok {
@@ -25,7 +23,7 @@ func NewJudge(r *Root) (j *Judge, ok bool, err error) {
 	if err := r.Rows.share(0, parts, func(_, from, to int) error {
 		var solved mat.Dense
 		u := r.Rows.means(r.Rows.gradients(r.on, r.Theta, from, to), from, to)
-		_ = jacobian.SolveTo(&solved, false, u.T()) // of a condition that Newton has looked at
+		_ = jacobian.SolveTo(&solved, false, u.T()) // Newton has checked the condition number
 		j.steps.Slice(from, to, 0, q).(*mat.Dense).Copy(solved.T())
 		return nil
 	}); err != nil {
@@ -36,14 +34,14 @@ func NewJudge(r *Root) (j *Judge, ok bool, err error) {
 	return j, true, nil
 }
 
-// Verdict is what a Judge says of a network.
+// Verdict is the evaluation of a network.
 type Verdict struct {
 	Theta []float64 // of least loss
-	Loss  float64   // ψ there, mean over rows
-	Edges float64   // by how much n ψ falls through the edges, to be expected if none is one of the truth
+	Loss  float64   // ψ at Theta, mean over rows
+	Edges float64   // expected decrease of n ψ by the edges if none is true
 }
 
-// Network judges one. It is not ok where the loss has no minimum.
+// Network evaluates the network of s. ok is false if the loss has no minimum.
 func (j *Judge) Network(s *Support) (v Verdict, ok bool, err error) {
 	var factor *mat.Cholesky
 	if v.Theta, v.Loss, factor, ok = j.root.Form.Minimum(s); !ok {
@@ -74,7 +72,7 @@ func (j *Judge) Network(s *Support) (v Verdict, ok bool, err error) {
 	return v, ok, nil
 }
 
-// trace is tr(Γ⁻¹V). It is not ok where Γ is singular.
+// trace returns tr(Γ⁻¹V). ok is false if Γ is singular.
 func trace(gamma *mat.Cholesky, v *mat.Dense) (t float64, ok bool) {
 	var solved mat.Dense
 	if gamma.SolveTo(&solved, v) != nil {
@@ -83,8 +81,8 @@ func trace(gamma *mat.Cholesky, v *mat.Dense) (t float64, ok bool) {
 	return mat.Trace(&solved), true
 }
 
-// spread is V, the second moments of the rows' gradients of ½ψ at θ by a support's members,
-// less what the reference's own error moves them by,
+// spread returns V, the second moments of the rows' gradients of ½ψ at θ by the members of s,
+// corrected for the error of the reference:
 //
 //	G_i = U_i − K J⁻¹U_i(reference)
 func (j *Judge) spread(s *Support, theta []float64) (*mat.Dense, error) {

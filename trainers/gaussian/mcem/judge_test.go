@@ -17,8 +17,8 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// What superfluous edges lower nψ by is on average what a Judge expects, whether the rows
-// were drawn by a reference that has these edges or by one without.
+// The decrease of nψ by superfluous edges equals the Judge's expectation on average, for a
+// reference with or without these edges.
 func TestEdgesAreWhatSuperfluousOnesLowerTheLossBy(t *testing.T) {
 	const tables, n, d = 60, 250, 3
 	g := simulate.Gaussian{Mean: make([]float64, d), Precision: mat.NewSymDense(d, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})}

@@ -1,6 +1,6 @@
-// Package mcem solves the complete-data equation of a normal distribution on a domain by Monte Carlo
-// EM: a table's gaps are filled by draws from the distribution's own conditional, and score matching
-// on the completed rows, a quadratic form in (η, P), gives the next one
+// Package mcem solves the complete-data equation of a normal distribution on a domain by Monte
+// Carlo EM: missing cells are drawn from the distribution's conditional, and score matching on the
+// completed rows, a quadratic form in (η, P), gives the next distribution
 // (docs/theory/truncated.md#eq-completed-form).
 package mcem
 
@@ -20,21 +20,20 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Setting is what is completed.
+// Setting configures the completion of rows.
 type Setting struct {
 	Table   *data.Table
-	Rows    []int          // of the table; fastest with those of one pattern together
-	Domain  *domain.Domain // the support, nil for all of R^d
-	Weight  domain.Weight  // g on it
-	Draws   int            // r, of a row with gaps; 0: by the number of rows, see LeastDraws; 2 at least
+	Rows    []int          // of the table; fastest if sorted by pattern
+	Domain  *domain.Domain // support; nil: all of R^d
+	Weight  domain.Weight  // g on the domain
+	Draws   int            // per row with missing cells, at least 2; 0: by the number of rows, see LeastDraws
 	Seed    uint64
-	Workers int            // results do not depend on it; 0 is 1
-	Observe func(turn int) // called after each turn of Root, if set
+	Workers int            // 0 is 1; results do not depend on it
+	Observe func(turn int) // called after each iteration of Root; may be nil
 }
 
-// Draws by default: so many that EnoughRows are completed, but at most MostDraws of a row
-// and, as long as no more than MostRows are completed, at least LeastDraws. With 10 of 500
-// rows fewer edges are told from the noise of the draws.
+// Default draws: enough for EnoughRows completed rows, at most MostDraws per row and, with at most
+// MostRows completed rows, at least LeastDraws.
 const (
 	EnoughRows = 20000
 	MostDraws  = 100
@@ -42,7 +41,7 @@ const (
 	MostRows   = 100000
 )
 
-// draws is r.
+// draws returns the number of draws per row.
 func (s Setting) draws() int {
 	n := max(1, len(s.Rows))
 	if s.Draws > 0 {
@@ -51,27 +50,26 @@ func (s Setting) draws() int {
 	return max(2, min(LeastDraws, MostRows/n), min(MostDraws, EnoughRows/n))
 }
 
-// ByPattern is s with all rows of the table, those of one pattern together.
+// ByPattern returns s with all rows of the table, sorted by pattern.
 func (s Setting) ByPattern() Setting {
 	s.Rows = slices.Concat(s.Table.Patterns(s.Table.AllRows())...)
 	return s
 }
 
-// Rows are completed rows: those of table row number i are first[i] to first[i+1] − 1, r
-// for a row with gaps, else one.
+// Rows are completed rows. Table row i has the completed rows first[i] to first[i+1] − 1: r if it
+// has missing cells, else one.
 type Rows struct {
 	d, workers  int
 	first       []int
 	x, g, slope []float64 // (completed rows, d)
 }
 
-// parts are those that the rows are cut into, to be worked on in parallel.
+// parts is the number of parts for parallel work.
 const parts = 16
 
-// Draw completes the rows from the conditionals of a normal distribution restricted to the
-// domain. Each draw comes from a stream of its own, so that draws move little where the
-// distribution does. It fails with losses.ErrNotPositiveDefinite where the precision is not
-// positive definite on a row's gaps.
+// Draw completes the rows from the conditionals of a normal distribution restricted to the domain.
+// Each draw has its own random stream, so draws are continuous in the distribution. It fails with
+// losses.ErrNotPositiveDefinite if the precision is not positive definite on a row's missing cells.
 func (s Setting) Draw(m *model.Gaussian) (*Rows, error) {
 	d, n := s.Table.D, len(s.Rows)
 	c := &Rows{d: d, workers: max(1, s.Workers), first: make([]int, n+1)}
@@ -92,7 +90,7 @@ func (s Setting) Draw(m *model.Gaussian) (*Rows, error) {
 	return c, err
 }
 
-// complete fills in the rows from … to − 1.
+// complete completes the rows from … to − 1.
 func (s Setting) complete(c *Rows, given *source.Conditional, whole *domain.Domain, from, to int) error {
 	d := c.d
 	b, all := data.NewBatch(1, d), slices.Repeat([]float64{1}, d)
@@ -121,8 +119,7 @@ func (s Setting) complete(c *Rows, given *source.Conditional, whole *domain.Doma
 	return nil
 }
 
-// whole is the support of completed rows: where cells beyond thresholds are missing, it
-// has both sides of them.
+// whole returns the support of completed rows, which includes both sides of censoring thresholds.
 func (s Setting) whole() *domain.Domain {
 	if !s.Domain.Censored() {
 		return s.Domain
@@ -136,7 +133,7 @@ func (s Setting) whole() *domain.Domain {
 	return u
 }
 
-// share visits the rows of parts, in parallel.
+// share visits the rows of parts in parallel.
 func (c *Rows) share(first, after int, visit func(part, from, to int) error) error {
 	pool := panics.NewGroup()
 	pool.SetLimit(c.workers)
@@ -152,11 +149,11 @@ func (c *Rows) share(first, after int, visit func(part, from, to int) error) err
 	return pool.Wait()
 }
 
-// Count is the number of the table's rows.
+// Count returns the number of table rows.
 func (c *Rows) Count() int { return len(c.first) - 1 }
 
-// summed adds up, in the order of the parts, what visit makes of size numbers. No more
-// sums are kept at a time than there are workers.
+// summed adds the size numbers of each part in the order of the parts, with at most one buffer per
+// worker.
 func (c *Rows) summed(size int, visit func(into []float64, from, to int)) ([]float64, error) {
 	total, sums := make([]float64, size), make([][]float64, min(c.workers, parts))
 	for first := 0; first < parts; first += len(sums) {
@@ -178,8 +175,8 @@ func (c *Rows) summed(size int, visit func(into []float64, from, to int)) ([]flo
 	return total, nil
 }
 
-// Parameters is θ = (η, P) of a normal distribution with natural parameters, P in the order
-// of graph.PackedIndex.
+// Parameters returns θ = (η, P) of a model with natural parameters, P in the order of
+// graph.PackedIndex.
 func Parameters(m *model.Gaussian) []float64 {
 	theta := make([]float64, 0, m.Dim()*(m.Dim()+3)/2)
 	p, mu := m.Precision(), m.Mean()
@@ -198,39 +195,39 @@ func Parameters(m *model.Gaussian) []float64 {
 	return theta
 }
 
-// Put puts a model with natural parameters to θ.
+// Put moves a model with natural parameters to θ.
 func Put(m *model.Gaussian, theta []float64) {
 	copy(m.Location.Value, theta)
 	copy(m.Packed.Value, theta[m.Dim():])
 }
 
-// place is that of P_jk among θ.
+// place returns the index of P_jk in θ.
 func place(d, j, k int) int { return d + graph.PackedIndex(d, min(j, k), max(j, k)) }
 
-// precision is P of θ.
+// precision returns P of θ.
 func precision(d int, theta []float64) *mat.SymDense { return graph.Unpack(d, theta[d:]) }
 
-// Support are the elements of θ = (η, P) that a network leaves free: η, the diagonal of P,
-// and P_jk of its edges.
+// Support holds the free elements of θ = (η, P) of a network: η, the diagonal of P, and P_jk of its
+// edges.
 type Support struct {
-	Places []int // of its members among θ, increasing
-	own    []int // numbers of those members that every network has: η and the diagonal
+	Places []int // indices of its members in θ, increasing
+	own    []int // members of every network: η and the diagonal
 
 	d       int
-	columns [][]member // of column j: the members that its score has
-	pairs   []pair     // the members
+	columns [][]member // members in the score of each column
+	pairs   []pair     // members
 }
 
-// pair is P_jk or, with k = −1, η_j.
+// pair is P_jk, or η_j if k = −1.
 type pair struct{ j, k int }
 
-// member is one of a column's score s_j = Σ z θ: z is 1 for η_j, −x_k for P_jk.
+// member is a term of a column's score s_j = Σ z θ: z is 1 for η_j, −x_k for P_jk.
 type member struct {
-	number int // among Support.Places
+	number int // index in Support.Places
 	k      int // −1 for η_j
 }
 
-// NewSupport is that of a network.
+// NewSupport returns the support of a network.
 func NewSupport(a network.Adjacency) *Support {
 	d := a.D
 	s := &Support{d: d, columns: make([][]member, d)}
@@ -258,15 +255,15 @@ func NewSupport(a network.Adjacency) *Support {
 	return s
 }
 
-// Everything is the support of a network with every edge.
+// Everything returns the support of the complete network.
 func Everything(d int) *Support {
 	return NewSupport(network.Adjacency{D: d, Edge: slices.Repeat([]bool{true}, d*(d-1)/2)})
 }
 
-// Size is the number of members.
+// Size returns the number of members.
 func (s *Support) Size() int { return len(s.Places) }
 
-// of are a θ's members.
+// of returns the members of θ.
 func (s *Support) of(theta []float64) []float64 {
 	out := make([]float64, 0, s.Size())
 	for _, at := range s.Places {
@@ -275,7 +272,7 @@ func (s *Support) of(theta []float64) []float64 {
 	return out
 }
 
-// spread is the θ with these members, 0 elsewhere.
+// spread returns the θ with these members and 0 elsewhere.
 func (s *Support) spread(members []float64) []float64 {
 	theta := make([]float64, s.d*(s.d+3)/2)
 	for i, at := range s.Places {

@@ -32,7 +32,7 @@ func corner() (simulate.Gaussian, *domain.Domain) {
 	return g, s
 }
 
-// some rows of it, every third with all its cells, the others with the first or the last two missing.
+// some draws rows of it; every third is complete, the others lack the first or the last two cells.
 func some(t *testing.T, n int) (*data.Table, *domain.Domain) {
 	t.Helper()
 	g, s := corner()
@@ -56,8 +56,8 @@ func natural(g simulate.Gaussian) *model.Gaussian {
 	return m
 }
 
-// The form has loss and gradient of the graph's score matching at the completed rows, a row
-// with gaps counting as one however many its draws are.
+// The form has loss and gradient of the graph's score matching on the completed rows; a row with
+// missing cells has weight one in total.
 func TestFormIsTheGraphsLoss(t *testing.T) {
 	table, s := some(t, 60)
 	g, _ := corner()
@@ -97,7 +97,7 @@ func TestFormIsTheGraphsLoss(t *testing.T) {
 	}
 }
 
-// On a support nothing is better than the minimum, and the gradient by its members is 0.
+// No point on a support has a lower loss than the minimum, where the gradient by its members is 0.
 func TestMinimumOnASupport(t *testing.T) {
 	table, s := some(t, 90)
 	g, _ := corner()
@@ -116,7 +116,7 @@ func TestMinimumOnASupport(t *testing.T) {
 	require.InDeltaSlice(t, make([]float64, 8), e.Mean, 1e-12)
 }
 
-// expected is E ½ψ_θ of a row whose second cell is missing, drawn from the distribution of
+// expected returns E ½ψ_θ of a row with a missing second cell, drawn from the distribution of
 // other, by quadrature.
 func expected(x float64, s *domain.Domain, theta, other []float64) float64 {
 	half := func(y float64) float64 {
@@ -134,7 +134,7 @@ func expected(x float64, s *domain.Domain, theta, other []float64) float64 {
 		return sum
 	}
 	q := func(y float64) float64 { return math.Exp(other[1]*y - other[3]*x*y - 0.5*other[4]*y*y) }
-	over := func(f func(float64) float64) (sum float64) { // g has its kinks at these places
+	over := func(f func(float64) float64) (sum float64) { // kinks of g
 		ends := []float64{s.Lower[1], 0.5 * (s.Lower[1] + s.Upper[1]), s.Upper[1]}
 		for i := range 2 {
 			sum += quad.Fixed(f, ends[i], ends[i+1], 60, quad.Legendre{}, 0)
@@ -144,7 +144,8 @@ func expected(x float64, s *domain.Domain, theta, other []float64) float64 {
 	return over(func(y float64) float64 { return half(y) * q(y) }) / over(q)
 }
 
-// How the gradient moves with the distribution drawn from, against quadrature and differences.
+// The derivative of the gradient by the distribution drawn from, against quadrature and
+// differences.
 func TestDriftAgainstQuadrature(t *testing.T) {
 	s := domain.All(2)
 	s.Lower[0], s.Lower[1], s.Upper[1] = 0, -0.6, 1.2
@@ -179,8 +180,8 @@ func TestDriftAgainstQuadrature(t *testing.T) {
 	require.Greater(t, math.Abs(mean[1*5+1]), 20*se[1*5+1], "there is something to see")
 }
 
-// Without bounds the root is maximum likelihood's: without gaps at once, with gaps within the
-// noise of the draws.
+// Without bounds the root is maximum likelihood: exactly for complete rows, else within the noise
+// of the draws.
 func TestRootWithoutBoundsIsMaximumLikelihood(t *testing.T) {
 	_, table := testtables.Normal(t, 120, 8)
 	bounds := &optim.PositiveDefinite{Floor: 1e-6}

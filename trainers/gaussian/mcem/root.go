@@ -10,31 +10,30 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// Root is where turns of drawing and minimising came to.
+// Root is the result of Setting.Root.
 type Root struct {
-	Theta    []float64 // that the last rows were drawn from
+	Theta    []float64 // distribution of the last rows
 	Rows     *Rows
 	Form     *Form     // of Rows
-	Next     []float64 // of least loss, its P kept positive definite
+	Next     []float64 // of least loss, P projected
 	Turns    int
-	Movement float64 // by how much the last turn moved an element of P, at most
-	Bounded  bool    // P had to be kept positive definite in the last turn
+	Movement float64 // largest change of an element of P by the last iteration
+	Bounded  bool    // P was projected in the last iteration
 
 	on *Support
 }
 
 const (
-	rootMemory   = 4  // turns that the acceleration remembers
-	rootPatience = 10 // turns in a row that come no nearer: what is left is the jumps of draws by rejection
+	rootMemory   = 4  // memory of the acceleration, in iterations
+	rootPatience = 10 // iterations without progress before the end, due to jumps of draws by rejection
 )
 
-// Root solves the complete-data equation U(θ) = 0 on a support: in turns, rows are completed
-// by the distribution of the present θ, which is then put to the least loss of these rows
-// (docs/theory/complete-data.md#eq-complete-data), accelerated by Anderson's method. It
-// starts from the model's parameters without those off the support, keeps P within bounds,
-// and ends when a turn moves no element of P by tolerance, when turns come no nearer, or
-// after so many of them. The model is then put to Root.Next. It is not ok where the loss has
-// no minimum.
+// Root solves the complete-data equation U(θ) = 0 on a support. Each iteration completes the rows
+// from the current θ and moves θ to the least loss of these rows
+// (docs/theory/complete-data.md#eq-complete-data), accelerated by Anderson's method, with P within
+// bounds. It starts at the model's parameters restricted to the support and ends when an iteration
+// moves no element of P by tolerance, without progress, or after the given number of iterations.
+// The model is then at Root.Next. ok is false if the loss has no minimum.
 func (s Setting) Root(ctx context.Context, m *model.Gaussian, on *Support, bounds *optim.PositiveDefinite, tolerance float64, turns int) (r *Root, ok bool, err error) {
 	Put(m, on.spread(on.of(Parameters(m))))
 	bounds.Project(m)
@@ -66,7 +65,7 @@ func (s Setting) Root(ctx context.Context, m *model.Gaussian, on *Support, bound
 	}
 }
 
-// turn draws from the model, which is at Theta, and puts it to Next.
+// turn draws rows from the model at Theta and moves it to Next.
 func (s Setting) turn(r *Root, m *model.Gaussian, bounds *optim.PositiveDefinite) (ok bool, err error) {
 	if r.Rows, err = s.Draw(m); err != nil {
 		return false, err
@@ -92,8 +91,8 @@ func (s Setting) turn(r *Root, m *model.Gaussian, bounds *optim.PositiveDefinite
 	return true, nil
 }
 
-// Newton is the step J⁻¹U from Theta against the equation, J the observed Jacobian Γ + K,
-// by the support's members, with the equation. It is not ok where J is singular.
+// Newton returns the step J⁻¹U at Theta, with the observed Jacobian J = Γ + K, by the members of
+// the support. ok is false if J is singular.
 func (r *Root) Newton() (step []float64, jacobian *mat.LU, e *Equation, ok bool, err error) {
 	if e, err = r.Rows.Equation(r.Theta, r.on); err != nil {
 		return nil, nil, nil, false, err
@@ -105,12 +104,12 @@ func (r *Root) Newton() (step []float64, jacobian *mat.LU, e *Equation, ok bool,
 		return nil, nil, e, false, nil
 	}
 	var solved mat.VecDense
-	_ = jacobian.SolveVecTo(&solved, false, mat.NewVecDense(len(e.Mean), e.Mean)) // of the condition above
+	_ = jacobian.SolveVecTo(&solved, false, mat.NewVecDense(len(e.Mean), e.Mean)) // the condition number was checked above
 	return solved.RawVector().Data, jacobian, e, true, nil
 }
 
-// Remaining is by how much a Newton step would move an element of P on the support, root
-// mean square; +Inf where there is no such step.
+// Remaining returns the root mean square movement of P on the support by a Newton step; +Inf if
+// there is none.
 func (r *Root) Remaining() (float64, error) {
 	step, _, _, ok, err := r.Newton()
 	if err != nil || !ok {

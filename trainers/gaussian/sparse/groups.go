@@ -10,17 +10,17 @@ import (
 	"missingscore/graph"
 )
 
-// group is a pair of blocks whose pairs of columns are active, all together: l.active has them from
+// group is a pair of blocks whose pairs of columns are active together: l.active has them from
 // first on, row by row; within one block (a = b) the pairs j < k.
 type group struct {
 	a, b, first int
-	curvature   float64 // a bound, exact where S_AA and S_BB are multiples of the unit matrix
+	curvature   float64 // an upper bound, exact if S_AA and S_BB are multiples of the identity
 }
 
-// startGroups takes the groups of p: whole ones, and all pairs within blocks.
+// startGroups sets the active groups from p, including all pairs within blocks.
 func (l *Lasso) startGroups(p *Matrix) {
 	l.groups = l.groups[:0]
-	of := make([]int, 0, l.D) // block of a column
+	of := make([]int, 0, l.D) // block of each column
 	for a, b := range l.Blocks {
 		for range b.Width {
 			of = append(of, a)
@@ -57,7 +57,7 @@ func (l *Lasso) addGroup(a, b int) {
 	}
 }
 
-// largest is the largest eigenvalue of S_AA.
+// largest returns the largest eigenvalue of S_AA.
 func (l *Lasso) largest(b data.Block) float64 {
 	if b.Width == 1 {
 		return l.own[b.First]
@@ -73,17 +73,17 @@ func (l *Lasso) largest(b data.Block) float64 {
 	return e.Values(nil)[b.Width-1]
 }
 
-// groupWeight is √(|A||B|) w_AB.
+// groupWeight returns √(|A||B|) w_AB.
 func (l *Lasso) groupWeight(a, b int) float64 {
 	first, second := l.Blocks[a], l.Blocks[b]
 	return math.Sqrt(float64(first.Width*second.Width)) * l.weight(first.First, second.First)
 }
 
-// visitGroups takes a step along each group in turn: with G its derivative and h the curvature,
+// visitGroups makes a step along each group, with derivative G and curvature h,
 //
 //	P_AB ← Z · max(0, 1 − λ w/(h ‖Z‖_F)),   Z = P_AB − G/h
 //
-// and the minimum along each pair within a block.
+// and minimises along each pair within a block.
 func (l *Lasso) visitGroups(lambda float64) (moved float64) {
 	var to []float64
 	for i, g := range l.groups {
@@ -121,8 +121,8 @@ func (l *Lasso) visitGroups(lambda float64) (moved float64) {
 	return moved
 }
 
-// breakingGroups are the pairs of blocks that are not active whose derivative's norm ‖G_AB‖_F is the
-// group's weight times least, and slack, or more.
+// breakingGroups returns the inactive pairs of blocks with ‖G_AB‖_F at least the group weight times
+// least plus slack.
 func (l *Lasso) breakingGroups(ctx context.Context, least, slack float64) (found [][2]int32, err error) {
 	v := make([]float64, l.D*l.D)
 	(&screen{Lasso: l, space: make([]float64, l.D)}).products(v, 0, l.D, 0, l.D)
@@ -147,10 +147,10 @@ func (l *Lasso) breakingGroups(ctx context.Context, least, slack float64) (found
 	return found, ctx.Err()
 }
 
-// Strengths are the largest singular values of P_AA^(−1/2) P_AB P_BB^(−1/2), in the order of
-// graph.PackedIndex over the blocks and 0 for A = B: partial canonical correlations, in size the
-// partial correlations of single columns. Linear maps within blocks do not change them. They are NaN
-// where a P_AA is not positive definite.
+// Strengths returns the largest singular values of P_AA^(−1/2) P_AB P_BB^(−1/2), in the order of
+// graph.PackedIndex over the blocks and 0 for A = B: partial canonical correlations, for single
+// columns absolute partial correlations. They are invariant to linear maps within blocks. They are
+// NaN if a P_AA is not positive definite.
 func (p *Matrix) Strengths(blocks []data.Block) []float64 {
 	whole, n := p.Symmetric(), len(blocks)
 	part := func(a, b data.Block) *mat.Dense {

@@ -13,7 +13,7 @@ import (
 	"missingscore/trainers/gaussian/sparse"
 )
 
-// blocksOf are blocks of these widths.
+// blocksOf returns blocks of these widths.
 func blocksOf(widths ...int) (blocks []data.Block, d int) {
 	for _, w := range widths {
 		blocks = append(blocks, data.Block{First: d, Width: w})
@@ -22,7 +22,7 @@ func blocksOf(widths ...int) (blocks []data.Block, d int) {
 	return blocks, d
 }
 
-// groupNorm is ‖M_AB‖_F.
+// groupNorm returns ‖M_AB‖_F.
 func groupNorm(m mat.Matrix, a, b data.Block) float64 {
 	sum := 0.0
 	for j := a.First; j < a.First+a.Width; j++ {
@@ -33,8 +33,8 @@ func groupNorm(m mat.Matrix, a, b data.Block) float64 {
 	return math.Sqrt(sum)
 }
 
-// proximal minimises ½ tr(PSP) − tr P + λ Σ_{A<B} √(|A||B|) w ‖P_AB‖_F by proximal gradient steps on the
-// whole matrix, of length 1/L, L the largest eigenvalue of S times 2.
+// proximal minimises ½ tr(PSP) − tr P + λ Σ_{A<B} √(|A||B|) w ‖P_AB‖_F by proximal gradient steps
+// on the whole matrix, of length 1/L, L twice the largest eigenvalue of S.
 func proximal(s *mat.Dense, blocks []data.Block, weight func(a, b int) float64, lambda float64, steps int) *mat.Dense {
 	d, _ := s.Dims()
 	p := mat.NewDense(d, d, nil)
@@ -68,9 +68,9 @@ func proximal(s *mat.Dense, blocks []data.Block, weight func(a, b int) float64, 
 	return p
 }
 
-// The minimum is that of another solver, and meets the conditions of Karush, Kuhn and Tucker: with
-// G = PS + SP, diagonal of PS 1, G = 0 within blocks, G_AB = −λ √(|A||B|) w P_AB/‖P_AB‖ where P_AB is
-// not 0, else ‖G_AB‖ ≤ λ √(|A||B|) w. S_AA is not a multiple of the unit matrix.
+// The minimum equals that of another solver and satisfies the Karush–Kuhn–Tucker conditions: with G
+// = PS + SP, diagonal of PS 1, G = 0 within blocks, G_AB = −λ √(|A||B|) w P_AB/‖P_AB‖ if P_AB is
+// not 0, else ‖G_AB‖ ≤ λ √(|A||B|) w. S_AA is not a multiple of the identity.
 func TestGroups(t *testing.T) {
 	blocks, d := blocksOf(1, 2, 1, 3, 1, 4, 2, 1)
 	raw := covariances(d, 60, 11)
@@ -134,7 +134,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Blocks of one column each are the plain lasso.
+// Blocks of one column give the plain lasso.
 func TestGroupsOfOne(t *testing.T) {
 	blocks, d := blocksOf(1, 1, 1, 1, 1, 1)
 	s := covariances(d, 30, 2)
@@ -151,7 +151,7 @@ func TestGroupsOfOne(t *testing.T) {
 	}
 }
 
-// Without a penalty Fit over all groups is the inverse; over some, the others stay 0.
+// Without a penalty Fit over all groups is the inverse; over some groups the others stay 0.
 func TestFitOfGroups(t *testing.T) {
 	blocks, d := blocksOf(2, 1, 2)
 	s := covariances(d, 50, 3)
@@ -173,9 +173,9 @@ func TestFitOfGroups(t *testing.T) {
 	require.Zero(t, p.Element(0, 2))
 }
 
-// Strengths are the square roots of the eigenvalues of P_AA⁻¹ P_AB P_BB⁻¹ P_BA, in size the partial
-// correlations of single columns, and invertible maps within blocks do not change them. The minimum
-// of a path turns with an orthogonal map.
+// Strengths are the square roots of the largest eigenvalues of P_AA⁻¹ P_AB P_BB⁻¹ P_BA, for single
+// columns absolute partial correlations, and invariant to invertible maps within blocks. The
+// minimum of a path is equivariant to orthogonal maps.
 func TestStrengthsAndMaps(t *testing.T) {
 	blocks, d := blocksOf(1, 2, 3, 1)
 	s := mat.NewDense(d, d, covariances(d, 40, 9))

@@ -1,7 +1,6 @@
-// Package sparse goes along the L1 path of a normal distribution's precision that is
-// known by one matrix of second moments alone: coordinate descent over the few pairs that
-// are not zero, whose time and memory grow with these and not with the rows
-// (docs/theory/pairwise.md#eq-pairwise-descent).
+// Package sparse computes the L1 path of a normal distribution's precision from one matrix of
+// second moments by coordinate descent over the active pairs. Time and memory grow with the
+// non-zero pairs, not with the rows (docs/theory/pairwise.md#eq-pairwise-descent).
 package sparse
 
 import (
@@ -20,33 +19,31 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// Lasso minimises, over symmetric P (d, d),
+// Lasso minimises over symmetric P (d, d)
 //
 //	½ tr(PSP) − tr P + λ Σ_{j<k} w_jk |P_jk|
 //
-// by the pairs that may not be zero, the active ones. With V = PS the derivative by P_jj is
-// V_jj − 1, by a pair V_jk + V_kj, and the curvatures are S_jj and S_jj + S_kk. An
-// element of V is a sum over the active pairs of one column: V is never held.
+// over the diagonal and the active pairs. With V = PS the derivatives are V_jj − 1 by P_jj and V_jk
+// + V_kj by a pair, with curvatures S_jj and S_jj + S_kk. V is not stored: an element is a sum over
+// the active pairs of a column.
 type Lasso struct {
 	D       int
 	S       []float64         // (d, d), row by row, symmetric and positive semidefinite
-	Half    *pairmoments.Half // in place of S, with the same result
-	Workers int               // at once; 1. The result does not depend on it
+	Half    *pairmoments.Half // replaces S, with the same result
+	Workers int               // default 1; the result does not depend on it
 
-	// Tolerance ends the descent: of a coordinate's step times its curvature, whose unit is
-	// that of the derivative of −tr P; 1e-7.
+	// Tolerance ends the descent: largest coordinate step times its curvature; default 1e-7.
 	Tolerance float64
-	Sweeps    int // at most, in a minimisation; 0: 2000
-	// Weights are w, not negative, in the order of graph.PackedIndex, the diagonal's without
-	// effect; nil: all 1.
+	Sweeps    int // maximum per minimisation; 0: 2000
+	// Weights are w ≥ 0 in the order of graph.PackedIndex; the diagonal is ignored; nil: all 1.
 	Weights []float64
-	// Blocks make the penalty that of a group lasso over the pairs of blocks A, B of adjacent columns,
+	// Blocks replace the penalty by a group lasso over pairs of blocks A, B of adjacent columns,
 	//
 	//	λ Σ_{A<B} √(|A||B|) w_AB ‖P_AB‖_F
 	//
-	// with w_AB the weight of the blocks' first columns; pairs within a block have none. Blocks have all
-	// columns, in order; nil: each column is its own. They need S. Steps are exact where S_AA is a
-	// multiple of the unit matrix, else those of a bound on the curvature.
+	// with w_AB the weight of the blocks' first columns and no penalty within a block. They cover
+	// all columns in order; nil: one column each. They need S. Steps are exact if S_AA is a
+	// multiple of the identity; else they use an upper bound on the curvature.
 	Blocks []data.Block
 
 	own      []float64 // S_jj
@@ -55,43 +52,42 @@ type Lasso struct {
 	active   []pair
 	order    *optim.Tournament // of the active pairs
 	workers  int               // of a sweep
-	groups   []group           // with Blocks: of the active pairs
+	groups   []group           // active groups, with Blocks
 }
 
-// neighbours are the active pairs of a column: the other column, and P there.
+// neighbours holds the active pairs of a column: the other columns and P there.
 type neighbours struct {
 	at    []int32
 	value []float64
-	row   []float64 // where there are many: the whole row of P, over which a sum is faster than over the pairs; else nil
+	row   []float64 // whole row of P if there are many neighbours; else nil
 }
 
 const (
-	crowded  = 4  // a column has many neighbours if they are more than the columns, divided by this
-	crowding = 64 // columns, from which on it matters
+	crowded  = 4  // a column has many neighbours if they exceed the columns divided by this
+	crowding = 64 // minimum number of columns for whole rows
 )
 
-// pair is an active one, with its places among the neighbours of both columns.
+// pair is an active pair with its indices among the neighbours of both columns.
 type pair struct{ j, k, inJ, inK int32 }
 
 const (
 	mostSweeps = 2000
-	mostVisits = 20_000_000_000 // of elements of S in a minimisation: about half a minute
-	fewVisits  = 1_000_000      // of a sweep, up to which one worker makes it: a millisecond
-	farthest   = 1e8            // a P_jk beyond it has diverged
+	mostVisits = 20_000_000_000 // limit of element visits per minimisation, about half a minute
+	fewVisits  = 1_000_000      // element visits per sweep up to which one worker is used, a millisecond
+	farthest   = 1e8            // |P_jk| above it has diverged
 )
 
-// Outcome is how a minimisation ended.
+// Outcome is the end of a minimisation.
 type Outcome struct {
 	Sweeps int
-	Moved  float64 // the last sweep's largest step times its curvature
-	Done   bool    // within the tolerance; else it diverged or came to its bound on work
+	Moved  float64 // largest step times its curvature in the last sweep
+	Done   bool    // within the tolerance; else it diverged or reached its limit
 }
 
-// Minimise takes p from where it is to the minimum. Pairs that are zero join from the start
-// where their derivative is w times screen or more in size: by the sequential strong rule (Tibshirani
-// et al. 2012) that is 2λ − λ' where p is the minimum for λ'. After a descent the conditions
-// of Karush, Kuhn and Tucker are checked for all pairs, and those that break them join. It
-// fails only where ctx ends.
+// Minimise moves p to the minimum. Zero pairs are active from the start if their derivative is at
+// least w·screen: 2λ − λ' by the sequential strong rule (Tibshirani et al. 2012) if p is the
+// minimum for λ'. After a descent, pairs that violate the Karush–Kuhn–Tucker conditions become
+// active. It fails only if ctx ends.
 func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64) (o Outcome, err error) {
 	l.start(p)
 	breaking, add := l.breaking, func(j, k int) { l.add(j, k, 0) }
@@ -106,7 +102,7 @@ func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64)
 		for _, at := range joined {
 			add(int(at[0]), int(at[1]))
 		}
-		if len(joined) > 0 { // most stay at zero: the first sweep tells which
+		if len(joined) > 0 { // most stay at zero
 			l.draw()
 			l.sweep(lambda)
 			l.end(p)
@@ -128,8 +124,7 @@ func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64)
 	return o, nil
 }
 
-// Fit takes p to the minimum without a penalty over its diagonal and the pairs that it has,
-// which stay the only ones.
+// Fit moves p to the minimum without a penalty over its diagonal and its pairs.
 func (l *Lasso) Fit(ctx context.Context, p *Matrix) (o Outcome, err error) {
 	l.start(p)
 	err = l.descend(ctx, 0, &o)
@@ -137,7 +132,7 @@ func (l *Lasso) Fit(ctx context.Context, p *Matrix) (o Outcome, err error) {
 	return o, err
 }
 
-// descend sweeps until nothing moves.
+// descend sweeps until convergence.
 func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 	visits, most := 0, cmp.Or(l.Sweeps, mostSweeps)
 	l.draw()
@@ -156,7 +151,7 @@ func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 	}
 }
 
-// draw puts the active pairs into the order in which a sweep visits them: groups stay as they are.
+// draw sorts the active pairs into the order of a sweep; groups keep their order.
 func (l *Lasso) draw() {
 	if l.Blocks != nil {
 		return
@@ -170,7 +165,7 @@ func (l *Lasso) draw() {
 	}
 }
 
-// visits are how many elements of S a sweep reads.
+// visits returns the number of elements of S that a sweep reads.
 func (l *Lasso) visits() (sum int) {
 	for _, n := range l.rows {
 		sum += len(n.at) * (len(n.at) + 1)
@@ -178,8 +173,7 @@ func (l *Lasso) visits() (sum int) {
 	return 2*sum + l.D
 }
 
-// sweep minimises along each active coordinate in turn and returns the largest step times
-// its curvature.
+// sweep minimises along each active coordinate and returns the largest step times its curvature.
 func (l *Lasso) sweep(lambda float64) (moved float64) {
 	d := l.D
 	for j := range d {
@@ -200,7 +194,7 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 	return moved
 }
 
-// visit minimises along pairs in turn.
+// visit minimises along pairs in order.
 func (l *Lasso) visit(pairs []pair, lambda float64) (moved float64) {
 	for _, a := range pairs {
 		j, k := int(a.j), int(a.k)
@@ -218,7 +212,7 @@ func (l *Lasso) visit(pairs []pair, lambda float64) (moved float64) {
 	return moved
 }
 
-// weight is w_jk, j < k.
+// weight returns w_jk, j < k.
 func (l *Lasso) weight(j, k int) float64 {
 	if l.Weights == nil {
 		return 1
@@ -226,8 +220,7 @@ func (l *Lasso) weight(j, k int) float64 {
 	return l.Weights[graph.PackedIndex(l.D, j, k)]
 }
 
-// product is V_jk = Σ_l P_jl S_lk, by the whole row of P if there is one, summed by the parts that a
-// Half has of S.
+// product returns V_jk = Σ_l P_jl S_lk, summed by the parts of a Half.
 func (l *Lasso) product(j, k int) (sum float64) {
 	n := &l.rows[j]
 	value := n.value
@@ -253,7 +246,7 @@ func (l *Lasso) product(j, k int) (sum float64) {
 	return sum
 }
 
-// part are S_jk for as many k as space has, from k0 on, a multiple of tile: a view, or space.
+// part returns S_jk for len(space) values of k from k0 on, a multiple of tile: a view, or space.
 func (l *Lasso) part(j, k0 int, space []float64) []float64 {
 	if l.Half != nil {
 		return l.Half.Part(j, k0, space)
@@ -261,7 +254,7 @@ func (l *Lasso) part(j, k0 int, space []float64) []float64 {
 	return l.S[j*l.D+k0:][:len(space)]
 }
 
-// start takes P from p, its pairs the active ones, in order.
+// start sets P and the active pairs from p.
 func (l *Lasso) start(p *Matrix) {
 	l.diagonal, l.own = append(l.diagonal[:0], p.Diagonal...), l.own[:0]
 	for j := range l.D {
@@ -289,7 +282,7 @@ func (l *Lasso) start(p *Matrix) {
 	}
 }
 
-// element is S_jk.
+// element returns S_jk.
 func (l *Lasso) element(j, k int) float64 {
 	if l.Half != nil {
 		return l.Half.Element(j, k)
@@ -297,7 +290,7 @@ func (l *Lasso) element(j, k int) float64 {
 	return l.S[j*l.D+k]
 }
 
-// set keeps the row, if there is one, up with P.
+// set updates P in the row, if there is one.
 func (n *neighbours) set(k int, value float64) {
 	if n.row != nil {
 		n.row[k] = value
@@ -312,7 +305,7 @@ func (l *Lasso) add(j, k int, value float64) {
 	b.at, b.value = append(b.at, int32(j)), append(b.value, value)
 }
 
-// end puts P to p, without its zeros, in the order of columns.
+// end writes P without its zeros to p, in the order of columns.
 func (l *Lasso) end(p *Matrix) {
 	p.Diagonal = append(p.Diagonal[:0], l.diagonal...)
 	p.At, p.Value = p.At[:0], p.Value[:0]
@@ -324,11 +317,10 @@ func (l *Lasso) end(p *Matrix) {
 	p.sort()
 }
 
-const tile = pairmoments.HalfTile // columns of a tile: each pair of tiles is one worker's
+const tile = pairmoments.HalfTile // columns per tile; a worker takes a pair of tiles
 
-// breaking are the pairs that are not active whose derivative V_jk + V_kj is w times least, and
-// slack, or more in size, in the order of tiles. V is made tile by tile, for each pair of them
-// anew.
+// breaking returns the inactive pairs with |V_jk + V_kj| at least w·least plus slack, in the order
+// of tiles. It computes V tile by tile.
 func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]int32, err error) {
 	var tiles [][2]int
 	for j := 0; j < l.D; j += tile {
@@ -357,13 +349,13 @@ func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]in
 	return slices.Concat(found...), nil
 }
 
-// screen is a worker's look at V of two tiles, both ways, and room for a part of a row of S.
+// screen holds a worker's V of two tiles and a buffer for part of a row of S.
 type screen struct {
 	*Lasso
 	jk, kj, space []float64
 }
 
-// look goes through the pairs of the tiles that begin at columns j0 and k0.
+// look checks the pairs of the tiles that begin at columns j0 and k0.
 func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {
 	high, wide := min(tile, s.D-j0), min(tile, s.D-k0)
 	s.products(s.jk, j0, high, k0, wide)
@@ -382,7 +374,7 @@ func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {
 	return found
 }
 
-// products sets v to V_jk for some j and some k.
+// products sets v to V_jk for ranges of j and k.
 func (s *screen) products(v []float64, j0, high, k0, wide int) {
 	for a := range high {
 		row, n := v[a*wide:(a+1)*wide], &s.rows[j0+a]
@@ -395,7 +387,7 @@ func (s *screen) products(v []float64, j0, high, k0, wide int) {
 	}
 }
 
-// has tells whether a pair is active.
+// has reports whether a pair is active.
 func (s *screen) has(j, k int) bool {
 	if len(s.rows[k].at) < len(s.rows[j].at) {
 		j, k = k, j

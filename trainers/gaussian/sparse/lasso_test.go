@@ -12,7 +12,7 @@ import (
 	"missingscore/trainers/gaussian/sparse"
 )
 
-// covariances of d columns are those of n draws, row by row.
+// covariances returns the covariances of n draws of d columns, row by row.
 func covariances(d, n int, seed uint64) []float64 {
 	rng := stream.New(seed, 1)
 	x := mat.NewDense(n, d, nil)
@@ -33,8 +33,8 @@ func packed(p *sparse.Matrix) []float64 {
 	return out
 }
 
-// With V = PS, made anew by gonum: V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, in size at most λ w_jk
-// where P_jk is 0; with weights, some of them 0, as well.
+// With V = PS by gonum: V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, and at most λ w_jk in size where
+// P_jk is 0; also with weights, some of them 0.
 func TestConditionsOfAMinimum(t *testing.T) {
 	const d = 300 // more than a tile
 	s := covariances(d, 400, 1)
@@ -80,8 +80,8 @@ func TestConditionsOfAMinimum(t *testing.T) {
 	}
 }
 
-// The same minimum as the descent with dense matrices, wherever it starts: also with so many
-// neighbours that columns have whole rows.
+// The minimum equals that of the dense descent from any start, also with whole rows for columns
+// with many neighbours.
 func TestTheSameMinimumAsTheDenseDescent(t *testing.T) {
 	for _, d := range []int{40, 70} {
 		s := covariances(d, 3*d/2, 2)
@@ -101,7 +101,8 @@ func TestTheSameMinimumAsTheDenseDescent(t *testing.T) {
 	}
 }
 
-// on is the matrix with the diagonal of packed and the pairs that are not held, zeros among them.
+// on returns the matrix with the diagonal of packed and the pairs that are not held, including
+// zeros.
 func on(packed []float64, held []bool, d int) *sparse.Matrix {
 	p := &sparse.Matrix{D: d}
 	i := 0
@@ -117,8 +118,8 @@ func on(packed []float64, held []bool, d int) *sparse.Matrix {
 	return p
 }
 
-// Without a penalty and with all pairs it is the inverse; with some pairs the conditions hold
-// on these, the others stay 0.
+// Without a penalty and with all pairs it is the inverse; with some pairs the conditions hold on
+// these, and the others stay 0.
 func TestFit(t *testing.T) {
 	const d = 5
 	s := covariances(d, 50, 3)
@@ -161,7 +162,7 @@ func TestTwoColumns(t *testing.T) {
 	require.Empty(t, p.At)
 }
 
-// Of copies there is no minimum for a small λ: it is not done, and ends.
+// Copies of a column have no minimum for a small λ: the descent ends and is not done.
 func TestCopiesRunAway(t *testing.T) {
 	l := &sparse.Lasso{D: 2, S: []float64{1, 1, 1, 1}}
 	p := sparse.Identity(2)
@@ -203,8 +204,8 @@ func TestKeepDefinite(t *testing.T) {
 	require.True(t, within)
 }
 
-// Of many columns pairs are visited by several workers at once, with the result of one to the
-// byte, where P is held by its pairs and where it is held whole; both are at the same minimum.
+// With many columns several workers give the result of one to the byte, with pairs and with whole
+// rows; both reach the same minimum.
 func TestWorkersAtOnce(t *testing.T) {
 	const d = 320
 	s := covariances(d, 2*d, 6)
@@ -229,8 +230,8 @@ func TestWorkersAtOnce(t *testing.T) {
 	require.InDeltaSlice(t, held[0], whole[0], 1e-7)
 }
 
-// The distance is the largest element of the difference, of pairs that one of them has alone, too;
-// a block has the elements of its columns.
+// Distance is the largest element of the difference, including pairs of only one matrix; a block
+// has the elements of its columns.
 func TestDistanceAndBlock(t *testing.T) {
 	zeros := make([]bool, 6)
 	a, b := on([]float64{1, 0.5, 0, 1, 0, 1}, zeros, 3), sparse.FromPacked([]float64{1.25, 0, 0, 1, -0.75, 1}, 3)

@@ -15,8 +15,8 @@ import (
 	"missingscore/internal/lanczos"
 )
 
-// Matrix is a symmetric matrix of which only the diagonal and the pairs j < k that are not
-// zero are kept, in the order of columns.
+// Matrix is a symmetric matrix stored as its diagonal and its non-zero pairs j < k, in the order of
+// columns.
 type Matrix struct {
 	D        int
 	Diagonal []float64
@@ -24,7 +24,7 @@ type Matrix struct {
 	Value    []float64
 }
 
-// Identity is the start of a path.
+// Identity returns the start of a path.
 func Identity(d int) *Matrix {
 	p := &Matrix{D: d, Diagonal: make([]float64, d)}
 	for j := range p.Diagonal {
@@ -33,7 +33,7 @@ func Identity(d int) *Matrix {
 	return p
 }
 
-// FromPacked takes a matrix in the order of graph.PackedIndex.
+// FromPacked converts a matrix in the order of graph.PackedIndex.
 func FromPacked(packed []float64, d int) *Matrix {
 	p := &Matrix{D: d}
 	i := 0
@@ -60,7 +60,7 @@ func (p *Matrix) ToPacked(packed []float64) {
 	}
 }
 
-// Scale takes P_jk times unit_j unit_k.
+// Scale multiplies P_jk by unit_j unit_k.
 func (p *Matrix) Scale(unit []float64) {
 	for j, u := range unit {
 		p.Diagonal[j] *= u * u
@@ -70,15 +70,16 @@ func (p *Matrix) Scale(unit []float64) {
 	}
 }
 
-// Clone is a copy.
+// Clone returns a deep copy.
 func (p *Matrix) Clone() *Matrix {
 	return &Matrix{D: p.D, Diagonal: slices.Clone(p.Diagonal), At: slices.Clone(p.At), Value: slices.Clone(p.Value)}
 }
 
-// Distance is the largest size of an element of P − Q, both in the order of columns.
+// Distance returns the largest absolute element of P − Q, both in the order of columns; NaN
+// elements are ignored.
 func (p *Matrix) Distance(q *Matrix) (most float64) {
 	take := func(size float64) {
-		if size > most { // NaN is none
+		if size > most {
 			most = size
 		}
 	}
@@ -110,7 +111,7 @@ func (p *Matrix) Distance(q *Matrix) (most float64) {
 	return most
 }
 
-// Element is P_jk.
+// Element returns P_jk.
 func (p *Matrix) Element(j, k int) float64 {
 	if j == k {
 		return p.Diagonal[j]
@@ -122,10 +123,10 @@ func (p *Matrix) Element(j, k int) float64 {
 	return 0
 }
 
-// order is that of columns.
+// order compares pairs in the order of columns.
 func order(a, b [2]int32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 
-// sort puts the pairs in the order of columns.
+// sort sorts the pairs in the order of columns.
 func (p *Matrix) sort() {
 	places := make([]int, len(p.At))
 	for i := range places {
@@ -138,7 +139,7 @@ func (p *Matrix) sort() {
 	}
 }
 
-// Symmetric is P as package mat has matrices. PackTo is ToPacked.
+// Symmetric returns P as a mat.Symmetric. Its PackTo is ToPacked.
 func (p *Matrix) Symmetric() mat.Symmetric { return symmetric{p} }
 
 type symmetric struct{ p *Matrix }
@@ -149,7 +150,8 @@ func (s symmetric) T() mat.Matrix           { return s }
 func (s symmetric) SymmetricDim() int       { return s.p.D }
 func (s symmetric) PackTo(packed []float64) { s.p.ToPacked(packed) }
 
-// BlockOf is the block of some columns, in ascending order; of a Matrix's Symmetric again one.
+// BlockOf returns the submatrix of some columns, in ascending order. It stays sparse for a Matrix's
+// Symmetric.
 func BlockOf(whole mat.Symmetric, columns []int) mat.Symmetric {
 	if s, ok := whole.(symmetric); ok {
 		return s.p.block(columns).Symmetric()
@@ -163,7 +165,7 @@ func BlockOf(whole mat.Symmetric, columns []int) mat.Symmetric {
 	return b
 }
 
-// block has some columns alone, in ascending order.
+// block returns the submatrix of some columns, in ascending order.
 func (p *Matrix) block(columns []int) *Matrix {
 	b, place := &Matrix{D: len(columns)}, make([]int32, p.D)
 	for j := range place {
@@ -181,8 +183,7 @@ func (p *Matrix) block(columns []int) *Matrix {
 	return b
 }
 
-// Finite tells whether its elements are numbers of a size that a precision of standardised
-// columns can have.
+// Finite reports whether all elements are finite and of plausible size for standardised columns.
 func (p *Matrix) Finite() bool {
 	for _, values := range [][]float64{p.Diagonal, p.Value} {
 		for _, v := range values {
@@ -194,7 +195,7 @@ func (p *Matrix) Finite() bool {
 	return true
 }
 
-// neighbours are those of each column.
+// neighbours returns the neighbours of each column.
 func (p *Matrix) neighbours() []neighbours {
 	rows := make([]neighbours, p.D)
 	for i, at := range p.At {
@@ -206,7 +207,7 @@ func (p *Matrix) neighbours() []neighbours {
 	return rows
 }
 
-// Loss is ½ tr(PSP) − tr P by the second moments s(j, k).
+// Loss returns ½ tr(PSP) − tr P for second moments s(j, k).
 func (p *Matrix) Loss(s func(j, k int) float64) (loss float64) {
 	for j, n := range p.neighbours() {
 		// (PSP)_jj = Σ_kl P_jk S_kl P_lj
@@ -224,9 +225,8 @@ func (p *Matrix) Loss(s func(j, k int) float64) (loss float64) {
 	return loss
 }
 
-// KeepDefinite makes p positive definite as optim.PositiveDefinite does a dense one: if its
-// smallest eigenvalue is under floor, its pairs are shrunk by one factor until it is floor.
-// It tells whether nothing had to be done, and fails only where ctx ends.
+// KeepDefinite shrinks all pairs by one factor if the smallest eigenvalue is below floor, as
+// optim.PositiveDefinite. within reports that nothing was changed. It fails only if ctx ends.
 func (p *Matrix) KeepDefinite(ctx context.Context, floor float64) (within bool, err error) {
 	least, err := p.Smallest(ctx)
 	if err != nil || least >= floor {
@@ -248,12 +248,12 @@ func (p *Matrix) KeepDefinite(ctx context.Context, floor float64) (within bool, 
 	return false, nil
 }
 
-// Smallest is the smallest eigenvalue, or a little less. It fails only where ctx ends.
+// Smallest returns a lower bound close to the smallest eigenvalue. It fails only if ctx ends.
 func (p *Matrix) Smallest(ctx context.Context) (float64, error) {
 	return p.smallest(ctx, p.Diagonal, slices.Repeat([]float64{1}, p.D))
 }
 
-// smallest is that of diag(diagonal) + diag(unit) N diag(unit), N the pairs.
+// smallest is Smallest for diag(diagonal) + diag(unit) N diag(unit), N the pairs.
 func (p *Matrix) smallest(ctx context.Context, diagonal, unit []float64) (float64, error) {
 	rows := p.neighbours()
 	return lanczos.Smallest(ctx, p.D, func(y, x []float64) {
@@ -267,8 +267,8 @@ func (p *Matrix) smallest(ctx context.Context, diagonal, unit []float64) (float6
 	})
 }
 
-// Residual is the variance of column j that others leave, s_jj − s_jN S_NN⁻¹ s_Nj, with s(j, k)
-// the second moments. It is not ok where S_NN is not positive definite, or nothing is left.
+// Residual returns the residual variance of column j, s_jj − s_jN S_NN⁻¹ s_Nj, for second moments
+// s(j, k). ok is false if S_NN is not positive definite or the variance is not positive.
 func Residual(s func(j, k int) float64, j int, others []int) (variance float64, ok bool) {
 	variance = s(j, j)
 	n := len(others)
