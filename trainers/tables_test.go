@@ -190,7 +190,7 @@ func TestRefusalsOfOrderedCategories(t *testing.T) {
 		"errors":      {trainers.Spec{Transform: ordinal, Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
 		"network's":   {trainers.Spec{Transform: ordinal, Network: network(), Inference: inference.Config{Kind: "robust"}}, "bootstrap=N"},
 		"no column":   {trainers.Spec{Transform: transform.Spec{Columns: map[string]string{"q": "ordinal"}}, Network: network()}, `ordinal q: there is no column "q"`},
-		"many values": {trainers.Spec{Transform: transform.Spec{Others: "ordinal"}, Network: network()}, "at most 40 are taken for ordered categories: treat it as a number"},
+		"many values": {trainers.Spec{Transform: transform.Spec{Others: "ordinal"}, Network: network()}, "40 ordered categories are the maximum: treat it as a number"},
 	} {
 		_, err := trainers.Prepare(table, c.spec)
 		require.ErrorContains(t, err, c.want, name)
