@@ -116,7 +116,7 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 		return unconverged{"NOT converged: " + f.unmet}
 	}
 	if !converged {
-		return unconverged{fmt.Sprintf("NOT converged: the Markov chains have not met (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another --sampler", fitted.MaxRHat, f.out)}
+		return unconverged{fmt.Sprintf("NOT converged: the Markov chains have not converged (R-hat above %v), so the result in %s is not from the model's distribution; try more --iterations and a longer --warm-up, or another --sampler", fitted.MaxRHat, f.out)}
 	}
 	return f.outcome.err(f.out)
 }

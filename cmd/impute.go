@@ -527,7 +527,7 @@ func (f *imputeCommand) tellUnmet(m *mcmc.Mixing, names []string) string {
 	if f.components > 1 {
 		advice += ", take one normal distribution (--components 1)"
 	}
-	return fmt.Sprintf("the Markov chains have not met (R-hat of a column above %v, or of its missing cells above %v; of %s it is %.3g), so the result in %s is not from the law's distribution: the table may not tell the missing cells of %s, as where rows that lack it are unlike all that have it; %s, or try more --iterations and a longer --warm-up",
+	return fmt.Sprintf("the Markov chains have not converged (R-hat of a column above %v, or of its missing cells above %v; of %s it is %.3g), so the result in %s is not from the law's distribution: the table may not tell the missing cells of %s, as where rows that lack it are unlike all that have it; %s, or try more --iterations and a longer --warm-up",
 		posterior.MostRHat, posterior.MostCellRHat, worst, m.Worst, f.out, worst, advice)
 }
 

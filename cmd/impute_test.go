@@ -68,7 +68,7 @@ func TestImputationResumed(t *testing.T) {
 			require.NoFileExists(t, out)
 
 			require.Equal(t, exitUsage, run(append(args, out, "--resume", "--draws", "3")...))
-			require.Contains(t, stderr.String(), "the saved draws belong to another model, table or other settings")
+			require.Contains(t, stderr.String(), "the saved draws belong to another model, table or settings")
 			stderr.Reset()
 			require.Equal(t, code, run(append(args, out, "--resume", "--workers", "2")...), stderr.String())
 			require.NotContains(t, stderr.String(), "fit:")

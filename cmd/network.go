@@ -78,7 +78,7 @@ and the mean is estimated too. --missingness describes cells that are not missin
              false edges expected; fdr[=RATE]: false discovery rate, by --inference model or
              robust; density=SHARE: share of pairs; none: the smallest λ
 --inference  robust: sandwich standard errors, also for rows that are not normal and, with
-             em-exact, cells missing at random; model: standard errors of normal rows with
+             em-exact, cells missing at random; model: standard errors for normal rows with
              cells missing completely at random; bootstrap=N: N resamples of the rows; auto:
              robust up to 100 columns, if there are enough rows
 

@@ -9,9 +9,8 @@ import (
 	"missingscore/internal/spelling"
 )
 
-// Activation is a smooth elementwise function. It and its derivatives are products
-// of z and one transcendental number per unit, its gate: σ(z) = 1/(1+e⁻ᶻ) or tanh z.
-// All are finite for |z| up to 800 and beyond.
+// Activation is a smooth elementwise function. It and its derivatives are computed from z and its
+// gate: σ(z) = 1/(1+e⁻ᶻ) or tanh z. All are finite at least for |z| ≤ 800.
 type Activation struct {
 	Name string
 
@@ -19,7 +18,7 @@ type Activation struct {
 	single rules[float32]
 }
 
-// rules are an activation's for one type of numbers.
+// rules holds an activation for one number type.
 type rules[T Float] struct {
 	gate  func(z T) T
 	order [4]func(z, s T) T // value and three derivatives at z with gate s
@@ -86,8 +85,8 @@ func NewActivation(name string) (*Activation, error) {
 	return a, nil
 }
 
-// Activate is an activation of each element of z. It has three derivatives: the score, the
-// diagonal and the gradients of both by the parameters need no more.
+// Activate applies an activation to each element of z. It has three derivatives, enough for
+// gradients of the score and of the diagonal.
 func (b *Builder) Activate(a *Activation, z Node) Node {
 	r, c := shape(z)
 	gate := b.Apply(Op{Name: a.Name + " gate", Rows: r, Cols: c, Constant: []bool{true}, Kernel: gates(a.double.gate), Single: gates(a.single.gate)}, z)

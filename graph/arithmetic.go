@@ -130,7 +130,7 @@ func square[T Float](out []T, in [][]T) error {
 	return nil
 }
 
-// sum adds up in float64 whatever T is.
+// sum accumulates in float64 for every T.
 func sum[T Float](out []T, in [][]T) error {
 	s := 0.0
 	for _, v := range in[0] {

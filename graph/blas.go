@@ -15,16 +15,16 @@ import (
 	"missingscore/internal/simd"
 )
 
-// BLASVariable is the environment variable that chooses the matrix products:
-// "gonum" (pure Go), "openblas" (an error if it is not found), or a library's path.
-// Unset, OpenBLAS is used where the system has it.
+// BLASVariable is the environment variable that chooses the library of matrix products: "gonum"
+// (pure Go), "openblas" (an error if it is missing), or a library's path. If unset, OpenBLAS is
+// used if found, else gonum.
 const BLASVariable = "MISSINGSCORE_BLAS"
 
-// Product is c = op(a) op(b) with c (m, n) and inner size k, row-major, tight strides;
-// ta and tb transpose. No size may be 0. It is for one goroutine at a time.
+// Product computes c = op(a) op(b) with c (m, n) and inner size k, row-major, tight strides; ta and
+// tb transpose. Sizes must be positive. It is not safe for concurrent use.
 type Product[T Float] func(ta, tb bool, m, n, k int, a, b, c []T)
 
-// library is where matrix products come from. A product is for one goroutine at a time.
+// library makes matrix products. A product is not safe for concurrent use.
 type library struct {
 	name   string
 	double func() Product[float64]
@@ -55,20 +55,18 @@ var loadLibrary = sync.OnceValues(func() (library, error) {
 	return byGonum, fmt.Errorf("%s=%s: %w", BLASVariable, choice, err)
 })
 
-// BLAS names what computes: the library of matrix products and the instructions of
-// the other loops. Results are the same bytes only where it is the same. It fails if
-// the library that BLASVariable demands cannot be loaded.
+// BLAS names the library of matrix products and the instruction set of other loops. Equal results
+// to the byte need the same BLAS. It fails if the library in BLASVariable cannot be loaded.
 func BLAS() (string, error) {
 	found, err := loadLibrary()
 	return fmt.Sprintf("%s, loops with %s", found.name, simd.Instructions()), err
 }
 
-// openBLAS loads a BLAS at run time, without cgo, and keeps it to one thread:
-// products this small gain nothing from more, and bits would change. Of a BLAS
-// that is not OpenBLAS nothing but products and factors is asked.
+// openBLAS loads a BLAS at run time, without cgo, and limits OpenBLAS to one thread: more threads
+// do not speed up small products and change rounding.
 func openBLAS(path string) (found library, err error) {
 	lib, err := openShared(path)
-	if err != nil { // its text may be lost: the loader keeps it for the thread that asked
+	if err != nil { // the error text is per thread and may be lost
 		return found, fmt.Errorf("%s cannot be loaded: %w", path, err)
 	}
 	dgemm, err := lookUp(lib, "dgemm_")
@@ -96,7 +94,7 @@ func openBLAS(path string) (found library, err error) {
 	return found, nil
 }
 
-// beside leaves to the library what it is the faster at: a slow one only small products.
+// beside uses the library for large products, and own loops where these are faster.
 func beside[T Float](library Product[T], slow bool) Product[T] {
 	p := &simd.Product[T]{Dense: slow}
 	return func(ta, tb bool, m, n, k int, a, b, c []T) {
@@ -106,9 +104,8 @@ func beside[T Float](library Product[T], slow bool) Product[T] {
 	}
 }
 
-// fortran calls xGEMM by its Fortran interface: every argument is a pointer, so
-// that a call needs neither floating-point registers nor memory. Fortran stores by
-// columns: it is given cᵀ = op(b)ᵀ op(a)ᵀ.
+// fortran calls xGEMM by its Fortran interface, with all arguments as pointers. Fortran is
+// column-major, so it computes cᵀ = op(b)ᵀ op(a)ᵀ.
 func fortran[T Float](gemm uintptr) Product[T] {
 	type arguments struct {
 		opA, opB               byte
@@ -153,7 +150,7 @@ func gonumSingle(ta, tb bool, m, n, k int, a, b, c []float32) {
 		blas32.General{Rows: rowsB, Cols: colsB, Stride: colsB, Data: b}, 0, blas32.General{Rows: m, Cols: n, Stride: n, Data: c})
 }
 
-// operand is how a (rows, cols) factor lies in memory.
+// operand returns the memory layout of a (rows, cols) factor.
 func operand(transposed bool, rows, cols int) (op blas.Transpose, r, c int) {
 	if transposed {
 		return blas.Trans, cols, rows

@@ -9,21 +9,19 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// leastFactored is the size from which on factors are the library's: below it a call takes
-// longer than it saves.
+// leastFactored is the least size at which the library factors faster than own code.
 const leastFactored = 48
 
-// factors are LAPACK's routines of the library of matrix products, 0 where it has none.
+// factors holds the library's LAPACK routines, 0 if missing.
 type factors struct{ potrf, potri uintptr }
 
-// Factor puts the lower triangle of L, A = LLᵀ, in place of that of A (n, n), which is
-// symmetric and given row by row, stride numbers apart. It is not ok where A is not positive
-// definite. It may be called at the same time by many goroutines.
+// Factor replaces the lower triangle of symmetric A (n, n), row-major with the given stride, by
+// that of L, A = LLᵀ. ok is false if A is not positive definite. It is safe for concurrent use.
 func Factor(a []float64, n, stride int) (ok bool) {
 	if by := lapack(n); by.potrf != 0 {
 		ok = factor(by.potrf, a, n, stride)
 		for j := 0; ok && j < n; j++ {
-			ok = a[j*stride+j] > 0 // not NaN, which OpenBLAS lets pass
+			ok = a[j*stride+j] > 0 // also false for NaN, which OpenBLAS accepts
 		}
 		return ok
 	}
@@ -31,8 +29,8 @@ func Factor(a []float64, n, stride int) (ok bool) {
 	return ok
 }
 
-// InvertFactor puts the lower triangle of A⁻¹ in place of that of L, which Factor left. It
-// is not ok where L is singular.
+// InvertFactor replaces the lower triangle of L (from Factor) by that of A⁻¹. ok is false if L is
+// singular.
 func InvertFactor(a []float64, n, stride int) (ok bool) {
 	if by := lapack(n); by.potri != 0 {
 		return factor(by.potri, a, n, stride)
@@ -41,17 +39,17 @@ func InvertFactor(a []float64, n, stride int) (ok bool) {
 	return ok
 }
 
-// lapack is what factors a matrix of size n.
+// lapack returns the routines for a matrix of size n.
 func lapack(n int) factors {
 	if n < leastFactored {
 		return factors{}
 	}
-	found, _ := loadLibrary() // New has failed if there was to be one and is not
+	found, _ := loadLibrary() // NewProduct reports the error
 	return found.factors
 }
 
-// factor calls a routine by its Fortran interface (see fortran). Fortran stores by columns:
-// the lower triangle is its upper one.
+// factor calls a routine by its Fortran interface (see fortran). In column-major order the lower
+// triangle is the upper one.
 func factor(routine uintptr, a []float64, n, stride int) (ok bool) {
 	_ = a[(n-1)*stride+n-1]
 	s := &struct {

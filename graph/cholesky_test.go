@@ -14,8 +14,8 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Sizes below and above that from which on a library factors, rows apart from each other: LLᵀ is
-// A and the inverse is A's. What is not positive definite, or no number, is refused.
+// Sizes below and above the library's threshold, with a stride: LLᵀ is A and the inverse is right.
+// Matrices that are not positive definite, or NaN, are refused.
 func TestFactors(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 47, 48, 49, 80} {
 		stride := n + 3
@@ -75,8 +75,8 @@ func TestFactors(t *testing.T) {
 	}
 }
 
-// Weights of less than e⁻⁶⁰ of the largest, in float64 e⁻⁶⁰⁰, are 0 and take nothing from the
-// others; above that they are what they are, and what is no number stays none.
+// Weights below e⁻⁶⁰ of the largest (float64: e⁻⁶⁰⁰) are 0 and do not change the others; larger
+// ones are exact, and NaN stays NaN.
 func TestSmallWeightsAreZero(t *testing.T) {
 	for _, c := range []struct {
 		dtype graph.DType

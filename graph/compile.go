@@ -17,12 +17,11 @@ type tape interface {
 	run(again bool) error
 }
 
-// walk runs a graph's operations in topological order, each with its memory
-// bound once and for all. Gorgonia's machine gives the same numbers (a test
-// compares them to the bit), but starts two goroutines and allocates at each run.
+// walk runs a graph's operations in topological order with preallocated buffers. Results equal
+// those of Gorgonia's machine to the bit (tested), without its goroutines and allocations.
 type walk[T Float] struct {
 	steps []step[T]
-	in    []copied[T] // of inputs and parameters, where types differ
+	in    []copied[T] // inputs and parameters of another number type
 	out   []copied[T]
 }
 
@@ -31,10 +30,10 @@ type step[T Float] struct {
 	kernel Kernel[T]
 	out    []T
 	in     [][]T
-	frozen bool // depends on nothing but constants and parameters that the program does not train
+	frozen bool // depends on constants and untrained parameters only
 }
 
-// copied are numbers of the program and their float64 outside.
+// copied is a buffer and its float64 source outside the program.
 type copied[T Float] struct {
 	inside  []T
 	outside []float64
@@ -69,8 +68,8 @@ func (w *walk[T]) run(again bool) (err error) {
 	return nil
 }
 
-// take gives the memory of what was copied from outside, and copies it no more. What no
-// operation needs has none; then it is memory that nobody reads.
+// take hands the caller the input buffer and stops copying into it. An input that no operation uses
+// gets a fresh buffer.
 func (w *walk[T]) take(outside []float64) []T {
 	i := slices.IndexFunc(w.in, func(c copied[T]) bool { return &c.outside[0] == &outside[0] })
 	if i < 0 {
@@ -81,8 +80,8 @@ func (w *walk[T]) take(outside []float64) []T {
 	return inside
 }
 
-// compile orders the operations that the roots need and gives every node its memory. results
-// are the roots' values after a run: []float64, but for bare ones the program's own []T.
+// compile orders the operations of the roots and assigns buffers. results are the roots' values
+// after a run: []float64, or for bare roots the program's own []T.
 func compile[T Float](b *Builder, roots []Node, bare map[Node]bool) (t tape, results []any, err error) {
 	c := compiler[T]{b: b, walk: &walk[T]{}, memory: map[Node][]T{}, frozen: b.frozen(), made: map[Node]*operation[T]{}}
 	for _, n := range roots {
@@ -113,20 +112,19 @@ type compiler[T Float] struct {
 	memory map[Node][]T
 	frozen map[Node]bool
 	order  []*operation[T]
-	made   map[Node]*operation[T] // by the node that it computes
+	made   map[Node]*operation[T] // by result node
 }
 
-// operation is a step that has no memory yet.
+// operation is a step without buffers.
 type operation[T Float] struct {
 	node   Node
 	kernel Kernel[T]
 	inputs []Node
-	kept   bool // its result is a root, or frozen
-	users  int  // operations that read the result and have no step yet
+	kept   bool // its buffer is not reused: a root, or frozen
+	users  int  // operations that read the result and are not placed yet
 }
 
-// place appends the steps. A result that no later step reads leaves its memory to the next
-// one of its size.
+// place appends the steps. A buffer is reused after its last reader.
 func (c *compiler[T]) place() {
 	for _, o := range c.order {
 		for _, n := range o.inputs {
@@ -158,7 +156,7 @@ func (c *compiler[T]) place() {
 	}
 }
 
-// visit puts a node after what it needs.
+// visit places a node after its inputs.
 func (c *compiler[T]) visit(n Node) error {
 	if c.memory[n] != nil || c.made[n] != nil {
 		return nil
@@ -173,7 +171,7 @@ func (c *compiler[T]) visit(n Node) error {
 		c.memory[n] = m
 		return nil
 	}
-	if v := n.Value(); v != nil { // a constant of Gorgonia's: the 1 that gradients start from
+	if v := n.Value(); v != nil { // a Gorgonia constant: the 1 that starts a gradient
 		c.memory[n], c.frozen[n] = numbers[T](v), true
 		return nil
 	}
@@ -181,9 +179,9 @@ func (c *compiler[T]) visit(n Node) error {
 	switch op := n.Op().(type) {
 	case *kernelOp:
 		o.kernel, o.inputs = kernelOf[T](op), op.inputs
-	default: // Gorgonia's, where gradients meet
+	default: // Gorgonia's addition of gradients
 		if name := op.String(); !strings.HasPrefix(name, "+") {
-			return fmt.Errorf("the graph has an operation %q that is not of this package", name)
+			return fmt.Errorf("the graph has an operation %q of another package: use the operations of package graph", name)
 		}
 		o.kernel, o.inputs = add[T], c.b.children(n)
 	}
@@ -198,7 +196,7 @@ func (c *compiler[T]) visit(n Node) error {
 	return nil
 }
 
-// frozen are the constants, and the parameters that the program does not train.
+// frozen returns the constants and the untrained parameters.
 func (b *Builder) frozen() map[Node]bool {
 	frozen := maps.Clone(b.fixed)
 	for p, n := range b.params {

@@ -10,8 +10,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// testGraph has every kind of meeting of gradients: shared nodes, a parameter used
-// three times, scalars, constants.
+// testGraph has shared nodes, a parameter used three times, scalars and constants.
 func testGraph(b *Builder, x, w, v *Param) Node {
 	h := b.Affine(b.Param(x), b.Param(w), b.Param(v), true)
 	y := b.MatMul(false, true, h, b.Param(w))
@@ -55,7 +54,7 @@ func TestWalkEqualsGorgoniasMachine(t *testing.T) {
 
 	tape, results, err := compile[float64](b, roots, nil)
 	require.NoError(t, err)
-	for range 2 { // and again: nothing is left behind
+	for range 2 { // twice: no state is left
 		require.NoError(t, tape.run(false))
 		for i, n := range roots {
 			require.Equal(t, numbers[float64](n.Value()), results[i])
@@ -128,7 +127,7 @@ func TestSingleParameters(t *testing.T) {
 	require.InEpsilon(t, build(Float64).Loss(), kept.Loss(), 1e-5, "float64 programs read Value")
 }
 
-// Other operations of Gorgonia's would be run with their faults.
+// Other Gorgonia operations are refused.
 func TestForeignOperationsAreRefused(t *testing.T) {
 	_, err := Build(func(b *Builder) {
 		n, err := gorgonia.Tanh(b.Input("x", 2, 2))
@@ -136,7 +135,7 @@ func TestForeignOperationsAreRefused(t *testing.T) {
 		b.Output("y", n)
 	})
 	require.ErrorContains(t, err, "tanh")
-	require.ErrorContains(t, err, "not of this package")
+	require.ErrorContains(t, err, "of another package")
 }
 
 func TestRunAgainTakesOtherParametersAsTheyWere(t *testing.T) {
@@ -153,7 +152,7 @@ func TestRunAgainTakesOtherParametersAsTheyWere(t *testing.T) {
 		require.NoError(t, p.RunAgain())
 		require.Equal(t, 20.0, p.Loss())
 		require.Equal(t, []float64{40}, p.Grad(w))
-		v.Value[0] = 3 // has no say until the next Run
+		v.Value[0] = 3 // no effect until the next Run
 		require.NoError(t, p.RunAgain())
 		require.Equal(t, 20.0, p.Loss())
 		require.NoError(t, p.Run())
@@ -161,7 +160,7 @@ func TestRunAgainTakesOtherParametersAsTheyWere(t *testing.T) {
 	}
 }
 
-// What depends on constants alone is computed by Run, and not by RunAgain.
+// Run computes constant expressions; RunAgain does not.
 func TestRunAgainKeepsWhatConstantsGive(t *testing.T) {
 	for _, dtype := range []DType{Float64, Float32} {
 		runs := 0

@@ -1,12 +1,11 @@
 package graph
 
-// Derivatives as expressions. An operation's Reverse makes nodes, so that a gradient is
-// an expression like any other, to be differentiated again: Gorgonia's Grad would give
-// the first gradient a second time.
+// Derivatives are built as expressions: Reverse makes nodes, so a gradient can be differentiated
+// again. Gorgonia's Grad cannot do this correctly.
 
-// Gradient is ∂(Σ y)/∂x in the shape of x, by one reverse walk from y to x: the score, if y
-// (n, 1) is the log density of each row of x. Nodes held are constants. It stops the
-// construction, by name, at an operation that has no derivative.
+// Gradient returns ∂(Σ y)/∂x in the shape of x, by one reverse pass: the score, if y (n, 1) is the
+// log density of each row of x. Nodes in held count as constants. It stops the construction at an
+// operation without a derivative, naming it.
 func (b *Builder) Gradient(y, x Node, held ...Node) Node {
 	sources := map[Node]bool{x: true}
 	for _, h := range held {
@@ -20,8 +19,8 @@ func (b *Builder) Gradient(y, x Node, held ...Node) Node {
 	return b.filled(0, r, c)
 }
 
-// paths are the nodes between the sources and y, y among them, each after its inputs.
-// sources[n] is false where n is held constant.
+// paths returns the nodes between the sources and y, including y, in topological order. sources[n]
+// is false if n is held constant.
 func (b *Builder) paths(y Node, sources map[Node]bool) (order []Node) {
 	depends := map[Node]bool{}
 	var visit func(n Node) bool
@@ -52,7 +51,7 @@ func (b *Builder) paths(y Node, sources map[Node]bool) (order []Node) {
 	return order
 }
 
-// adjoints are the gradients by the nodes of order and by the sources, that by y being g.
+// adjoints returns the gradients with respect to order and sources, starting with gradient g of y.
 func (b *Builder) adjoints(order []Node, y, g Node, sources map[Node]bool) map[Node]Node {
 	adjoint, inside := map[Node]Node{y: g}, map[Node]bool{}
 	for _, n := range order {
@@ -77,8 +76,7 @@ func (b *Builder) adjoints(order []Node, y, g Node, sources map[Node]bool) map[N
 	return adjoint
 }
 
-// filled is a matrix of numbers that are all c. Where one is a factor or is repeated, the
-// operations simplify.
+// filled returns a constant matrix of c. Operations simplify for it.
 func (b *Builder) filled(c float64, rows, cols int) Node {
 	k := filling{c, rows, cols}
 	n, ok := b.fillings[k]
@@ -98,7 +96,7 @@ type filling struct {
 	rows, cols int
 }
 
-// multiple is Scale without an operation for c = 1.
+// multiple is Scale; for c = 1 it returns x.
 func (b *Builder) multiple(c float64, x Node) Node {
 	if c == 1 {
 		return x
@@ -106,7 +104,7 @@ func (b *Builder) multiple(c float64, x Node) Node {
 	return b.Scale(c, x)
 }
 
-// reshape is the same numbers, row by row, in another shape.
+// reshape keeps the row-major numbers.
 func (b *Builder) reshape(x Node, rows, cols int) Node {
 	if of := b.reshaped[x]; of != nil {
 		x = of

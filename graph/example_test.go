@@ -34,7 +34,7 @@ func ExampleBuild() {
 	// w = [1.0 2.0], loss 0.0
 }
 
-// An operation of one's own: its kernel, and its reverse rule in operations that are there.
+// A custom operation: its kernel, and its reverse rule in existing operations.
 func ExampleBuilder_Apply() {
 	x := graph.NewParam("x", 1, 3)
 	p, err := graph.Build(func(b *graph.Builder) {

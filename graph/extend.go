@@ -10,27 +10,26 @@ import (
 	"missingscore/internal/panics"
 )
 
-// extensions counts the calls of Extend: their nodes must not be merged.
+// extensions numbers the calls of Extend, so that their nodes are not merged.
 var extensions atomic.Uint64
 
-// Extension is the part of a graph of Gorgonia's that Extend added. Its inputs are the values of
-// nodes: they start at 0, and a change of Input(name) is seen by the next run of a machine.
+// Extension is the part of a Gorgonia graph that Extend added. Inputs start at 0; the next run of a
+// machine reads their current values.
 type Extension struct {
 	inputs
-	// Params are the nodes of the parameters. Their values are the memory of Param.Value:
-	// gorgonia.Grad differentiates by them, TapeMachine reads them, and Gorgonia's solvers
-	// change them in place.
+	// Params maps parameters to nodes. A node's value shares the memory of Param.Value, so
+	// Gorgonia's solvers change the parameter in place.
 	Params map[*Param]Node
 }
 
-// Extend runs f on a Builder that adds its nodes to g, a float64 graph of Gorgonia's, such as a
-// model's log q and score on an input x of g:
+// Extend runs f on a Builder that adds nodes to g, a float64 Gorgonia graph, for example a model's
+// log q and score at an input x of g:
 //
 //	var e model.Evaluation
 //	added, err := graph.Extend(g, func(b *graph.Builder) { e = m.Evaluate(b, x) })
 //
-// Minimise and Output have no meaning here. Call it once for a model and a graph.
-// losses.Extend adds a whole loss.
+// Minimise and Output have no effect. Call it once per model and graph. losses.Extend adds a whole
+// loss.
 func Extend(g *gorgonia.ExprGraph, f func(b *Builder)) (added *Extension, err error) {
 	defer func() {
 		switch e := recover().(type) {

@@ -2,9 +2,8 @@ package graph
 
 import "missingscore/internal/simd"
 
-// fold sums r consecutive blocks of l numbers into one; with up it repeats
-// each block r times. Each is the other's reverse rule. t is the rule for tangents, nil where
-// rows of x are mixed.
+// fold sums r consecutive blocks of l numbers; with up it repeats each block r times. Each is the
+// other's reverse rule. t is the tangent rule, nil if rows of x are mixed.
 func (b *Builder) fold(name string, x Node, rows, cols, l, r int, up bool, t func(*sweep, []tangents) tangents) Node {
 	xr, xc := shape(x)
 	if small, large := min(rows*cols, xr*xc), max(rows*cols, xr*xc); small*r != large || large%l != 0 {
@@ -92,7 +91,7 @@ func (b *Builder) Columns(x Node, d int) Node {
 	})
 }
 
-// SplitRows cuts each row into k rows, one below the other: (n, k·m) to (n·k, m).
+// SplitRows splits each row into k consecutive rows: (n, k·m) to (n·k, m).
 func (b *Builder) SplitRows(x Node, k int) Node {
 	n, c := shape(x)
 	if c%k != 0 {
@@ -103,7 +102,7 @@ func (b *Builder) SplitRows(x Node, k int) Node {
 	})
 }
 
-// JoinRows puts each k consecutive rows side by side into one: (n·k, m) to (n, k·m).
+// JoinRows concatenates each k consecutive rows: (n·k, m) to (n, k·m).
 func (b *Builder) JoinRows(x Node, k int) Node {
 	n, m := shape(x)
 	if n%k != 0 {
@@ -123,7 +122,7 @@ func (b *Builder) Rows(x Node, n int) Node {
 	return rows
 }
 
-// Tile repeats a whole matrix n times, one below the other: (k, d) to (n·k, d).
+// Tile stacks n copies of a matrix: (k, d) to (n·k, d).
 func (b *Builder) Tile(x Node, n int) Node {
 	k, d := shape(x)
 	return b.fold("tile", x, n*k, d, k*d, n, true, nil)
@@ -150,8 +149,7 @@ func addRow[T Float](out []T, in [][]T) error {
 	return nil
 }
 
-// GroupSum adds up each r consecutive rows, the imputations of one table row:
-// (n·r, d) to (n, d).
+// GroupSum sums each r consecutive rows, the imputations of one table row: (n·r, d) to (n, d).
 func (b *Builder) GroupSum(x Node, r int) Node {
 	n, d := shape(x)
 	if n%r != 0 {
@@ -169,7 +167,7 @@ func (b *Builder) GroupRepeat(x Node, r int) Node {
 	return b.fold("grouprepeat", x, n*r, d, d, r, true, func(s *sweep, in []tangents) tangents { return s.groupRepeat(in[0], n, d, r) })
 }
 
-// ConcatColumns is the two matrices side by side: (n, c) and (n, k) to (n, c+k).
+// ConcatColumns joins two matrices side by side: (n, c) and (n, k) to (n, c+k).
 func (b *Builder) ConcatColumns(x, y Node) Node {
 	n, c := shape(x)
 	m, k := shape(y)
@@ -198,7 +196,7 @@ func (b *Builder) ConcatColumns(x, y Node) Node {
 		}}, x, y)
 }
 
-// between is the columns from, …, to−1 of x.
+// between returns the columns from, …, to−1 of x.
 func (b *Builder) between(x Node, from, to int) Node {
 	n, d := shape(x)
 	return b.Apply(Op{Name: "between", Rows: n, Cols: to - from,
@@ -211,7 +209,7 @@ func (b *Builder) between(x Node, from, to int) Node {
 		Reverse: func(_, g Node) []Node { return []Node{b.widen(g, from, d)} }}, x)
 }
 
-// widen is x in the columns from, from+1, … of d columns, 0 in the others.
+// widen places x in the columns from, from+1, … of d columns, 0 elsewhere.
 func (b *Builder) widen(x Node, from, d int) Node {
 	n, c := shape(x)
 	return b.Apply(Op{Name: "widen", Rows: n, Cols: d,

@@ -2,8 +2,8 @@ package graph
 
 import "math"
 
-// Function is an elementwise function with its derivative. Without one it is refused, by
-// name, where a gradient has to pass it.
+// Function is an elementwise function with its derivative. Without a derivative, a gradient through
+// it is an error that names it.
 type Function struct {
 	Name       string
 	F          func(float64) float64
@@ -26,7 +26,7 @@ func (b *Builder) Map(f *Function, x Node) Node {
 	return n
 }
 
-// mapping is an operation that is made once: f is a Function, or a number of rows for
+// mapping identifies an operation that is made once: f is a Function, or the group size of
 // GroupSoftmax.
 type mapping struct {
 	f any
@@ -42,7 +42,7 @@ func apply[T Float](f func(float64) float64) Kernel[T] {
 	}
 }
 
-// Exp is its own derivative, to any order.
+// Exp is eˣ, with derivatives of any order.
 var Exp = func() *Function {
 	f := &Function{Name: "exp", F: math.Exp}
 	f.Derivative = f
@@ -63,7 +63,7 @@ func power(c, p float64, derivatives int) *Function {
 	return f
 }
 
-// Logistic is σ(x) = 1/(1 + e^{−x}) and LogLogistic its logarithm, for any size of x, with three
+// Logistic is σ(x) = 1/(1 + e^{−x}) and LogLogistic its logarithm, finite for every x, with three
 // derivatives.
 var (
 	Logistic = &Function{"logistic", sigmoid,
@@ -82,7 +82,7 @@ func bell(x float64) float64 {
 	return e / (1 + e) / (1 + e)
 }
 
-// Complement is 1 − x, which turns the mask of observed cells into that of missing ones.
+// Complement is 1 − x: the mask of missing cells from that of observed ones.
 func (b *Builder) Complement(x Node) Node {
 	r, c := shape(x)
 	return b.Apply(Op{Name: "complement", Rows: r, Cols: c, Elementwise: true, Kernel: complement[float64], Single: complement[float32],

@@ -2,9 +2,8 @@ package graph
 
 import "missingscore/internal/simd"
 
-// One trilinear form, Σ_ikj c_ij w_ik x_ikj, over table rows i, their draws k < r
-// and columns j, has three partial sums. Each is a single pass over memory and
-// the reverse rules of one are the other two.
+// The trilinear form Σ_ikj c_ij w_ik x_ikj over table rows i, draws k < r and columns j has three
+// partial sums. The reverse rules of one are the other two.
 
 func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
 	var rows int
@@ -23,7 +22,7 @@ func (b *Builder) groups(name string, c, w, x Node, r int) (n, m int) {
 			continue
 		}
 		if vr, vc := shape(v.node); vr != v.rows || vc != v.cols || rows%r != 0 {
-			b.Failf("%s: (%d, %d) where (%d, %d) is needed, groups of %d", name, vr, vc, v.rows, v.cols, r)
+			b.Failf("%s: shape (%d, %d), expected (%d, %d) for groups of %d", name, vr, vc, v.rows, v.cols, r)
 		}
 	}
 	return n, m
@@ -122,8 +121,8 @@ func (b *Builder) GroupSquares(c, x Node, r int) Node {
 // RowDot is Σ_j x_ij y_ij: (n, d) and (n, d) to (n, 1).
 func (b *Builder) RowDot(x, y Node) Node { return b.GroupDot(x, y, 1) }
 
-// The kernels go group by group: c (n, m) has a row for each group, w (n·r) a number and x
-// (n·r, m) a row for each draw.
+// The kernels work group by group: per group a row of c (n, m), r weights of w (n·r) and r rows of
+// x (n·r, m).
 
 func groupMean[T Float](m, r int) Kernel[T] {
 	return func(out []T, in [][]T) error {
@@ -158,7 +157,7 @@ func rowDot[T Float](m, r int) Kernel[T] {
 	}
 }
 
-// rowDotSlope is Σ_ik g_ik c_ij, rounded as GroupOuter and ColSum would.
+// rowDotSlope is Σ_ik g_ik c_ij, with the same rounding as GroupOuter and ColSum.
 func rowDotSlope[T Float](m, r int) Kernel[T] {
 	product := make([]T, r*m)
 	return func(out []T, in [][]T) error {

@@ -10,29 +10,28 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Imported is a log density that is written with Gorgonia's operations. With FromLogDensity
-// it is a model:
+// Imported is a log density written with Gorgonia's operations. FromLogDensity makes a model of it:
 //
 //	q, err := graph.Import(d, f)
 //	m := model.FromLogDensity(d, q.Params, q.LogDensity)
 type Imported struct {
-	// Params are the leaves of f's graph but x, by their names, with the values that the leaves had.
+	// Params are the named leaves of f's graph other than x, with their values.
 	Params []*Param
 
 	f func(g *gorgonia.ExprGraph, x *gorgonia.Node) (*gorgonia.Node, error)
 }
 
-// Import takes a function that adds to g the log density, a vector (n) or a matrix (n, 1), at the
-// rows of x (n, d), n ≥ 1. It is called for each number of rows. Its leaves need a name and a value each.
-// The operations are computed and differentiated as the Builder's, so Reshape and Broadcast are
-// right here. Import fails, by name, at an operation without a counterpart.
+// Import translates a function that adds to g the log density, a vector (n) or matrix (n, 1), at
+// the rows of x (n, d), n ≥ 1. It is called once per number of rows. Leaves need a name and a
+// value. Operations, including Reshape and Broadcast, are computed by the Builder. Import fails at
+// an unsupported operation, naming it.
 func Import(d int, f func(g *gorgonia.ExprGraph, x *gorgonia.Node) (*gorgonia.Node, error)) (*Imported, error) {
 	m := &Imported{f: f}
 	_, err := Build(func(b *Builder) { b.Output("log q", m.translate(b, b.Input("x", 2, d), true)) })
 	return m, err
 }
 
-// LogDensity adds it at the rows of x (n, d).
+// LogDensity adds the log density (n, 1) at the rows of x (n, d).
 func (m *Imported) LogDensity(b *Builder, x Node) Node { return m.translate(b, x, false) }
 
 // translate adds the graph's operations to b. With learn it makes the parameters.
@@ -65,7 +64,7 @@ func (m *Imported) translate(b *Builder, x Node, learn bool) Node {
 		for it := g.From(n.ID()); it != nil && it.Next(); {
 			in = append(in, visit(it.Node().(Node)))
 			if strings.HasPrefix(n.Op().String(), "Repeat") {
-				break // the others are how often
+				break // the other inputs are repetition counts
 			}
 		}
 		made[n] = b.counterpart(n, in)
@@ -74,7 +73,7 @@ func (m *Imported) translate(b *Builder, x Node, learn bool) Node {
 	return visit(y)
 }
 
-// sides are the shape of a node of Gorgonia's here: a vector is a column, a scalar (1, 1).
+// sides returns the shape of a Gorgonia node: a vector is a column, a scalar (1, 1).
 func (b *Builder) sides(n Node) (rows, cols int) {
 	switch s := n.Shape(); len(s) {
 	case 0:
@@ -84,7 +83,7 @@ func (b *Builder) sides(n Node) (rows, cols int) {
 	case 2:
 		return s[0], s[1]
 	}
-	b.Failf("%s has the shape %v: two dimensions at most are possible", n.Name(), n.Shape())
+	b.Failf("%s has shape %v: at most two dimensions are possible", n.Name(), n.Shape())
 	return 0, 0
 }
 
@@ -114,7 +113,7 @@ func (m *Imported) leaf(b *Builder, n Node, learn bool) Node {
 	return b.Param(p)
 }
 
-// counterpart is Gorgonia's operation n of the inputs in.
+// counterpart translates Gorgonia's operation n with inputs in.
 func (b *Builder) counterpart(n Node, in []Node) Node {
 	rows, cols := b.sides(n)
 	name := n.Op().String()
@@ -146,13 +145,13 @@ func (b *Builder) counterpart(n Node, in []Node) Node {
 	if _, err := fmt.Sscanf(name, "SizeOf=%g", &size); err == nil {
 		return b.filled(size, 1, 1)
 	}
-	b.Failf("Gorgonia's operation %q has no counterpart here with the derivatives that score matching needs", name)
+	b.Failf("Gorgonia's operation %q is not supported: score matching needs derivatives that are not implemented for it", name)
 	return nil
 }
 
 func (b *Builder) isFilled(n Node) bool { _, ok := b.equal[n]; return ok }
 
-// spread repeats a number, a row or a column over (rows, cols).
+// spread repeats a number, a row or a column to (rows, cols).
 func (b *Builder) spread(x Node, rows, cols int) Node {
 	switch r, c := shape(x); {
 	case r == rows && c == cols:
@@ -201,7 +200,7 @@ func mapped(f *Function) func(b *Builder, x Node) Node {
 	return func(b *Builder, x Node) Node { return b.Map(f, x) }
 }
 
-// shifted is the k-th derivative of log(1 + x), k ≥ 1, with more after it.
+// shifted is the k-th derivative of log(1 + x), k ≥ 1, with more further derivatives.
 func shifted(k, more int) *Function {
 	c := -math.Pow(-1, float64(k)) * math.Gamma(float64(k))
 	f := &Function{Name: "log1p'", F: func(x float64) float64 { return c * math.Pow(1+x, -float64(k)) }}

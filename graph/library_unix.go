@@ -8,7 +8,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// openBLASNames are the files that OpenBLAS may be in, the likelier first.
+// openBLASNames lists candidate files of OpenBLAS, likeliest first.
 func openBLASNames() []string {
 	if runtime.GOOS == "darwin" {
 		return []string{"/opt/homebrew/opt/openblas/lib/libopenblas.dylib", "/usr/local/opt/openblas/lib/libopenblas.dylib", "libopenblas.dylib"}
@@ -21,5 +21,5 @@ func openShared(path string) (uintptr, error) {
 	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 }
 
-// lookUp is the address of a library's function.
+// lookUp returns the address of a library's function.
 func lookUp(library uintptr, name string) (uintptr, error) { return purego.Dlsym(library, name) }

@@ -2,8 +2,8 @@ package graph
 
 import "missingscore/internal/simd"
 
-// library is the matrix products in use; one that was asked for and cannot be had
-// stops the construction.
+// library returns the library of matrix products. A requested library that cannot be loaded stops
+// the construction.
 func (b *Builder) library() library {
 	found, err := loadLibrary()
 	if err != nil {
@@ -12,10 +12,11 @@ func (b *Builder) library() library {
 	return found
 }
 
-// Product is the matrix product in use, for kernels.
+// Product returns the current matrix product, for kernels.
 func (b *Builder) Product() Product[float64] { return b.library().double() }
 
-// NewProduct is the matrix product in use, for what is computed outside of graphs.
+// NewProduct returns the current matrix product, for code outside of graphs. It fails if the
+// requested library cannot be loaded.
 func NewProduct() (Product[float64], error) {
 	found, err := loadLibrary()
 	return found.double(), err
@@ -68,8 +69,8 @@ func multiply[T Float](multiply Product[T], ta, tb bool, m, n, k int) Kernel[T] 
 	}
 }
 
-// Affine is x w + bias, and max(·, 0) of it if relu. Shapes: x (n, d), w (d, h),
-// bias (1, h), result (n, h). The rectifier's derivative at 0 is 0.
+// Affine is x w + bias, and max(x w + bias, 0) if relu. Shapes: x (n, d), w (d, h), bias (1, h),
+// result (n, h). The rectifier's derivative at 0 is 0.
 func (b *Builder) Affine(x, w, bias Node, relu bool) Node {
 	n, d := shape(x)
 	wd, h := shape(w)

@@ -13,11 +13,11 @@ import (
 	"missingscore/internal/simd"
 )
 
-// Float is a type of a program's numbers.
+// Float is a number type of programs.
 type Float interface{ float32 | float64 }
 
-// Kernel fills out from the inputs, all row-major. It must write every element
-// of out and must not write to, or keep, an input.
+// Kernel computes out from the inputs, all row-major. It must write every element of out, and must
+// not write to an input or keep it.
 type Kernel[T Float] func(out []T, in [][]T) error
 
 // Op is one operation on matrices: a forward kernel and its reverse rule.
@@ -27,30 +27,28 @@ type Op struct {
 
 	Kernel Kernel[float64]
 
-	// Single is the kernel of float32 programs. If it is nil, Kernel runs there
-	// on copies: right for operations that take little of the time.
+	// Single is the kernel of float32 programs. If nil, Kernel runs on float64 copies, which suits
+	// cheap operations.
 	Single Kernel[float32]
 
-	// Reverse returns, for the gradient g of the result, one gradient per
-	// input, nil where there is none. It is called while the program is built.
-	// An operation without it is refused, by name, where a gradient has to pass it.
+	// Reverse returns one gradient per input (nil for none) from the result's gradient g. It runs
+	// while the program is built. Without Reverse, a gradient through the operation is an error
+	// that names it.
 	Reverse func(out, g Node) []Node
 
-	// Constant marks the inputs that Reverse returns nil for; nil marks none.
+	// Constant marks the inputs without a gradient; nil marks none.
 	Constant []bool
 
-	// Elementwise says that the operation has one input, and that each element of the
-	// result depends on the same element of the input only. HessianDiagonal then needs
-	// nothing but Reverse.
+	// Elementwise means one input, where each element of the result depends on the same element of
+	// the input. HessianDiagonal then needs Reverse only.
 	Elementwise bool
 
-	// tangents gives the result's derivatives along the coordinates of x from the inputs'
-	// (second.go).
+	// tangents returns the result's derivatives along the coordinates of x (second.go).
 	tangents func(s *sweep, in []tangents) tangents
 }
 
-// Apply adds op on the given inputs to the program. Its result is never merged with
-// another node, and its buffer is used again once no later operation reads it.
+// Apply adds op to the program. Its result is never merged with another node; its buffer is reused
+// after the last reader.
 func (b *Builder) Apply(op Op, in ...Node) Node {
 	b.serial++
 	k := &kernelOp{Op: op, id: b.extension<<32 | b.serial, shape: tensor.ScalarShape(), inputs: in}
@@ -73,11 +71,11 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 	return n
 }
 
-// differentiable tells whether a gradient of the result is one of input i, too.
+// differentiable reports whether the result's gradient reaches input i.
 func (op *Op) differentiable(i int) bool { return op.Constant == nil || !op.Constant[i] }
 
 func errNoDerivative(name string) error {
-	return fmt.Errorf("the derivative of %s is needed, and it has none", name)
+	return fmt.Errorf("%s has no derivative, which is needed here", name)
 }
 
 func (b *Builder) nodeType(s tensor.Shape) hm.Type {
@@ -87,10 +85,10 @@ func (b *Builder) nodeType(s tensor.Shape) hm.Type {
 	return gorgonia.TensorType{Dims: len(s), Of: b.dtype.gorgonia()}
 }
 
-// kernelOp is Op as Gorgonia sees it.
+// kernelOp implements Gorgonia's operation interface.
 type kernelOp struct {
 	Op
-	id     uint64 // in the hash: a node with a buffer must never be merged with another
+	id     uint64 // in the hash, which prevents merging of nodes
 	typ    hm.Type
 	shape  tensor.Shape
 	diff   []bool
@@ -123,7 +121,7 @@ func (k *kernelOp) SymDiff(_ gorgonia.Nodes, out, g *gorgonia.Node) (nodes gorgo
 	return nodes, err
 }
 
-// Do runs the kernel for Gorgonia's own machines. Program.Run does without them.
+// Do runs the kernel for Gorgonia's own machines. Program.Run does not use it.
 func (k *kernelOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
 	inputs := make([][]float64, len(in))
 	for i, v := range in {
@@ -136,7 +134,7 @@ func (k *kernelOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
 	return result, k.Kernel(numbers[float64](result), inputs)
 }
 
-// numbers is the memory of a value, without copying.
+// numbers returns the memory of a value without copying.
 func numbers[T Float](v gorgonia.Value) []T {
 	switch v := v.(type) {
 	case *gorgonia.F64:
@@ -149,7 +147,7 @@ func numbers[T Float](v gorgonia.Value) []T {
 	panic(fmt.Sprintf("value of type %T", v))
 }
 
-// single is the kernel in float32.
+// single returns the float32 kernel.
 func (k *kernelOp) single() Kernel[float32] {
 	if k.Single != nil {
 		return k.Single

@@ -6,12 +6,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// PackedIndex is the place of the pair j ≤ k in a packed symmetric matrix.
+// PackedIndex returns the index of the pair j ≤ k in a packed symmetric matrix.
 func PackedIndex(d, j, k int) int { return j*d - j*(j-1)/2 + k - j }
 
-// Unpack is the symmetric matrix (d, d) of its packed upper triangle.
+// Unpack returns the symmetric matrix (d, d) of a packed upper triangle.
 func Unpack(d int, packed []float64) *mat.SymDense {
-	upper := make([]float64, d*d) // of mat.SymDense what is below the diagonal is never read
+	upper := make([]float64, d*d) // mat.SymDense reads the upper triangle only
 	for j := range d {
 		copy(upper[j*d+j:j*d+d], packed[PackedIndex(d, j, j):])
 	}

@@ -6,26 +6,25 @@ import (
 	"missingscore/internal/simd"
 )
 
-// Param is a matrix of numbers that is learned. Value (Rows × Cols, row-major)
-// is the only copy: programs read it, optimisers change it in place.
+// Param is a trainable matrix. Programs read Value (Rows × Cols, row-major) and optimisers change
+// it in place.
 type Param struct {
 	Name       string
 	Rows, Cols int
 	Value      []float64
-	Fixed      bool // set before a program is built: it computes no gradient for it
+	Fixed      bool // no gradient; set before a program is built
 
-	// Single, if not nil, is what float32 programs read, and what they give a
-	// gradient in float32 for (Program.SingleGrad): a parameter that is trained often
-	// is then not copied at every run. See KeepSingle and Widen.
+	// Single, if not nil, is the float32 copy that float32 programs read, with float32 gradients
+	// (Program.SingleGrad); it saves a conversion per run. See KeepSingle and Widen.
 	Single []float32
 }
 
-// NewParam is a zero matrix.
+// NewParam returns a zero matrix.
 func NewParam(name string, rows, cols int) *Param {
 	return &Param{Name: name, Rows: rows, Cols: cols, Value: make([]float64, rows*cols)}
 }
 
-// KeepSingle takes Value over into Single, before a program is built or after Value changed.
+// KeepSingle copies Value to Single. Call it before a program is built and after changes of Value.
 func (p *Param) KeepSingle() {
 	if p.Single == nil {
 		p.Single = make([]float32, len(p.Value))
@@ -33,7 +32,7 @@ func (p *Param) KeepSingle() {
 	simd.Narrow(p.Single, p.Value)
 }
 
-// Widen takes Single over into Value, if there is one.
+// Widen copies Single to Value, if it is set.
 func (p *Param) Widen() {
 	if p.Single != nil {
 		simd.Widen(p.Value, p.Single)
@@ -61,5 +60,5 @@ func (t *DType) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("there is no number type %q; they are float64, float32", text)
+	return fmt.Errorf("unknown number type %q: use float64 or float32", text)
 }

@@ -1,13 +1,11 @@
-// Package graph is the vocabulary of expression graphs that models and losses
-// are written in: programs that are built once and run many times, parameters
-// that several programs share, and a handful of operations that own their memory.
-// The operations are methods of Builder; go doc graph.Builder lists them.
+// Package graph builds expression graphs of models and losses: programs that are built once and run
+// many times, shared parameters, and matrix operations with preallocated buffers. The operations
+// are methods of Builder.
 //
-// Programs are Gorgonia graphs: it builds, checks and differentiates them. They
-// are run by a plain walk over their operations (compile.go), which allocates
-// nothing. Gorgonia's own operations are avoided where they give wrong numbers
-// (Reshape, Broadcast, a second Grad, constants); its panics become errors in
-// Build and Run and nowhere else.
+// Programs are Gorgonia graphs: Gorgonia builds, checks and differentiates them. A plain walk over
+// the operations runs them without allocation (compile.go). The package avoids Gorgonia operations
+// that give wrong numbers (Reshape, Broadcast, a second Grad, constants), and converts Gorgonia's
+// panics in Build and Run to errors.
 package graph
 
 import (
@@ -21,11 +19,11 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Node is a value of a program: a matrix, or a scalar as made by Sum.
+// Node is a value of a program: a matrix, or a scalar made by Sum.
 type Node = *gorgonia.Node
 
-// Builder collects the nodes of one program. Its methods stop the construction
-// on a mistake, and Build returns it as an error.
+// Builder collects the nodes of one program. A mistake in a method stops the construction, and
+// Build returns it as an error.
 type Builder struct {
 	g       *gorgonia.ExprGraph
 	dtype   DType
@@ -33,15 +31,15 @@ type Builder struct {
 	inputs  inputs
 	params  map[*Param]Node
 	sources map[Node]any  // memory of inputs and parameters: []float64, or a Param.Single
-	fixed   map[Node]bool // what Constant made
-	rows    map[Node]Node // what Rows made, and of which row
+	fixed   map[Node]bool // nodes made by Constant
+	rows    map[Node]Node // nodes made by Rows, with their rows
 
-	equal    map[Node]float64 // what filled made, and of which number
+	equal    map[Node]float64 // nodes made by filled, with their number
 	fillings map[filling]Node
-	reshaped map[Node]Node // what reshape made, and of what
+	reshaped map[Node]Node // nodes made by reshape, with their sources
 	mapped   map[mapping]Node
 
-	extension uint64 // of a graph of the caller's, by number; 0: none
+	extension uint64 // number of the extension of a caller's graph; 0: none
 
 	outputs map[string]Node
 	loss    Node
@@ -55,10 +53,9 @@ type binding struct {
 
 // Inputs are the inputs of a Program or an Extension.
 type Inputs interface {
-	// Input is the memory of an input, to be filled before a run. It panics on an
-	// unknown name, which is a mistake of the program's author.
+	// Input returns the buffer of an input, to fill before a run. It panics on an unknown name.
 	Input(name string) []float64
-	// Has tells whether there is an input of that name.
+	// Has reports whether there is an input of that name.
 	Has(name string) bool
 }
 
@@ -73,23 +70,22 @@ func (in inputs) Input(name string) []float64 {
 	return in[name].memory
 }
 
-// buildError carries a mistake from a Builder's method to Build.
+// buildError carries an error from a Builder's method to Build.
 type buildError struct{ err error }
 
 func (b *Builder) Failf(format string, args ...any) {
 	panic(buildError{fmt.Errorf(format, args...)})
 }
 
-// Fail stops the construction: Build returns err. For models and losses whose
-// conditions are not met.
+// Fail stops the construction: Build returns err.
 func (b *Builder) Fail(err error) { panic(buildError{err}) }
 
-// Input adds a matrix whose numbers the caller writes into Program.Input(name)
-// before a run. Asked again for the same name and shape, it gives the same node.
+// Input adds a matrix that the caller fills through Program.Input(name) before a run. A second call
+// with the same name and shape returns the same node.
 func (b *Builder) Input(name string, rows, cols int) Node {
 	if in, ok := b.inputs[name]; ok {
 		if r, c := shape(in.node); r != rows || c != cols {
-			b.Failf("input %q is (%d, %d), asked for as (%d, %d)", name, r, c, rows, cols)
+			b.Failf("input %q has shape (%d, %d), requested as (%d, %d)", name, r, c, rows, cols)
 		}
 		return in.node
 	}
@@ -99,8 +95,7 @@ func (b *Builder) Input(name string, rows, cols int) Node {
 	return n
 }
 
-// Param adds a parameter. The program reads the parameter's own memory, so
-// a change of p.Value is seen by every program that holds p.
+// Param adds a parameter. Programs read p.Value, so they see changes of it.
 func (b *Builder) Param(p *Param) Node {
 	if n, ok := b.params[p]; ok {
 		return n
@@ -113,7 +108,7 @@ func (b *Builder) Param(p *Param) Node {
 	return n
 }
 
-// Constant adds a matrix of fixed numbers, row-major. It keeps the slice.
+// Constant adds a constant matrix, row-major. It keeps the slice.
 func (b *Builder) Constant(rows, cols int, values []float64) Node {
 	b.serial++
 	n := b.matrix(fmt.Sprintf("constant %d", b.serial), rows, cols, values)
@@ -121,7 +116,7 @@ func (b *Builder) Constant(rows, cols int, values []float64) Node {
 	return n
 }
 
-// single tells whether the program takes p in float32 as it is.
+// single reports whether the program reads p.Single.
 func (b *Builder) single(p *Param) bool { return b.dtype == Float32 && p.Single != nil }
 
 func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
@@ -144,11 +139,11 @@ func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
 // Output makes n readable as Program.Output(name) after a run.
 func (b *Builder) Output(name string, n Node) { b.outputs[name] = n }
 
-// Minimise makes n, a scalar, the program's loss, and asks for its gradient
-// with respect to params, but those that are fixed. A program has one loss.
+// Minimise sets the scalar n as the program's loss, with gradients for params that are not fixed. A
+// program has one loss.
 func (b *Builder) Minimise(n Node, params ...*Param) {
 	if b.loss != nil {
-		b.Failf("a program has one loss: a second gradient on the same nodes would be the first one's")
+		b.Failf("a program has one loss: build another program for another loss")
 	}
 	b.loss, b.wrt = n, params
 }
@@ -157,30 +152,30 @@ func newBuilder(t DType) *Builder {
 	return &Builder{g: gorgonia.NewGraph(), dtype: t, inputs: inputs{}, params: map[*Param]Node{}, sources: map[Node]any{}, fixed: map[Node]bool{}, rows: map[Node]Node{}, equal: map[Node]float64{}, fillings: map[filling]Node{}, reshaped: map[Node]Node{}, mapped: map[mapping]Node{}, outputs: map[string]Node{}}
 }
 
-// Program is a built graph. It is for one goroutine at a time.
+// Program is a built graph. It is not safe for concurrent use.
 type Program struct {
 	inputs
 	tape    tape
 	outputs map[string][]float64
 	loss    []float64
 	grads   map[*Param][]float64
-	singles map[*Param][]float32 // for those in float32
+	singles map[*Param][]float32 // float32 gradients
 
 	singleInputs map[string][]float32
 }
 
-// Build runs f on a new Builder and compiles what it made, in float64.
+// Build runs f on a new Builder and compiles the program in float64.
 func Build(f func(b *Builder)) (*Program, error) { return BuildAs(Float64, f) }
 
-// BuildAs is Build with the program's numbers of the given type. What goes in and
-// comes out stays float64, but for Param.Single: a float32 program keeps copies.
+// BuildAs is Build with numbers of the given type. Inputs and outputs stay float64 except
+// Param.Single: a float32 program copies them.
 func BuildAs(t DType, f func(b *Builder)) (p *Program, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
 		case buildError:
 			p, err = nil, e.err
-		default: // Gorgonia's, or a programming error in f: either way the program is unusable
+		default: // from Gorgonia, or a programming error in f
 			p, err = nil, fmt.Errorf("building the expression graph: %v%s", e, panics.Place("gorgonia.org/", "gonum.org/", "missingscore/graph."))
 		}
 	}()
@@ -232,8 +227,8 @@ func (b *Builder) program() (*Program, error) {
 	return p, nil
 }
 
-// gradients are the loss and its gradients, nothing if there is none; bare are those of
-// parameters in float32.
+// gradients returns the loss and its gradients, nothing without a loss; bare marks gradients in
+// float32.
 func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err error) {
 	bare = map[Node]bool{}
 	if b.loss == nil {
@@ -245,7 +240,7 @@ func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err err
 	for _, q := range b.wrt {
 		n := b.params[q]
 		if !used[n] {
-			return nil, nil, fmt.Errorf("the loss does not use parameter %q: leave it out, as a constant that is added to a log density", q.Name)
+			return nil, nil, fmt.Errorf("the loss does not depend on parameter %q: leave the parameter out", q.Name)
 		}
 		wrt = append(wrt, n)
 	}
@@ -263,7 +258,7 @@ func (b *Builder) gradients() (roots gorgonia.Nodes, bare map[Node]bool, err err
 	return append(roots, grads...), bare, nil
 }
 
-// reached are the nodes that n depends on by operations with derivatives.
+// reached returns the nodes on which n depends through operations with derivatives.
 func (b *Builder) reached(n Node) map[Node]bool {
 	reached := map[Node]bool{}
 	var visit func(n Node)
@@ -284,21 +279,20 @@ func (b *Builder) reached(n Node) map[Node]bool {
 	return reached
 }
 
-// distinct guards against Gorgonia's merging of nodes by a 32-bit hash.
+// distinct refuses hash collisions, because Gorgonia merges nodes by a 32-bit hash.
 func distinct(g *gorgonia.ExprGraph) error {
 	seen := map[uint32]Node{}
 	for _, n := range g.AllNodes() {
 		if m, ok := seen[n.Hashcode()]; ok && m != n {
-			return fmt.Errorf("nodes %v and %v have one hash and would be taken for each other", m, n)
+			return fmt.Errorf("nodes %v and %v have the same hash", m, n)
 		}
 		seen[n.Hashcode()] = n
 	}
 	return nil
 }
 
-// SingleInput is the memory of an input of a float32 program, to be filled in place of
-// Input(name), which the program does not look at any more. It panics in a float64
-// program, a mistake of the caller's like an unknown name.
+// SingleInput returns the float32 buffer of an input of a float32 program. The program then no
+// longer reads Input(name). It panics in a float64 program and on an unknown name.
 func (p *Program) SingleInput(name string) []float32 {
 	w, ok := p.tape.(*walk[float32])
 	if !ok {
@@ -310,14 +304,14 @@ func (p *Program) SingleInput(name string) []float32 {
 	return p.singleInputs[name]
 }
 
-// HasOutput tells whether the program has an output of that name.
+// HasOutput reports whether the program has an output of that name.
 func (p *Program) HasOutput(name string) bool { _, ok := p.outputs[name]; return ok }
 
-// Run computes outputs, loss and gradients from the present inputs and parameters.
+// Run computes outputs, loss and gradients from the current inputs and parameters.
 func (p *Program) Run() error { return p.run(false) }
 
-// RunAgain is Run where nothing has changed since the last one but inputs and the
-// parameters that the program trains: what depends on others only is still there.
+// RunAgain is Run if only inputs and trained parameters have changed since the last run. It reuses
+// all other results.
 func (p *Program) RunAgain() error { return p.run(true) }
 
 func (p *Program) run(again bool) (err error) {
@@ -329,7 +323,7 @@ func (p *Program) run(again bool) (err error) {
 	return p.tape.run(again)
 }
 
-// Output is the value of an output after Run. The memory is overwritten by the next Run.
+// Output returns an output after Run. The next Run overwrites the buffer.
 func (p *Program) Output(name string) []float64 {
 	v, ok := p.outputs[name]
 	if !ok {
@@ -338,7 +332,7 @@ func (p *Program) Output(name string) []float64 {
 	return v
 }
 
-// Loss is the value of the loss after Run.
+// Loss returns the loss after Run.
 func (p *Program) Loss() float64 {
 	if p.loss == nil {
 		return math.NaN()
@@ -346,8 +340,8 @@ func (p *Program) Loss() float64 {
 	return p.loss[0]
 }
 
-// Grad is the gradient of the loss with respect to q after Run, in the shape of
-// q.Value; nil if it is fixed. The memory is overwritten by the next Run.
+// Grad returns the gradient of the loss with respect to q after Run, in the shape of q.Value; nil
+// if q is fixed. The next Run overwrites the buffer.
 func (p *Program) Grad(q *Param) []float64 {
 	v, ok := p.grads[q]
 	if !ok && !q.Fixed {
@@ -356,7 +350,7 @@ func (p *Program) Grad(q *Param) []float64 {
 	return v
 }
 
-// SingleGrad is Grad in a float32 program for a parameter with Param.Single.
+// SingleGrad is Grad of a float32 program for a parameter with Param.Single.
 func (p *Program) SingleGrad(q *Param) []float32 {
 	v, ok := p.singles[q]
 	if !ok && !q.Fixed {

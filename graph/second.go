@@ -5,14 +5,14 @@ import (
 	"maps"
 )
 
-// HessianDiagonal is ∂²y_i/∂x_ij² (n, d) of y (n, 1) at the rows of x (n, d), where each
-// y_i depends on its own row of x only. It costs one forward walk along all d coordinates:
+// HessianDiagonal returns ∂²y_i/∂x_ij² (n, d) of y (n, 1) at the rows of x (n, d), where y_i
+// depends on row i of x only. It makes one forward pass along all d coordinates:
 //
 //	∂²y/∂x_j² = Σ_o g_o · o''[u̇_j, u̇_j]
 //
-// over the operations o between x and y: g_o is ∂y/∂o, and u̇_j are the derivatives of its
-// inputs along coordinate j. It fails, by name, at an operation without a second derivative
-// or one that mixes rows.
+// over the operations o between x and y, with g_o = ∂y/∂o and u̇_j the derivatives of its inputs
+// along coordinate j. It fails at an operation without a second derivative or one that mixes rows,
+// naming it.
 func (b *Builder) HessianDiagonal(y, x Node) (diagonal Node, err error) {
 	n, d := shape(x)
 	err = try(func() {
@@ -26,8 +26,8 @@ func (b *Builder) HessianDiagonal(y, x Node) (diagonal Node, err error) {
 	return diagonal, err
 }
 
-// JacobianDiagonal is ∂y_ij/∂x_ij (n, d) of y (n, d), row i of which depends on row i of
-// x (n, d) only. It fails as HessianDiagonal does.
+// JacobianDiagonal returns ∂y_ij/∂x_ij (n, d) of y (n, d), where row i depends on row i of x (n, d)
+// only. It fails as HessianDiagonal does.
 func (b *Builder) JacobianDiagonal(y, x Node) (diagonal Node, err error) {
 	n, d := shape(x)
 	err = try(func() {
@@ -41,8 +41,9 @@ func (b *Builder) JacobianDiagonal(y, x Node) (diagonal Node, err error) {
 	return diagonal, err
 }
 
-// JacobianProduct is J_i v_i (n, k), J_i the Jacobian of row i of y (n, k) by row i of
-// x (n, d), v (n, d). It stops the construction where JacobianDiagonal fails.
+// JacobianProduct returns J_i v_i (n, k), where J_i is the Jacobian of row i of y (n, k) with
+// respect to row i of x (n, d), and v is (n, d). It stops the construction where JacobianDiagonal
+// fails.
 func (b *Builder) JacobianProduct(y, x, v Node) Node {
 	n, k := shape(y)
 	s := &sweep{b: b, n: n, d: 1}
@@ -52,7 +53,7 @@ func (b *Builder) JacobianProduct(y, x, v Node) Node {
 	return b.filled(0, n, k)
 }
 
-// try returns a mistake in f as an error.
+// try returns a construction error of f.
 func try(f func()) (err error) {
 	defer func() {
 		switch e := recover().(type) {
@@ -67,12 +68,11 @@ func try(f func()) (err error) {
 	return nil
 }
 
-// tangents are the derivatives of a node (R, h) along the d coordinates of the row of x that
-// each of its rows belongs to. With neither, the node does not depend on x.
+// tangents are the derivatives of a node (R, h) along the d coordinates of its row of x. The zero
+// value means no dependence on x.
 type tangents struct {
-	// y (R, d), w (d, h) and k (R, h): element c changes by y_j w_jc k_c along coordinate j.
-	// Without k it is 1, and without w and k the identity: element j changes by y_j, along
-	// coordinate j only.
+	// y (R, d), w (d, h) and k (R, h): along coordinate j element c changes by y_j w_jc k_c. A nil
+	// k is all ones. If w and k are nil, element j changes by y_j along coordinate j only.
 	y, w, k Node
 	// all (R·d, h): row i·d+j is the derivative of row i along coordinate j.
 	all Node
@@ -81,15 +81,15 @@ type tangents struct {
 func (t tangents) none() bool     { return t.y == nil && t.all == nil }
 func (t tangents) identity() bool { return t.y != nil && t.w == nil }
 
-// sweep is the forward walk.
+// sweep is the forward pass.
 type sweep struct {
 	b     *Builder
 	n, d  int    // rows of x, and directions
-	g     Node   // the present operation's adjoint, nil where second derivatives are not asked for
-	bends []Node // (n, d): their sum is the diagonal
+	g     Node   // adjoint of the current operation; nil without second derivatives
+	bends []Node // (n, d): the diagonal is their sum
 }
 
-// run is the tangents of y, from known ones. g is the adjoint of y.
+// run returns the tangents of y from known ones. g is the adjoint of y.
 func (s *sweep) run(y, g Node, known map[Node]tangents) tangents {
 	sources := map[Node]bool{}
 	for n, t := range known {
@@ -122,7 +122,7 @@ func (s *sweep) run(y, g Node, known map[Node]tangents) tangents {
 	return at[y]
 }
 
-// through is the tangents of an operation that is the expression y of its inputs.
+// through returns the tangents of an operation written as the expression y of its inputs.
 func (s *sweep) through(y Node, inputs []Node, in []tangents) tangents {
 	known := map[Node]tangents{}
 	for i, n := range inputs {
@@ -131,7 +131,7 @@ func (s *sweep) through(y Node, inputs []Node, in []tangents) tangents {
 	return s.run(y, s.g, known)
 }
 
-// bend adds a part of the diagonal, (R, d), R a multiple of n.
+// bend adds a term of the diagonal, (R, d), R a multiple of n.
 func (s *sweep) bend(part Node) {
 	if s.b.isZero(part) {
 		return
@@ -188,7 +188,7 @@ func (s *sweep) times(k Node, u tangents) tangents {
 	return tangents{all: b.groupProd(k, s.all(u), s.d)}
 }
 
-// all is the tangents one below the other, (R·d, h).
+// all returns the tangents stacked as (R·d, h).
 func (s *sweep) all(u tangents) Node {
 	switch {
 	case u.all != nil:
@@ -209,7 +209,7 @@ func (s *sweep) all(u tangents) Node {
 	return s.b.GroupOuter(s.b.stack(k, u.w), s.b.reshape(u.y, r*s.d, 1), 1)
 }
 
-// element is the derivative of element j along coordinate j, (R, d).
+// element returns the derivative of element j along coordinate j, (R, d).
 func (s *sweep) element(u tangents) Node {
 	switch {
 	case u.all != nil:
@@ -256,7 +256,7 @@ func (s *sweep) prod(u, v Node, a, c tangents) tangents {
 	return s.sum(s.times(v, a), s.times(u, c))
 }
 
-// rowSum is the tangents of RowSum of a node with tangents u.
+// rowSum returns the tangents of RowSum of a node with tangents u.
 func (s *sweep) rowSum(u tangents) tangents {
 	if u.identity() {
 		r, _ := shape(u.y)
@@ -269,7 +269,7 @@ func (s *sweep) rowSum(u tangents) tangents {
 	return tangents{all: s.b.RowSum(s.all(u))}
 }
 
-// matMul is the tangents of x op(w), w a constant.
+// matMul returns the tangents of x op(w), w constant.
 func (s *sweep) matMul(u tangents, w Node, transposed bool) tangents {
 	switch {
 	case u.all != nil || u.k != nil:
@@ -282,14 +282,14 @@ func (s *sweep) matMul(u tangents, w Node, transposed bool) tangents {
 	return tangents{y: u.y, w: w}
 }
 
-// grouped checks that groups of r rows of R are rows of one row of x.
+// grouped checks that each group of r rows belongs to one row of x.
 func (s *sweep) grouped(name string, rows, r int) {
 	if rows/s.n%r != 0 {
 		s.b.Failf("%s of %d rows each mixes rows of x", name, r)
 	}
 }
 
-// groupSum is the tangents of GroupSum of a node (R, h) with tangents u.
+// groupSum returns the tangents of GroupSum of a node (R, h) with tangents u.
 func (s *sweep) groupSum(u tangents, rows, h, r int) tangents {
 	s.grouped("group sum", rows, r)
 	if u.y != nil && u.k == nil {
@@ -298,7 +298,7 @@ func (s *sweep) groupSum(u tangents, rows, h, r int) tangents {
 	return tangents{all: s.b.fold("groupsum", s.all(u), rows/r*s.d, h, s.d*h, r, false, nil)}
 }
 
-// groupRepeat is the tangents of GroupRepeat of a node (R, h) with tangents u.
+// groupRepeat returns the tangents of GroupRepeat of a node (R, h) with tangents u.
 func (s *sweep) groupRepeat(u tangents, rows, h, r int) tangents {
 	if u.y != nil && u.k == nil {
 		return tangents{y: s.b.GroupRepeat(u.y, r), w: u.w}
@@ -322,7 +322,7 @@ func (s *sweep) logSumExp(x Node, u tangents, r int) tangents {
 
 func (b *Builder) isZero(n Node) bool { c, ok := b.equal[n]; return ok && c == 0 }
 
-// swap exchanges two inner dimensions of x: of numbers ordered (·, p, q, l), to (·, q, p, l).
+// swap exchanges two inner dimensions of x: order (·, p, q, l) to (·, q, p, l).
 func (b *Builder) swap(x Node, rows, cols, p, q, l int) Node {
 	xr, xc := shape(x)
 	if rows*cols != xr*xc || xr*xc%(p*q*l) != 0 {

@@ -5,11 +5,9 @@ import (
 	"slices"
 )
 
-// GroupSoftmax is exp(x_k)/Σ_l exp(x_l) within each r consecutive rows of a
-// column x (n·r, 1): the self-normalised weights of one table row's imputations.
-// The group's maximum is taken out first, so no x is too large; what is less than 10⁻²⁶ of the
-// largest (float64: 10⁻²⁶⁰) is 0, for nothing is left of it in a sum, and products with it would be
-// subnormal, which some processors multiply a hundred times slower.
+// GroupSoftmax is exp(x_k)/Σ_l exp(x_l) within each r consecutive rows of a column x (n·r, 1):
+// self-normalised weights of one table row's imputations. It subtracts the group's maximum first.
+// Values below 10⁻²⁶ (float64: 10⁻²⁶⁰) of the largest become 0, to avoid slow subnormal products.
 func (b *Builder) GroupSoftmax(x Node, r int) Node {
 	n, c := shape(x)
 	if c != 1 || n%r != 0 {

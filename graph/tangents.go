@@ -2,13 +2,11 @@ package graph
 
 import "missingscore/internal/simd"
 
-// Derivatives along all d coordinates are stacked: the tangent of row i along
-// coordinate j is row i·d+j of a matrix (n·d, h), so that one matrix product carries
-// all of them through a layer.
+// Tangents along all d coordinates are stacked: row i·d+j of a matrix (n·d, h) is the tangent of
+// row i along coordinate j, so that one matrix product per layer suffices.
 
-// stack is y_i ∘ w_j for each row of y (n, h) and each row of w (d, h), to (n·d, h).
-// With y the slopes and w the weights of a network's first layer, it is the tangents
-// of that layer's units.
+// stack is y_i ∘ w_j for rows of y (n, h) and w (d, h), to (n·d, h): the tangents of a network's
+// first layer with slopes y and weights w.
 func (b *Builder) stack(y, w Node) Node {
 	n, h := shape(y)
 	d, wh := shape(w)
@@ -56,7 +54,7 @@ func (b *Builder) stackDiagonal(x Node) Node {
 		Reverse: func(_, g Node) []Node { return []Node{b.spreadDiagonal(g)} }}, x)
 }
 
-// spreadDiagonal puts y_ij (n, d) at element j of row i·d+j, (n·d, d), 0 elsewhere.
+// spreadDiagonal writes y_ij (n, d) to element j of row i·d+j of (n·d, d), 0 elsewhere.
 func (b *Builder) spreadDiagonal(y Node) Node {
 	n, d := shape(y)
 	return b.Apply(Op{Name: "spread diagonal", Rows: n * d, Cols: d,

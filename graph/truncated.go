@@ -2,12 +2,10 @@ package graph
 
 import "missingscore/data/truncnorm"
 
-// Transport is truncnorm.Transport elementwise: it takes standard normals z to draws
-// of the standard normal on [α, β], differentiable by all three (n, d). Infinite
-// bounds are given as ±truncnorm.Unbounded.
+// Transport is truncnorm.Transport elementwise: it maps standard normals z to the standard normal
+// on [α, β], differentiable in all three (n, d). Infinite bounds are ±truncnorm.Unbounded.
 //
-// The normal CDF and its inverse appear here as one map with its derivative in
-// closed form, not as two nodes: Φ⁻¹(Φ(·)) would lose all digits in the tails.
+// Φ⁻¹(Φ(·)) is one operation, because two would lose all digits in the tails.
 func (b *Builder) Transport(z, alpha, beta Node) Node {
 	b.same("transport", z, alpha)
 	r, c := b.same("transport", z, beta)
@@ -36,7 +34,7 @@ func (b *Builder) Transport(z, alpha, beta Node) Node {
 		}}, z, alpha, beta)
 }
 
-// LogMass is log(Φ(β) − Φ(α)) elementwise, differentiable by both (n, d).
+// LogMass is log(Φ(β) − Φ(α)) elementwise, differentiable in both (n, d).
 func (b *Builder) LogMass(alpha, beta Node) Node {
 	r, c := b.same("log mass", alpha, beta)
 	return b.Apply(Op{Name: "logmass", Rows: r, Cols: c,

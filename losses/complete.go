@@ -8,15 +8,15 @@ import (
 	"missingscore/graph/model"
 )
 
-// Complete takes a completed row as if it had been observed so, at the observed
-// coordinates: the loss is Σ_i a_i Σ_k sg(w_ik) (R + Σ_j c_j S_j²), for the classical
-// objective Σ_{j∈Λ} 2D_j + s_j². With one imputation and
+// Complete treats a completed row as observed, at the observed coordinates: the loss is Σ_i a_i Σ_k
+// sg(w_ik) (R + Σ_j c_j S_j²), for the classical objective Σ_{j∈Λ} 2D_j + s_j². With one imputation
+// and
 //
-//   - nothing missing, it is ordinary score matching;
-//   - zeros for the missing cells, it is Zeroed score matching (paper, appendix
-//     "Zeroed Score Matching and MissDiff");
-//   - self-normalised weights, it is the EM of Uehara et al. 2020 (fractional
-//     imputation): weights at the current θ, detached, neither covariance term nor E[s]².
+//   - no missing cells, it is ordinary score matching;
+//   - zeros for the missing cells, it is Zeroed score matching (paper, appendix "Zeroed Score
+//     Matching and MissDiff");
+//   - self-normalised weights, it is the EM of Uehara et al. 2020 (fractional imputation): weights
+//     at the current θ, detached, without the covariance and E[s]² terms.
 type Complete struct{}
 
 func (Complete) Name() string                       { return "complete" }
@@ -28,10 +28,10 @@ func (Complete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, wei
 	return completed(b, m, o, rows, rows, weighting)
 }
 
-// CompleteData is the complete-data equation: Complete summed over every coordinate j,
-// also the imputed ones, with g at the completed row (docs/theory/complete-data.md#eq-complete-data).
-// With draws from a fixed proposal it is the literal full-data EM (em-full), which needs one that
-// comes near the rows: with N(0, 16 I) it was several times worse than em in trials.
+// CompleteData is the complete-data equation: Complete summed over all coordinates j, including
+// imputed ones, with g at the completed row (docs/theory/complete-data.md#eq-complete-data). With a
+// fixed proposal it is the full-data EM (em-full), which needs a proposal close to the rows: in
+// trials N(0, 16 I) was several times worse than em.
 type CompleteData struct{}
 
 func (CompleteData) Name() string { return "complete-data" }
@@ -42,7 +42,7 @@ func (CompleteData) Needs() LossNeeds {
 // Check implements Loss.
 func (CompleteData) Check(_ model.Model, o Objective) error {
 	if _, ok := o.(Noising); ok {
-		return errors.New("it takes imputed cells for observed ones, but no noise was added to them: use em")
+		return errors.New("it treats imputed cells as observed, but no noise was added to them: use em")
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (CompleteData) Check(_ model.Model, o Objective) error {
 // CheckDomain implements DomainChecker.
 func (CompleteData) CheckDomain(s *domain.Domain) error {
 	if s.Censored() {
-		return errors.New("it takes imputed cells for observed ones, but censored cells lie beyond the bounds of those: use em")
+		return errors.New("it treats imputed cells as observed, but censored cells lie beyond the detection limits: use em")
 	}
 	return nil
 }

@@ -10,27 +10,27 @@ import (
 	"missingscore/graph/model"
 )
 
-// Denoising is the objective on rows with noise added, which needs no diagonal
-// (Vincent 2011; paper, appendix "Missing Denoised Score Matching"; docs/theory/objectives.md#eq-denoising). Observed cells become x(t) = a x + σ ε, the gaps are filled given
-// those, and the score is compared with that of the added noise, u_j = −ε_j/σ:
+// Denoising is the objective on noisy rows, which needs no diagonal (Vincent 2011; paper, appendix
+// "Missing Denoised Score Matching"; docs/theory/objectives.md#eq-denoising). Observed cells become
+// x(t) = a x + σ ε, missing cells are imputed given these, and the score is fitted to u_j = −ε_j/σ:
 //
 //	ℓ = ν Σ_{j∈Λ} (E[s_j] − u_j)²,  in parts R = ν Σ_{j∈Λ} u_j² − 2u_j s_j,  S = s,  c_j = ν for j ∈ Λ
 //
-// so that a completed row has the loss ν Σ_{j∈Λ} (s_j − u_j)². What is learned is the
-// score of the noisy rows. Without units for the default ν = σ².
+// A completed row has the loss ν Σ_{j∈Λ} (s_j − u_j)². The fit is the score of the noisy rows. With
+// the default ν = σ² the loss has no units.
 type Denoising struct {
 	Noise  noise.Schedule `json:"noise"`
 	Weight string         `json:"weight"` // ν of a level: "variance", σ², the default; or "one"
 }
 
-// WithDefaults fills zero values and refuses what is unknown.
+// WithDefaults fills zero values and refuses invalid ones.
 func (o Denoising) WithDefaults() (Denoising, error) {
 	switch o.Weight {
 	case "":
 		o.Weight = "variance"
 	case "variance", "one":
 	default:
-		return o, fmt.Errorf("there is no weight %q; they are variance, one", o.Weight)
+		return o, fmt.Errorf("unknown weight %q: use variance or one", o.Weight)
 	}
 	var err error
 	o.Noise, err = o.Noise.WithDefaults()

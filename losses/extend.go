@@ -9,9 +9,9 @@ import (
 	"missingscore/graph/model"
 )
 
-// Extension is a loss in a graph of Gorgonia's.
+// Extension is a loss in a Gorgonia graph.
 type Extension struct {
-	*graph.Extension // the nodes of the parameters; inputs by their names above
+	*graph.Extension // nodes of the parameters; inputs by name
 	Result
 
 	x         graph.Node
@@ -19,15 +19,13 @@ type Extension struct {
 	objective Objective
 }
 
-// Extend adds a loss to the float64 graph of Gorgonia's that x and mask are nodes of: Surrogate
-// is what gorgonia.Grad differentiates by the nodes in Params, Reported the value to show.
-// x (b·r, d) are the completed rows, r of each table row one below the other, and mask (b, d) is
-// 1 where a cell is observed. Both are inputs or results of the graph. A method of package
-// estimator has the loss and the weighting; its Source says how it completes rows. It fails
-// where Check does.
+// Extend adds a loss to the float64 Gorgonia graph of the nodes x and mask: gorgonia.Grad
+// differentiates Surrogate with respect to the nodes in Params; Reported is the value to show. x
+// (b·r, d) are completed rows, r consecutive ones per table row; mask (b, d) is 1 where observed.
+// Package estimator has the loss, weighting and source of each method. It fails if Check does.
 //
-// Fill the other inputs before a run by Bind. Weights of a weighting that needs a proposal also
-// read InputLogProposal (b·r, 1), the log density of the draws.
+// Fill the other inputs before a run by Bind. A weighting with a proposal also reads
+// InputLogProposal (b·r, 1), the log density of the draws.
 func Extend(x, mask graph.Node, l Loss, w Weighting, m model.Model, o Objective) (*Extension, error) {
 	total, _ := graph.Shape(x)
 	rows, d := graph.Shape(mask)
@@ -51,8 +49,8 @@ func Extend(x, mask graph.Node, l Loss, w Weighting, m model.Model, o Objective)
 	return e, nil
 }
 
-// Bind fills the inputs that Extend made, but InputLogProposal, for the batch whose rows x and
-// mask have as values. rng is for objectives that draw.
+// Bind fills the inputs of Extend except InputLogProposal, for the batch whose rows are the values
+// of x and mask. rng is for objectives that draw.
 func (e *Extension) Bind(batch *data.Batch, rng *rand.Rand) {
 	copy(e.Input(InputWeight), batch.Weight)
 	bindLevels(e, batch)

@@ -23,7 +23,7 @@ func fuzzedSetting(options string, bounded bool) losses.ObjectiveSetting {
 	return s
 }
 
-// Whatever stands for an objective's options makes one, or is refused in plain words.
+// All options of objectives make one, or are refused with a message.
 func FuzzObjectiveOptions(f *testing.F) {
 	names := slices.Sorted(maps.Keys(losses.Objectives))
 	denoising, err := losses.Denoising{Noise: noise.Schedule{Kind: noise.Preserving, Levels: 5}}.WithDefaults()

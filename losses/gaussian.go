@@ -10,16 +10,16 @@ import (
 	"missingscore/graph/model"
 )
 
-// ErrNotPositiveDefinite says that a conditional distribution does not exist.
+// ErrNotPositiveDefinite means that a conditional distribution does not exist.
 var ErrNotPositiveDefinite = gaussian.ErrNotPositiveDefinite
 
-// GaussianMarginal is the marginal loss (M) of a normal model with its expectations in closed form,
-// no draws (docs/theory/gaussian.md#eq-gaussian-marginal): with Q = Σ_ΛΛ⁻¹ = P_oo − P_om P_mm⁻¹ P_mo,
+// GaussianMarginal is the marginal loss (M) of a normal model in closed form, without draws
+// (docs/theory/gaussian.md#eq-gaussian-marginal): with Q = Σ_ΛΛ⁻¹ = P_oo − P_om P_mm⁻¹ P_mo,
 //
 //	ℓ_i = −2 tr Q + ‖Q(x_Λ − μ_Λ)‖²
 //
-// It reads the zero-filled rows, so r is 1, and has the classical objective only. It fails where P is
-// not positive definite on a row's missing block.
+// It reads zero-filled rows with r = 1 and needs the classical objective. It fails if P_mm is not
+// positive definite.
 type GaussianMarginal struct{}
 
 func (GaussianMarginal) Name() string { return "gaussian-marginal" }
@@ -27,7 +27,7 @@ func (GaussianMarginal) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MCAR}
 }
 
-// Check implements Loss: the model is normal, with the mean among its parameters.
+// Check implements Loss: the model must be normal with parameter μ.
 func (GaussianMarginal) Check(m model.Model, o Objective) error {
 	if err := (GaussianComplete{}).Check(m, o); err != nil {
 		return err
@@ -52,18 +52,17 @@ func (l GaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows
 	return Result{Surrogate: loss, Reported: loss}
 }
 
-// GaussianComplete is the complete-data equation of a normal model with its expectations in closed
-// form, no draws (docs/theory/complete-data.md#eq-em-exact): with x̂_i the row completed by its
-// conditional mean and C_i the conditional covariance of its missing cells, 0 elsewhere, both at the
-// present parameters and constant for the gradient,
+// GaussianComplete is the complete-data equation of a normal model in closed form, without draws
+// (docs/theory/complete-data.md#eq-em-exact): with x̂_i the row completed by its conditional mean
+// and C_i the conditional covariance of its missing cells, 0 elsewhere, both at the current
+// parameters and held constant in the gradient,
 //
 //	ψ_i = −2 tr P + ‖P(x̂_i − μ)‖² + tr(P C_i P)
 //
-// Its gradient is zero where P is the inverse of the mean of (x̂−μ)(x̂−μ)ᵀ + C and μ the mean of x̂: at
-// the maximum of the likelihood of the observed cells. It is right under MAR. As x̂ and C move with the
-// parameters it is the gradient of no function: steps against it are those of an EM algorithm, and a
-// line search has nothing to go by. It reads the zero-filled rows, so r is 1, and has the classical
-// objective only. It fails where P is not positive definite.
+// Its root is the maximum of the observed-data likelihood: P the inverse of the mean of
+// (x̂−μ)(x̂−μ)ᵀ + C, and μ the mean of x̂. It is valid under MAR. It is not the gradient of a
+// function, so line searches do not apply; its steps are EM steps. It reads zero-filled rows with r
+// = 1 and needs the classical objective. It fails if P is not positive definite.
 type GaussianComplete struct{}
 
 func (GaussianComplete) Name() string { return "gaussian-complete" }
@@ -71,18 +70,18 @@ func (GaussianComplete) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MAR, Mean: true, Equation: true, Moments: true}
 }
 
-// Check implements Loss: the model is normal, the objective classical.
+// Check implements Loss: the model must be normal, the objective classical.
 func (GaussianComplete) Check(m model.Model, o Objective) error {
 	if _, ok := model.AsNormal(m); !ok {
-		return errors.New("the closed form is for normal models, and this is another")
+		return errors.New("the closed form exists for normal models only")
 	}
 	if _, ok := o.(Plain); !ok {
-		return errors.New("the closed form is for the classical objective")
+		return errors.New("the closed form exists for the classical objective only")
 	}
 	return nil
 }
 
-// Expectation makes the loss's expectation steps, of d columns, without graph and gradients.
+// Expectation makes the loss's E steps for d columns, without a graph.
 func (GaussianComplete) Expectation(d int) (*gaussian.Expectation, error) {
 	multiply, err := graph.NewProduct()
 	return gaussian.NewExpectation(d, algebra(multiply)), err
@@ -115,8 +114,8 @@ func (l GaussianComplete) Add(b *graph.Builder, m model.Model, o Objective, rows
 	return Result{Surrogate: loss, Reported: loss}
 }
 
-// closedForm is a scalar of a location, a precision and the rows, whose kernel leaves its gradients in
-// byLocation (d) and byP (d, d).
+// closedForm adds a scalar of a location, a precision and the rows, whose kernel writes its
+// gradients to byLocation (d) and byP (d, d).
 func closedForm(b *graph.Builder, name string, d int, byLocation, byP []float64, location, p graph.Node, rows Rows, run func(location, p, x, mask, weight []float64) (float64, error)) graph.Node {
 	return b.Apply(graph.Op{Name: name,
 		Kernel: func(out []float64, in [][]float64) (err error) {
@@ -129,7 +128,7 @@ func closedForm(b *graph.Builder, name string, d int, byLocation, byP []float64,
 		}}, location, p, rows.X, rows.Mask, rows.Weight)
 }
 
-// gradientOf is side, which the kernel of out leaves when it has run, times gr.
+// gradientOf returns gr times side, which the kernel of out has written.
 func gradientOf(b *graph.Builder, name string, rows, cols int, side []float64, out, gr graph.Node) graph.Node {
 	return b.Apply(graph.Op{Name: name, Rows: rows, Cols: cols,
 		Kernel: func(o []float64, in [][]float64) error {
@@ -140,7 +139,7 @@ func gradientOf(b *graph.Builder, name string, rows, cols int, side []float64, o
 		}}, out, gr)
 }
 
-// algebra are the dense routines in use: OpenBLAS's or gonum's.
+// algebra returns the dense routines in use: OpenBLAS or gonum.
 func algebra(multiply graph.Product[float64]) gaussian.Algebra {
 	return gaussian.Algebra{Multiply: multiply, Factor: graph.Factor, Invert: graph.InvertFactor}
 }

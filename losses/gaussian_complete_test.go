@@ -42,8 +42,8 @@ func completeLoss(t *testing.T, table *data.Table, g *model.Gaussian, l losses.L
 	return p
 }
 
-// Where nothing is missing it is ordinary score matching, in every parameterisation; package gaussian
-// tests the moments that it goes by.
+// Without missing cells it is ordinary score matching, in every parameterisation; package gaussian
+// tests its moments.
 func TestGaussianCompleteWithoutGaps(t *testing.T) {
 	table := gapsIn(t, 50)
 	for i := range table.Observed {

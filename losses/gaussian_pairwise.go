@@ -12,25 +12,25 @@ import (
 	"missingscore/losses/pairmoments"
 )
 
-// OfMatrix is a loss that knows a table by one matrix of second moments about zero, S, and is
+// OfMatrix is a loss that depends on a table only through a matrix S of second moments about zero.
+// For a normal model with precision P it is
 //
 //	tr(PSP) − 2 tr P
 //
-// of a normal model's precision P. It has no program of batches: a network's path goes by
-// the matrix. A new one is a type with this method, and a line in Losses and in
+// It has no batch program; a network's path uses the matrix. Add new ones to Losses and to
 // estimator.All.
 type OfMatrix interface {
 	Loss
-	// Matrix takes it from some rows of a table, counts saying how often each row of the
-	// table counts, nil for once. It is to be positive semidefinite if fit, and as it comes if
-	// it is to judge a P that other rows gave. Its bytes do not depend on workers.
+	// Matrix computes S from rows of a table; counts are the multiplicities of the table's rows,
+	// nil for ones. With fit it is positive semidefinite; otherwise (to judge a P of other rows) it
+	// is unmodified. Results do not depend on workers.
 	Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error)
 }
 
-// GaussianPairwise is score matching's loss of a normal model with second moments taken pair by
-// pair, over the rows that have both columns (docs/theory/pairwise.md#eq-pairwise). To fit
-// they are shrunk until they are positive definite (pairmoments.Moments.Shrink). Without gaps it
-// is ordinary score matching.
+// GaussianPairwise is the score-matching loss of a normal model with pairwise second moments, over
+// the rows with both columns (docs/theory/pairwise.md#eq-pairwise). For a fit they are shrunk until
+// positive definite (pairmoments.Moments.Shrink). Without missing cells it is ordinary score
+// matching.
 type GaussianPairwise struct{}
 
 var _ OfMatrix = GaussianPairwise{}
@@ -43,10 +43,10 @@ func (GaussianPairwise) Needs() LossNeeds {
 // Check implements Loss.
 func (GaussianPairwise) Check(m model.Model, o Objective) error {
 	if _, ok := model.AsNormal(m); !ok {
-		return errors.New("moments of pairs of columns are all that is to be known of a normal model, without a law of missing cells, and this is another")
+		return errors.New("pairwise moments are for normal models without a missingness mechanism")
 	}
 	if _, ok := o.(Plain); !ok {
-		return errors.New("moments of pairs of columns are for the classical objective, so for columns without bounds")
+		return errors.New("pairwise moments are for the classical objective and columns without bounds")
 	}
 	return nil
 }
@@ -54,18 +54,18 @@ func (GaussianPairwise) Check(m model.Model, o Objective) error {
 // CheckDomain implements DomainChecker.
 func (GaussianPairwise) CheckDomain(s *domain.Domain) error {
 	if s.Bounded() || s.Censored() {
-		return errors.New("moments of pairs of columns are for columns without bounds")
+		return errors.New("pairwise moments are for columns without bounds")
 	}
 	return nil
 }
 
-// Add implements Loss: there is no program.
+// Add implements Loss; it fails, because there is no program.
 func (l GaussianPairwise) Add(b *graph.Builder, _ model.Model, _ Objective, _ Rows, _ Weighting) Result {
 	b.Fail(errNoProgram)
 	return Result{}
 }
 
-var errNoProgram = errors.New("the loss is of moments of pairs of columns, and has no steps over rows: it is for networks")
+var errNoProgram = errors.New("the loss of pairwise moments has no steps over rows: it is for networks")
 
 // Matrix implements OfMatrix.
 func (GaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
@@ -76,9 +76,9 @@ func (GaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, c
 	return m, err
 }
 
-// GaussianLatent is score matching's loss of a normal model with the second moments of the
-// latent numbers behind a table of ordered categories, numbers and gaps, completed by stochastic
-// EM (docs/theory/ordinal.md#eq-latent-em). It is right under MAR.
+// GaussianLatent is the score-matching loss of a normal model with second moments of the latent
+// normals of a table of ordered categories and numbers, completed by stochastic EM
+// (docs/theory/ordinal.md#eq-latent-em). It is valid under MAR.
 type GaussianLatent struct{}
 
 var _ OfMatrix = GaussianLatent{}
@@ -94,13 +94,13 @@ func (GaussianLatent) Check(m model.Model, o Objective) error { return GaussianP
 // CheckDomain implements DomainChecker.
 func (GaussianLatent) CheckDomain(s *domain.Domain) error { return GaussianPairwise{}.CheckDomain(s) }
 
-// Add implements Loss: there is no program.
+// Add implements Loss; it fails, because there is no program.
 func (GaussianLatent) Add(b *graph.Builder, m model.Model, o Objective, r Rows, w Weighting) Result {
 	return GaussianPairwise{}.Add(b, m, o, r, w)
 }
 
-// Matrix implements OfMatrix. A P that other rows gave is judged by moments of pairs, with nominal
-// columns, which have none, by moments of the latent numbers of its own rows.
+// Matrix implements OfMatrix. To judge a P of other rows it uses pairwise moments; with nominal
+// columns, latent moments of the given rows.
 func (GaussianLatent) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
 	if !fit && t.Blocks == nil {
 		return pairmoments.Of(ctx, t, rows, counts, workers)

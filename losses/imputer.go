@@ -15,15 +15,15 @@ import (
 	"missingscore/nets"
 )
 
-// ImputerLoss is how an imputer is drawn towards the model's conditional
-// distribution p_θ(x_mis | x_obs) (paper, "Variational Approximation").
+// ImputerLoss fits an imputer to the model's conditional distribution p_θ(x_mis | x_obs) (paper,
+// "Variational Approximation").
 type ImputerLoss int
 
 const (
-	// KL is E[log q'_φ(x') − log q_θ(x_obs, x')]. By reparametrisation its
-	// φ-gradient is that of log q'_φ(x') − Σ_{j∉Λ} sg(s_θ(x))_j x'_j.
+	// KL is E[log q'_φ(x') − log q_θ(x_obs, x')]. Its reparametrised φ-gradient is that of log
+	// q'_φ(x') − Σ_{j∉Λ} sg(s_θ(x))_j x'_j.
 	KL ImputerLoss = iota
-	// Fisher is E Σ_{j∉Λ} (ε_j/σ_j + s_θ(x)_j)²; its φ-gradient passes through s_θ.
+	// Fisher is E Σ_{j∉Λ} (ε_j/σ_j + s_θ(x)_j)²; its φ-gradient goes through s_θ.
 	Fisher
 )
 
@@ -41,7 +41,7 @@ func (k *ImputerLoss) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ImputerLosses are the names of all.
+// ImputerLosses returns the names.
 func ImputerLosses() (names []string) {
 	for k := KL; k <= Fisher; k++ {
 		names = append(names, k.String())
@@ -49,35 +49,34 @@ func ImputerLosses() (names []string) {
 	return names
 }
 
-// ParseImputerLoss reads one of ImputerLosses.
+// ParseImputerLoss reads a name of ImputerLosses.
 func ParseImputerLoss(s string) (ImputerLoss, error) {
 	for k := KL; k <= Fisher; k++ {
 		if k.String() == s {
 			return k, nil
 		}
 	}
-	return 0, fmt.Errorf("there is no imputer loss %q; they are %s", s, strings.Join(ImputerLosses(), ", "))
+	return 0, fmt.Errorf("unknown imputer loss %q: use one of %s", s, strings.Join(ImputerLosses(), ", "))
 }
 
-// Inputs of an imputer program beside InputX (zero-filled rows), InputMask and
-// InputWeight. Those of the domain are filled by BindImputer.
+// Inputs of an imputer program besides InputX (zero-filled rows), InputMask and InputWeight.
+// BindImputer fills the inputs of a domain.
 const (
 	InputNoise = "noise" // ε (b, d), standard normal
 
-	inputLower    = "lower bound"       // (b, d), none for observed cells
+	inputLower    = "lower bound"       // (b, d), infinite for observed cells
 	inputUpper    = "upper bound"       // (b, d)
-	inputCut      = "cut"               // (b, d): a_mis of the half-space that cuts the row, or 0
+	inputCut      = "cut"               // (b, d): a_mis of the row's half-space, or 0
 	inputCutBound = "cut bound"         // (b, 1): b − a_obsᵀx_obs
-	inputIsCut    = "whether it is cut" // (b, 1)
+	inputIsCut    = "whether it is cut" // (b, 1): 1 if a half-space cuts the row
 )
 
-// NewImputer builds the program of one imputer step on b rows: one draw a row, or one from
-// each of its strata, the loss per row weighted by InputWeight, and its gradient for φ. If
-// the objective o adds noise, the rows are noisy ones and InputSignal and InputNoiseLevel
-// are inputs too. The reported value of KL is E[log q' − log q_θ], up to a constant.
+// NewImputer builds the program of one imputer step on b rows: one draw per row and stratum, the
+// loss per row weighted by InputWeight, and its φ-gradient. If the objective o adds noise, rows are
+// noisy and InputSignal and InputNoiseLevel are inputs. The reported value of KL is E[log q' − log
+// q_θ], up to a constant.
 //
-// An imputer that is a nets.NormalConditional can have the Fisher loss, levels of noise and
-// a domain with a boundary; of others these are refused.
+// The Fisher loss, noise levels and a domain with a boundary need a nets.NormalConditional.
 func NewImputer(t graph.DType, k ImputerLoss, imp nets.Imputer, m model.Model, o Objective, s *domain.Domain, rows int) (*graph.Program, error) {
 	normal, ok := imp.(nets.NormalConditional)
 	if err := refuse(k, o, s); !ok && err != nil {
@@ -101,7 +100,7 @@ func NewImputer(t graph.DType, k ImputerLoss, imp nets.Imputer, m model.Model, o
 	})
 }
 
-// refuse says what an imputer that is not normal cannot do, or nil.
+// refuse returns an error for settings that need a normal imputer.
 func refuse(k ImputerLoss, o Objective, s *domain.Domain) error {
 	what := ""
 	noising, ok := o.(Noising)
@@ -111,20 +110,20 @@ func refuse(k ImputerLoss, o Objective, s *domain.Domain) error {
 	case s.Bounded():
 		what = "it cannot be restricted to a domain with a boundary; take normal"
 	case ok && !noising.Schedule().Single():
-		what = "it cannot be told levels of noise; take normal"
+		what = "it does not support noise levels; take normal"
 	default:
 		return nil
 	}
 	return &setting.Error{Field: "imputer", Allowed: "it does not draw independent normals: " + what}
 }
 
-// strataImputer adds the KL loss of draws x_k from strata of weights π_k,
+// strataImputer adds the KL loss of draws x_k from strata with weights π_k,
 //
 //	Σ_k π_k (log q'_φ(x_k) − log q_θ(x_obs, x_k))
 //
-// By reparametrisation its φ-gradient is that of Σ_k π_k (log q'_φ(x_k) − sg(log q_θ))
-// − Σ_k sg(π_k s_θ)ᵀ x_k over missing cells: the first part has the gradient through the
-// weights and through q', the second that through the draws.
+// Its reparametrised φ-gradient is that of Σ_k π_k (log q'_φ(x_k) − sg(log q_θ)) − Σ_k sg(π_k s_θ)ᵀ
+// x_k over missing cells: the first part is the gradient through the weights and q', the second the
+// gradient through the draws.
 func strataImputer(b *graph.Builder, imp nets.Imputer, m model.Model, of nets.ImputerRows, at Rows, noise graph.Node) (surrogate, reported graph.Node) {
 	draw := imp.Draw(b, of, noise)
 	at.R = draw.K
@@ -141,16 +140,13 @@ func strataImputer(b *graph.Builder, imp nets.Imputer, m model.Model, of nets.Im
 	return b.GroupSum(surrogate, draw.K), b.GroupSum(b.Prod(weight, b.Sub(draw.LogDensity, density)), draw.K)
 }
 
-// normalImputer adds the loss of one draw a row. On all of R^d (s nil) it is
-// x' = μ_φ(x⁰) + σ_φ ε.
+// normalImputer adds the loss of one draw per row. On R^d (s nil) it is x' = μ_φ(x⁰) + σ_φ ε.
 //
-// On a domain q'_φ is that normal restricted to the row's section: per coordinate
-// for a box, along σ∘a for a half-space, by x' = μ + σ T(ε) with the increasing map
-// T of graph.Transport. Its log density −½‖T‖² − Σ log σ − log(mass) depends on φ through T
-// and through the mass inside, and both losses are exact. A half-space over bounded
-// columns, or a second one, is left out here: the imputer learns the conditional on
-// the box, and its draws are restricted to the rest later, which is right
-// whenever it has learned it.
+// On a domain q'_φ is the normal restricted to the row's section: per coordinate for a box, along
+// σ∘a for a half-space, by x' = μ + σ T(ε) with the increasing map T of graph.Transport. Its log
+// density −½‖T‖² − Σ log σ − log(mass) depends on φ through T and the mass; both losses are exact.
+// A half-space over bounded columns, or a second half-space, is ignored here: the imputer learns
+// the conditional on the box, and its draws are restricted later.
 func normalImputer(b *graph.Builder, k ImputerLoss, imp nets.NormalConditional, m model.Model, s *domain.Domain, of nets.ImputerRows, at Rows, z graph.Node) (surrogate, reported graph.Node) {
 	rows, d := graph.Shape(of.X)
 	missing := b.Complement(of.Mask)
@@ -161,14 +157,14 @@ func normalImputer(b *graph.Builder, k ImputerLoss, imp nets.NormalConditional, 
 		sd = b.Prod(sd, b.Columns(b.Map(graph.Exp, level), d))
 	}
 
-	var mass graph.Node // log of what the section leaves of the normal (b, 1), nil for all
+	var mass graph.Node // log mass of the normal in the section (b, 1), nil without a domain
 	if s.Bounded() {
 		z, mass = restrict(b, s, z, mean, sd, b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows))
 	}
 	draw := b.Add(mean, b.Prod(sd, z))
 	at.X = b.Add(of.X, b.Prod(missing, draw))
 	terms := at.Evaluate(b, m)
-	if k == Fisher { // restricting a density does not change its score
+	if k == Fisher { // restriction does not change the score
 		inverse := b.Rows(b.Map(graph.Exp, b.Scale(-1, logSD)), rows)
 		if level != nil {
 			inverse = b.Prod(inverse, b.Columns(b.Map(graph.Exp, b.Scale(-1, level)), d))
@@ -188,7 +184,7 @@ func normalImputer(b *graph.Builder, k ImputerLoss, imp nets.NormalConditional, 
 	return surrogate, b.Sub(logQ, terms.NeedLogDensity(b))
 }
 
-// restrict takes standard normals z to T(z) and gives the log mass inside.
+// restrict returns T(z) for standard normals z, and the log mass inside.
 func restrict(b *graph.Builder, s *domain.Domain, z, mean, sd, inverse graph.Node) (restricted, mass graph.Node) {
 	rows, d := graph.Shape(z)
 	restricted = z
@@ -201,7 +197,7 @@ func restrict(b *graph.Builder, s *domain.Domain, z, mean, sd, inverse graph.Nod
 	if len(s.Half) == 0 {
 		return restricted, mass
 	}
-	// Along u = σ∘a/‖σ∘a‖ the standardised draw stays under β = (b − aᵀμ)/‖σ∘a‖.
+	// Along u = σ∘a/‖σ∘a‖ the standardised draw stays below β = (b − aᵀμ)/‖σ∘a‖.
 	a := b.Input(inputCut, rows, d)
 	scaled := b.Prod(a, sd)
 	size := b.Map(inverseRoot, b.RowDot(scaled, scaled))
@@ -218,7 +214,7 @@ func restrict(b *graph.Builder, s *domain.Domain, z, mean, sd, inverse graph.Nod
 	return restricted, b.Add(mass, cut)
 }
 
-// inverseRoot is x^(−1/2), 0 at 0: a row that is not cut has no direction.
+// inverseRoot is x^(−1/2), 0 at 0: an uncut row has no direction.
 var inverseRoot = &graph.Function{Name: "inverse root", F: func(x float64) float64 {
 	if x == 0 {
 		return 0
@@ -231,7 +227,7 @@ var inverseRoot = &graph.Function{Name: "inverse root", F: func(x float64) float
 	return -0.5 / (x * math.Sqrt(x))
 }}}
 
-// BindImputer fills the inputs of an imputer program for a batch, but the noise.
+// BindImputer fills the inputs of an imputer program for a batch, except the noise.
 func BindImputer(p *graph.Program, s *domain.Domain, batch *data.Batch) {
 	copy(p.Input(InputX), batch.X)
 	copy(p.Input(InputMask), batch.Mask)
@@ -276,8 +272,8 @@ const (
 	OutputLevelLogSD = "log sd by level" // (b, 1), of a noise-conditional imputer
 )
 
-// NewForward builds the program that only evaluates a normal imputer on b rows:
-// OutputMean (b, d) and OutputLogSD (1, d).
+// NewForward builds the program that evaluates a normal imputer on b rows: OutputMean (b, d) and
+// OutputLogSD (1, d).
 func NewForward(t graph.DType, imp nets.NormalConditional, d, rows int) (*graph.Program, error) {
 	return graph.BuildAs(t, func(b *graph.Builder) {
 		of := imputerRows(b, imp.NoiseConditional(), d, rows)
@@ -304,8 +300,8 @@ const (
 	OutputLogWeight = "log weights" // (b·K, 1), for K > 1
 )
 
-// NewDraws builds the program of an imputer's draws on b rows, one from each of its
-// strata, by InputX, InputMask and InputNoise.
+// NewDraws builds the program of an imputer's draws on b rows, one per stratum, from InputX,
+// InputMask and InputNoise.
 func NewDraws(t graph.DType, imp nets.Imputer, d, rows int) (*graph.Program, error) {
 	return graph.BuildAs(t, func(b *graph.Builder) {
 		draw := imp.Draw(b, imputerRows(b, false, d, rows), b.Input(InputNoise, rows, imp.Noise()))

@@ -8,20 +8,19 @@ import (
 	"missingscore/graph/model"
 )
 
-// Rows are the inputs that every row loss reads.
+// Rows are the inputs of row losses.
 type Rows struct {
 	R           int        // imputations per table row
-	X           graph.Node // (B, d) completed rows; with r = 1 and no source, zero where missing
+	X           graph.Node // (B, d) completed rows; zero-filled if r = 1 without a source
 	Mask        graph.Node // (b, d) 1 = observed
 	LogProposal graph.Node // (B, 1) log p'(x'_ik), for weights
-	Weight      graph.Node // (b, 1) what the row counts, 0 for padding
+	Weight      graph.Node // (b, 1) row weight, 0 for padding
 
-	// Level of noise of each row, a and σ (b, 1); nil unless the objective is Noising.
+	// Noise level of each row, a and σ (b, 1); nil unless the objective is Noising.
 	Signal, Noise graph.Node
 }
 
-// Evaluate is m's at the completed rows, given their masks and levels of noise where
-// it depends on them.
+// Evaluate evaluates m at the completed rows, with masks and noise levels if m takes them.
 func (r Rows) Evaluate(b *graph.Builder, m model.Model) model.Evaluation {
 	if p, ok := m.(model.MaskConditional); ok {
 		m = p.WithMask(b.GroupRepeat(r.Mask, r.R))
@@ -37,25 +36,25 @@ func (r Rows) Evaluate(b *graph.Builder, m model.Model) model.Evaluation {
 	return model.Evaluate(b, m, r.X)
 }
 
-// Completed are the completed rows as table rows of their own, one draw each, with every
-// cell observed: for losses with LossNeeds.CompletedRows.
+// Completed returns the completed rows as table rows with one draw each and every cell observed,
+// for losses with LossNeeds.CompletedRows.
 func (r Rows) Completed(b *graph.Builder) Rows {
 	n, d := graph.Shape(r.X)
 	return Rows{R: 1, X: r.X, Mask: b.Input(inputAll, n, d)}
 }
 
-// levels adds the inputs for levels of noise if o needs them, and refuses a model
-// that cannot follow it.
+// levels adds the inputs of noise levels if o needs them. It refuses a model that does not take
+// them.
 func (r *Rows) levels(b *graph.Builder, m model.Model, o Objective) {
 	n, ok := o.(Noising)
 	if !ok {
 		return
 	}
 	if _, patterned := m.(model.MaskConditional); patterned {
-		b.Fail(errors.New("which cells are missing depends on the row without noise: a model of missingness and an objective that adds noise do not go together"))
+		b.Fail(errors.New("a missingness mechanism cannot be combined with an objective that adds noise"))
 	}
 	if _, noiseConditional := m.(model.NoiseConditional); !noiseConditional && !n.Schedule().Single() {
-		b.Fail(errors.New("the objective has many levels of noise, which the model does not know: take one level (kind fixed), or a model that does (energy, score-network)"))
+		b.Fail(errors.New("the model does not support many noise levels: take one level (kind fixed), or the model energy or score-network"))
 	}
 	rows, _ := graph.Shape(r.Mask)
 	r.Signal, r.Noise = b.Input(InputSignal, rows, 1), b.Input(InputNoiseLevel, rows, 1)
@@ -71,66 +70,63 @@ const (
 	InputNoiseLevel  = "noise level"
 	OutputReported   = "reported"
 	OutputWeights    = "weights"
-	OutputMoments    = "moments" // of losses with LossNeeds.Moments
+	OutputMoments    = "moments" // for losses with LossNeeds.Moments
 
 	OutputLogLikelihood = "log likelihood" // of the observed cells, likewise
 
-	inputAll = "all coordinates" // a mask of ones for the completed rows
+	inputAll = "all coordinates" // mask of ones for the completed rows
 )
 
-// Loss is one way to learn a model from completed rows. A new one is a type with these
-// methods and a line in Losses.
+// Loss is an estimating equation of a model from completed rows. Add new ones to Losses.
 type Loss interface {
-	// Name is that in Losses.
+	// Name is the key in Losses.
 	Name() string
-	// Needs is what it cannot do without, and what it does itself.
+	// Needs returns the requirements and properties.
 	Needs() LossNeeds
-	// Check says why it cannot be had of a model with an objective, or nil.
+	// Check returns an error if the loss does not support the model with the objective.
 	Check(m model.Model, o Objective) error
 	// Add adds the loss to b.
 	Add(b *graph.Builder, m model.Model, o Objective, rows Rows, w Weighting) Result
 }
 
-// LossNeeds are what a loss needs.
+// LossNeeds are the requirements and properties of a loss.
 type LossNeeds struct {
-	Density  bool // the model's log density, whatever the weighting
-	Normal   bool // a normal model, positive definite on the missing cells of each row
-	NoDraws  bool // it takes the expectations itself: rows are zero-filled, r is 1
-	Products bool // averages over the same draws meet in it, see CrossAverages
+	Density  bool // the model's log density, with any weighting
+	Normal   bool // a normal model, positive definite on each row's missing cells
+	NoDraws  bool // closed-form expectations: zero-filled rows, r = 1
+	Products bool // products of averages over the same draws, see CrossAverages
 
-	// CompletedRows says that the objective is of the completed rows (Rows.Completed).
-	// Draws have to be in Program.Input(InputX) by the time of Bind, so not in float32.
+	// CompletedRows means that the objective is evaluated on Rows.Completed. Draws must be in
+	// Program.Input(InputX) before Bind, so float32 is not supported.
 	CompletedRows bool
 
-	// Ordinal says that it is for tables with ordered categories.
+	// Ordinal means that tables may have ordered categories.
 	Ordinal bool
 
-	// Assumes is MCAR or MAR; empty stands for MCAR, the stronger one.
+	// Assumes is MCAR or MAR; empty means MCAR.
 	Assumes Assumption
 
-	// Mean says that the mean of a network has to be estimated along, not held at the
-	// observed means: these are biased under MAR.
+	// Mean means that a network's mean must be estimated, because observed means are biased under
+	// MAR.
 	Mean bool
-	// Equation says that its gradient is that of no function: there is an equation to
-	// solve, and nothing for a line search to go by.
+	// Equation means that the gradient is not that of a function: line searches do not apply.
 	Equation bool
-	// Moments says that the loss depends on the rows by the moments of the completed ones
-	// only, once the conditional distribution of missing cells is held fixed: there is an
-	// expectation step, whose result are the outputs OutputMoments, (d+1, d+1), the matrix
-	// Σ_i a_i E[(1, x−μ)(1, x−μ)ᵀ | x_o], and OutputLogLikelihood, Σ_i a_i log p(x_o).
+	// Moments means that, given the conditional distribution of missing cells, the loss depends on
+	// rows only through moments of the completed rows. The E step outputs OutputMoments, the matrix
+	// Σ_i a_i E[(1, x−μ)(1, x−μ)ᵀ | x_o] (d+1, d+1), and OutputLogLikelihood, Σ_i a_i log p(x_o).
 	Moments bool
 }
 
-// DomainChecker is a loss that is not for every domain.
+// DomainChecker is a loss that supports some domains only.
 type DomainChecker interface {
 	Loss
-	// CheckDomain says why it cannot be had on a domain, or nil.
+	// CheckDomain returns an error if the loss does not support the domain.
 	CheckDomain(s *domain.Domain) error
 }
 
-// Result is what a Loss makes.
+// Result holds the nodes of a Loss.
 type Result struct {
-	Surrogate graph.Node // scalar; its θ-gradient is the step's. Its value may mean nothing.
+	Surrogate graph.Node // scalar whose θ-gradient is the step's; its value may be meaningless
 	Reported  graph.Node // scalar: the value to show and compare
-	Weights   graph.Node // (B, 1) importance weights, nil if the loss has none
+	Weights   graph.Node // (B, 1) importance weights, nil without weights
 }

@@ -60,7 +60,7 @@ func (p problem) weights() []float64 {
 	return w
 }
 
-// normal is the model's distribution by gonum, the outside truth.
+// normal is the model's distribution by gonum.
 func normal(t testing.TB, m *model.Gaussian, src rand.Source) *distmv.Normal {
 	t.Helper()
 	n, ok := distmv.NewNormalPrecision(m.Mean(), m.Precision(), src)
@@ -109,7 +109,7 @@ func (p problem) propose(prog *graph.Program, r int, sd float64, rng *rand.Rand)
 	}
 }
 
-// condition fills the gaps with draws from the model's conditional, by gonum.
+// condition fills missing cells with draws from the model's conditional, by gonum.
 func (p problem) condition(t testing.TB, prog *graph.Program, r int, rng rand.Source) {
 	t.Helper()
 	x := prog.Input(losses.InputX)
@@ -267,8 +267,8 @@ func TestGaussianMarginalRefusesIndefinite(t *testing.T) {
 	require.ErrorIs(t, prog.Run(), losses.ErrNotPositiveDefinite)
 }
 
-// Small r: leave-one-out is unbiased for the closed form's gradient, the plug-in
-// visibly is not. Both with draws from gonum's conditionals.
+// Small r: leave-one-out is unbiased for the closed form's gradient, the plug-in is visibly biased.
+// Draws from gonum's conditionals.
 func TestLeaveOneOutIsUnbiased(t *testing.T) {
 	const n, r, repeats = 6, 4, 20000
 	p := newProblem(t, n, 0.5, model.CholeskyFactor, 8)
@@ -315,8 +315,8 @@ func TestLeaveOneOutIsUnbiased(t *testing.T) {
 	require.Greater(t, zPlug, 20.0)
 }
 
-// With nothing missing every loss is ordinary score matching,
-// −2 tr P + ‖P(x−μ)‖², computed here without any of the graph.
+// Without missing cells every loss is ordinary score matching, −2 tr P + ‖P(x−μ)‖², computed
+// without the graph.
 func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
 	const n = 5
 	for name, l := range map[string]way{
@@ -352,7 +352,7 @@ func TestNoGapIsOrdinaryScoreMatching(t *testing.T) {
 	}
 }
 
-// EM and Zeroed by their formulas, weights frozen.
+// EM and Zeroed by their formulas, with fixed weights.
 func TestCompleteRows(t *testing.T) {
 	for name, c := range map[string]struct {
 		loss way

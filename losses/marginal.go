@@ -5,13 +5,13 @@ import (
 	"missingscore/graph/model"
 )
 
-// Marginal is the marginal loss (M) by the pseudo-loss (P) of docs/theory/marginal.md#eq-pseudo-loss (paper,
-// Proposition "grad first pseudo loss"): a scalar whose θ-gradient, at fixed draws, is
-// that of (M),
+// Marginal is the marginal loss (M) by the pseudo-loss (P) of
+// docs/theory/marginal.md#eq-pseudo-loss (paper, Proposition "grad first pseudo loss"): a scalar
+// whose θ-gradient, at fixed draws, is that of (M),
 //
 //	J = Σ_i a_i { Σ_k sg(w_ik) h_ik + Σ_k sg(w_ik (h_ik − E_i[h])) log q_θ(x_ik) }
 //
-// with h of Parts and a_i the row's weight. Its value means nothing.
+// with h of Parts and a_i the row's weight. The value of J is meaningless.
 type Marginal struct{}
 
 func (Marginal) Name() string { return "marginal" }
@@ -29,7 +29,7 @@ func (Marginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, wei
 	mean := b.GroupMean(w, parts.Score, r)
 	c2 := b.Scale(2, parts.Quadratic)
 
-	var h, baseline graph.Node // (B, 1): h of a draw, and what stands for E_i[h]
+	var h, baseline graph.Node // (B, 1): h of a draw, and the estimate of E_i[h]
 	if cross, ok := weighting.(CrossAverages); ok {
 		other := b.Detach(cross.Others(b, parts.Score, r))
 		h = b.Add(parts.Linear, b.GroupDot(c2, b.Prod(other, parts.Score), r))
@@ -43,17 +43,16 @@ func (Marginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, wei
 	return Result{Surrogate: b.Sum(each), Reported: reported(b, parts, w, mean, rows), Weights: w}
 }
 
-// reported is the marginal loss (M), Σ_i a_i (E_i[R] + Σ_j c_j E_i[S_j]²), for
-// mean = E_i[S] (b, m).
+// reported returns the marginal loss (M), Σ_i a_i (E_i[R] + Σ_j c_j E_i[S_j]²), with mean = E_i[S]
+// (b, m).
 func reported(b *graph.Builder, p Parts, w, mean graph.Node, rows Rows) graph.Node {
 	each := b.Add(b.GroupMean(w, p.Linear, rows.R), b.GroupSquares(p.Quadratic, mean, 1))
 	return b.Sum(b.Prod(rows.Weight, each))
 }
 
-// Direct is (M) differentiated through its weights. With self-normalised
-// weights this is score matching on log Σ_k q_θ(x_ik)/p'(x_ik), the paper's
-// Marg-IW objective (its Algorithm 1), and has the gradient of Marginal with the
-// same weights whenever p' does not depend on the observed cells.
+// Direct is (M) differentiated through its weights. With self-normalised weights it is score
+// matching on log Σ_k q_θ(x_ik)/p'(x_ik), the paper's Marg-IW objective (Algorithm 1). Its gradient
+// equals that of Marginal with the same weights if p' does not depend on the observed cells.
 type Direct struct{}
 
 func (Direct) Name() string                       { return "direct" }

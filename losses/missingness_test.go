@@ -20,7 +20,7 @@ import (
 	"missingscore/nets"
 )
 
-// notAtRandom is one row of a Gaussian in three columns and what is known of its gaps.
+// notAtRandom is one row of a Gaussian in three columns and its missingness mechanism.
 type notAtRandom struct {
 	x, mask  []float64
 	logistic *missingness.Logistic // nil for none
@@ -94,7 +94,7 @@ func (r notAtRandom) grid() (x, weight []float64) {
 	return x, weight
 }
 
-// log is f(x_Λ) = log ∫ q(x) φ_Λ(x) dx_mis, by nothing but the density.
+// log is f(x_Λ) = log ∫ q(x) φ_Λ(x) dx_mis, from the density alone.
 func (r notAtRandom) log(m *model.Gaussian) float64 {
 	x, weight := r.grid()
 	mu, p := m.Mean(), m.Precision()
@@ -208,8 +208,8 @@ func TestObservedScoreAgainstQuadrature(t *testing.T) {
 	}
 }
 
-// The gradient of the pseudo-loss is that of the loss on the grid, and of score matching
-// by quadrature alone as far as differences of its differences are right.
+// The gradient of the pseudo-loss equals that of the loss on the grid, and that of score matching
+// by quadrature up to its difference errors.
 func TestGradientAgainstQuadrature(t *testing.T) {
 	for name, r := range rows() {
 		t.Run(name, func(t *testing.T) {
@@ -230,8 +230,8 @@ func TestGradientAgainstQuadrature(t *testing.T) {
 	}
 }
 
-// The imputer of censored cells is trained on draws from beyond the threshold: the
-// reported E[log q' − log q] is that of such draws, written out.
+// The imputer of censored cells is trained on draws beyond the threshold: the reported E[log q' −
+// log q] is computed from such draws.
 func TestImputerOfCensoredCells(t *testing.T) {
 	r := rows()["censored both"]
 	m := three(t)
@@ -270,11 +270,11 @@ func TestImputerOfCensoredCells(t *testing.T) {
 	require.InDelta(t, want, p.Output(losses.OutputReported)[0], 1e-10)
 }
 
-// φ depends on the row without noise: objectives that add some are refused.
+// φ depends on clean rows: objectives that add noise are refused.
 func TestNoiseAndMissingnessDoNotGoTogether(t *testing.T) {
 	o, err := losses.Denoising{}.WithDefaults()
 	require.NoError(t, err)
 	m := &model.Joint{Model: three(t), Missingness: model.NewLogisticMissingness(selfMasked())}
 	_, err = losses.New(graph.Float64, byIW.Loss, byIW.weighting, m, o, 1, 4)
-	require.ErrorContains(t, err, "a model of missingness and an objective that adds noise do not go together")
+	require.ErrorContains(t, err, "a missingness mechanism cannot be combined with an objective that adds noise")
 }

@@ -11,77 +11,73 @@ import (
 	"missingscore/graph/model"
 )
 
-// Parts are what an objective is made of. Every objective of the paper is,
-// per table row, with m score terms j,
+// Parts are the terms of an objective. Every objective of the paper is, per table row, with m score
+// terms j,
 //
 //	ℓ = E[R] + Σ_j c_j E[S_j]²
 //
-// with E the expectation over imputations. From it follow, once and for all,
-// the reported loss, the pseudo-loss with h = R + Σ_j 2 c_j sg(E[S_j]) S_j, and the
-// loss of a completed row, R + Σ_j c_j S_j².
+// with E the expectation over imputations. The parts determine the reported loss, the pseudo-loss
+// with h = R + Σ_j 2 c_j sg(E[S_j]) S_j, and the loss of a completed row, R + Σ_j c_j S_j².
 type Parts struct {
 	Linear    graph.Node // R (B, 1)
 	Score     graph.Node // S (B, m)
 	Quadratic graph.Node // c (b, m), constant
 }
 
-// partsOf are an objective's parts at t. It stops the construction where one is left out.
+// partsOf returns an objective's parts at t. A missing part stops the construction.
 func partsOf(b *graph.Builder, o Objective, rows Rows, t model.Evaluation) Parts {
 	p := o.Parts(b, rows, t)
 	if p.Linear == nil || p.Score == nil || p.Quadratic == nil {
-		b.Failf("objective %T leaves out one of its parts Linear, Score and Quadratic", o)
+		b.Failf("objective %T lacks one of its parts Linear, Score and Quadratic", o)
 	}
 	return p
 }
 
-// Objective gives the parts for a model's terms at the completed rows.
+// Objective computes the parts from a model's evaluation at the completed rows.
 type Objective interface {
-	// Parts adds the parts, and the inputs that the objective has of its own.
+	// Parts adds the parts and the objective's own inputs.
 	Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts
-	// Bind fills those inputs for a batch whose gaps have been filled; rng is the
-	// batch's own, for what the objective draws.
+	// Bind fills these inputs for a batch with imputed cells; rng is the batch's random stream.
 	Bind(p graph.Inputs, batch *data.Batch, rng *rand.Rand)
 }
 
-// Plain is an objective that is Hyvärinen's own: a completed row has the loss
-// Σ_{j∈Λ} 2D_j + s_j², whose expectations are known in closed form for a normal model.
+// Plain is Hyvärinen's objective: a completed row has the loss Σ_{j∈Λ} 2D_j + s_j², with
+// closed-form expectations for a normal model.
 type Plain interface {
 	Objective
 	Plain()
 }
 
-// Drawing is an objective that draws at random, by the rng of Bind or AddNoise: no two
-// evaluations of its loss are alike. One that draws and does not say so is minimised as if
-// it were a function.
+// Drawing is an objective that draws at random, by the rng of Bind or AddNoise. Without this
+// interface an objective counts as deterministic.
 type Drawing interface {
 	Objective
-	// Draws says whether it does, as it is set.
+	// Draws reports whether it draws with its settings.
 	Draws() bool
 }
 
-// Draws says whether an objective draws at random.
+// Draws reports whether an objective draws at random.
 func Draws(o Objective) bool {
 	d, ok := o.(Drawing)
 	return ok && d.Draws()
 }
 
-// Noising is an objective on rows that noise is added to. Programs made for it have
-// the inputs InputSignal and InputNoiseLevel, which models that are model.NoiseConditional get.
+// Noising is an objective on noisy rows. Its programs have the inputs InputSignal and
+// InputNoiseLevel, which model.NoiseConditional models use.
 type Noising interface {
 	Objective
-	// AddNoise draws levels and noise for a batch before its gaps are filled.
+	// AddNoise draws levels and noise for a batch before imputation.
 	AddNoise(batch *data.Batch, rng *rand.Rand)
-	// Schedule is the noise, as models that are fitted with it are used with. Where it
-	// has one level only, any model will do.
+	// Schedule returns the noise schedule. With a single level any model is supported.
 	Schedule() noise.Schedule
 }
 
-// Classical is Hyvärinen's objective on the observed coordinates Λ
-// (paper, equation of the marginal loss; docs/theory/objectives.md#eq-classical):
+// Classical is Hyvärinen's objective on the observed coordinates Λ (paper, equation of the marginal
+// loss; docs/theory/objectives.md#eq-classical):
 //
 //	R = Σ_{j∈Λ} 2D_j + 2s_j²,  S = s,  c_j = −1 for j ∈ Λ, else 0
 //
-// so that a completed row has the loss Σ_{j∈Λ} 2D_j + s_j². Units: 1/x².
+// A completed row has the loss Σ_{j∈Λ} 2D_j + s_j². Units: 1/x².
 type Classical struct{}
 
 // Plain implements Plain.
@@ -100,12 +96,12 @@ func (Classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 // Bind implements Objective.
 func (Classical) Bind(graph.Inputs, *data.Batch, *rand.Rand) {}
 
-// ObjectiveSetting is what an objective is made for.
+// ObjectiveSetting holds the arguments of an ObjectiveMaker.
 type ObjectiveSetting struct {
 	Dim     int            // d, the columns of the table
-	Names   []string       // theirs, if known
+	Names   []string       // column names, if known
 	Options []byte         // a JSON object, nothing for the defaults
-	Domain  *domain.Domain // nil for all of R^d
+	Domain  *domain.Domain // nil for R^d
 	Weight  domain.Weight  // g on it
 }
 

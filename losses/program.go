@@ -9,8 +9,8 @@ import (
 	"missingscore/graph/model"
 )
 
-// Check says why a loss cannot be had with a weighting, of a model with an objective, on
-// r draws of a row; or nil.
+// Check returns an error if a loss does not support a weighting, model, objective or r draws per
+// row.
 func Check(l Loss, w Weighting, m model.Model, o Objective, r int) error {
 	if err := w.Check(l); err != nil {
 		return err
@@ -19,17 +19,17 @@ func Check(l Loss, w Weighting, m model.Model, o Objective, r int) error {
 		return fmt.Errorf("loss %s: %w", l.Name(), err)
 	}
 	if l.Needs().NoDraws && r != 1 {
-		return fmt.Errorf("loss %s takes expectations without draws (r = 1), not with %d of a row", l.Name(), r)
+		return fmt.Errorf("loss %s uses closed-form expectations: take 1 draw per row, not %d", l.Name(), r)
 	}
 	if least := w.Needs().Draws; r < least {
-		return fmt.Errorf("weighting %s needs at least %d draws of a row, not %d", w.Name(), least, r)
+		return fmt.Errorf("weighting %s needs at least %d draws per row, not %d", w.Name(), least, r)
 	}
 	return nil
 }
 
-// New builds the program of one parameter step: inputs as named above, loss
-// and gradient of the surrogate for all of the model's parameters, the
-// reported loss, and the weights if there are any. It fails where Check does.
+// New builds the program of one parameter step: the inputs above, the surrogate and its gradient
+// for all parameters of the model, the reported loss, and the weights if any. It fails if Check
+// does.
 func New(t graph.DType, l Loss, w Weighting, m model.Model, o Objective, b, r int) (*graph.Program, error) {
 	if err := Check(l, w, m, o, r); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func add(g *graph.Builder, l Loss, w Weighting, m model.Model, o Objective, rows
 	return res
 }
 
-// observeAll fills the mask of the completed rows, if there is one.
+// observeAll fills the mask of the completed rows, if it is an input.
 func observeAll(in graph.Inputs) {
 	if in.Has(inputAll) {
 		all := in.Input(inputAll)
@@ -75,8 +75,8 @@ func observeAll(in graph.Inputs) {
 	}
 }
 
-// Bind fills the inputs of a program made by New for a batch, by copies, but the completed
-// rows and their log density, which are there already. rng is for what the objective draws.
+// Bind copies a batch to the inputs of a program of New, except completed rows and their log
+// density, which the caller has filled. rng is for objectives that draw.
 func Bind(p *graph.Program, l Loss, o Objective, batch *data.Batch, rng *rand.Rand) {
 	copy(p.Input(InputMask), batch.Mask)
 	copy(p.Input(InputWeight), batch.Weight)
@@ -94,18 +94,17 @@ func bindLevels(in graph.Inputs, batch *data.Batch) {
 	}
 }
 
-// Assumption is what an estimate takes for granted of why cells are missing
-// (docs/theory/index.md#assumptions). Its value is the name that files have it by.
+// Assumption is an estimate's assumption on missing cells (docs/theory/index.md#assumptions). Its
+// value is its name in files.
 type Assumption string
 
-// The assumptions. The first two are those of losses; the others come from what a loss
-// is used with.
+// The assumptions. Losses have the first two; the others depend on the loss's use.
 const (
-	// MCAR is of losses that compare the model's density of the observed cells with the
-	// rows of that pattern, or use these rows' observed cells alone.
+	// MCAR is the assumption of losses that compare the model's marginal density with rows of each
+	// pattern.
 	MCAR Assumption = "MCAR"
-	// MAR is of losses of the completed row, which need no more than that the missing
-	// cells have the model's conditional distribution.
+	// MAR is the assumption of losses of the completed row: missing cells follow the model's
+	// conditional distribution.
 	MAR Assumption = "MAR"
 
 	KnownLaw     Assumption = "known law"
@@ -114,19 +113,19 @@ const (
 	NoneHolds    Assumption = "none"
 )
 
-// String says it in words.
+// String returns a description.
 func (a Assumption) String() string {
 	switch a {
 	case MAR:
 		return "missing at random (MAR): whether a cell is missing may depend on the row's observed cells"
 	case KnownLaw:
-		return "missing by the law that is given, in columns that it does not name completely at random"
+		return "missing by the given mechanism; columns that it does not name completely at random"
 	case EstimatedLaw:
-		return "missing at random (MAR) by the logistic law that was estimated from the table, in columns that it does not name completely at random"
+		return "missing at random (MAR) by a logistic regression estimated from the table; columns that it does not name completely at random"
 	case NoGaps:
 		return "none"
 	case NoneHolds:
-		return "filled with numbers that do not depend on the row: the estimate is biased, for whatever reason they are missing"
+		return "filled with numbers that do not depend on the row: the estimate is biased under every missingness mechanism"
 	}
 	return "missing completely at random (MCAR): whether a cell is missing depends on nothing in the row"
 }

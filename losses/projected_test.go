@@ -206,14 +206,14 @@ func TestProjectedRefuses(t *testing.T) {
 	p := newProblem(t, 4, 0.3, model.CholeskyFactor, 28)
 	ladder := losses.Denoising{Noise: noise.Schedule{Kind: noise.Exploding, Least: 0.1, Most: 1}}
 	_, err := losses.New(graph.Float64, byUniform.Loss, byUniform.weighting, p.model, ladder, 4, 1)
-	require.ErrorContains(t, err, "many levels of noise")
+	require.ErrorContains(t, err, "many noise levels")
 	one := losses.Denoising{Noise: noise.Schedule{Kind: noise.Fixed, Least: 0.1}}
 	_, err = losses.New(graph.Float64, byCompleteData.Loss, byCompleteData.weighting, p.model, one, 4, 1)
 	require.ErrorContains(t, err, "use em")
 	_, err = losses.Sliced{Directions: "axis"}.WithDefaults()
-	require.ErrorContains(t, err, "they are rademacher, normal, basis")
+	require.ErrorContains(t, err, "use rademacher, normal or basis")
 	_, err = losses.Sliced{Directions: losses.Basis, Number: 2}.WithDefaults()
 	require.ErrorContains(t, err, "basis takes all d")
 	_, err = losses.Denoising{Weight: "two"}.WithDefaults()
-	require.ErrorContains(t, err, "they are variance, one")
+	require.ErrorContains(t, err, "use variance or one")
 }

@@ -47,8 +47,8 @@ func TestMissingPartsAreRefusedByName(t *testing.T) {
 		o    losses.Objective
 		want string
 	}{
-		{scoreAlone, byUniform, losses.Classical{}, "a score without a log density"},
-		{scoreAlone, byEM, losses.Classical{}, "a score without a log density"},
+		{scoreAlone, byUniform, losses.Classical{}, "a score but no log density"},
+		{scoreAlone, byEM, losses.Classical{}, "a score but no log density"},
 		{scoreAlone, byZeroed, losses.Classical{}, ""},
 		{noDiagonal, byUniform, losses.Classical{}, "no diagonal of its Hessian, which the classical and truncated"},
 		{noDiagonal, byUniform, losses.Truncated{Domain: box}, "no diagonal of its Hessian"},
@@ -91,7 +91,7 @@ func TestPartsThatGiveNothingAreNamed(t *testing.T) {
 	g := model.NewGaussian(d, model.CholeskyFactor)
 	for _, l := range []losses.Loss{losses.Marginal{}, losses.Complete{}, losses.CompleteData{}, losses.Direct{}} {
 		_, err := losses.New(graph.Float64, l, losses.Uniform{}, g, lacking{}, 2, 3)
-		require.EqualError(t, err, "objective losses_test.lacking leaves out one of its parts Linear, Score and Quadratic", l.Name())
+		require.EqualError(t, err, "objective losses_test.lacking lacks one of its parts Linear, Score and Quadratic", l.Name())
 		_, err = losses.New(graph.Float64, l, noWeights{}, g, losses.Classical{}, 2, 3)
 		require.EqualError(t, err, "weighting uniform gives no weights", l.Name())
 	}
@@ -112,14 +112,14 @@ func TestChoicesThatDoNotGoTogether(t *testing.T) {
 		want string
 	}{
 		{losses.Complete{}, losses.LeaveOneOut{}, g, losses.Classical{}, 4, "weighting leave-one-out removes the bias of products of two averages over the same draws, and loss complete has none"},
-		{losses.Marginal{}, losses.LeaveOneOut{}, g, losses.Classical{}, 2, "weighting leave-one-out needs at least 3 draws of a row, not 2"},
+		{losses.Marginal{}, losses.LeaveOneOut{}, g, losses.Classical{}, 2, "weighting leave-one-out needs at least 3 draws per row, not 2"},
 		{losses.GaussianMarginal{}, losses.SelfNormalised{}, g, losses.Classical{}, 1, "weighting self-normalised needs draws, and loss gaussian-marginal makes none"},
-		{losses.GaussianMarginal{}, losses.Uniform{}, g, losses.Classical{}, 2, "loss gaussian-marginal takes expectations without draws (r = 1), not with 2"},
-		{losses.GaussianMarginal{}, losses.Uniform{}, g, losses.Sliced{}, 1, "loss gaussian-marginal: the closed form is for the classical objective"},
-		{losses.GaussianMarginal{}, losses.Uniform{}, model.NewQuartic(d), losses.Classical{}, 1, "the closed form is for normal models"},
-		{losses.GaussianMarginal{}, losses.Uniform{}, part{g, func(*model.Evaluation) {}}, losses.Classical{}, 1, "the closed form is for normal models"},
-		{losses.GaussianMarginal{}, losses.Uniform{}, model.NewGaussian(d, model.Natural), losses.Classical{}, 1, "the closed form needs the mean: the model has η = Pμ among its parameters"},
-		{losses.CompleteData{}, losses.Uniform{}, g, ladder, 1, "loss complete-data: it takes imputed cells for observed ones, but no noise was added"},
+		{losses.GaussianMarginal{}, losses.Uniform{}, g, losses.Classical{}, 2, "loss gaussian-marginal uses closed-form expectations: take 1 draw per row, not 2"},
+		{losses.GaussianMarginal{}, losses.Uniform{}, g, losses.Sliced{}, 1, "loss gaussian-marginal: the closed form exists for the classical objective only"},
+		{losses.GaussianMarginal{}, losses.Uniform{}, model.NewQuartic(d), losses.Classical{}, 1, "the closed form exists for normal models"},
+		{losses.GaussianMarginal{}, losses.Uniform{}, part{g, func(*model.Evaluation) {}}, losses.Classical{}, 1, "the closed form exists for normal models"},
+		{losses.GaussianMarginal{}, losses.Uniform{}, model.NewGaussian(d, model.Natural), losses.Classical{}, 1, "the closed form needs the mean: the model has the parameter η = Pμ"},
+		{losses.CompleteData{}, losses.Uniform{}, g, ladder, 1, "loss complete-data: it treats imputed cells as observed, but no noise was added"},
 	} {
 		_, err := losses.New(graph.Float64, c.l, c.w, c.m, c.o, 2, c.r)
 		require.ErrorContains(t, err, c.want)
@@ -166,7 +166,7 @@ func TestOtherImputersAreRefusedByName(t *testing.T) {
 	}{
 		{losses.Fisher, losses.Classical{}, nil, "the loss fisher needs its score; take Spec.Steps.ImputerLoss kl"},
 		{losses.KL, losses.Truncated{Domain: box}, box, "it cannot be restricted to a domain with a boundary"},
-		{losses.KL, ladder, nil, "it cannot be told levels of noise"},
+		{losses.KL, ladder, nil, "it does not support noise levels"},
 	} {
 		_, err := losses.NewImputer(graph.Float64, c.k, imp, m, c.o, c.s, 3)
 		require.ErrorContains(t, err, c.want)
@@ -201,7 +201,7 @@ func TestObjectivesByName(t *testing.T) {
 		{name: "denoising", options: `{"noise":{"kind":"preserving","levels":10},"weight":"one"}`, want: losses.Denoising{Noise: noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20, Levels: 10}, Weight: "one"}},
 		{name: "classical", support: box, problem: "take truncated or sliced"},
 		{name: "truncated", problem: "needs a support that ends"},
-		{name: "denoising", support: box, problem: "takes rows out of the support"},
+		{name: "denoising", support: box, problem: "moves rows out of the support"},
 		{name: "classic", problem: "objectives are classical, denoising, sliced, truncated"},
 		{name: "classical", options: `{"number":1}`, problem: "should look like {}"},
 		{name: "sliced", options: `{"numbers":1}`, problem: `"directions": …, "number": …, "variance_reduced": …`},

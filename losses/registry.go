@@ -11,12 +11,11 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// Losses are the losses by name. A new one is a line here, or an assignment in the init
-// function of the package that has it.
+// Losses are the losses by name. Add a loss here, or in the init function of its package.
 var Losses = byName[Loss](Marginal{}, Complete{}, CompleteData{}, GaussianMarginal{}, GaussianComplete{}, GaussianPairwise{}, GaussianLatent{}, Direct{})
 
-// Weightings are the weightings by name. A new one is a line here, or an assignment in
-// the init function of the package that has it.
+// Weightings are the weightings by name. Add a weighting here, or in the init function of its
+// package.
 var Weightings = byName[Weighting](Uniform{}, LeaveOneOut{}, SelfNormalised{})
 
 func byName[T interface{ Name() string }](all ...T) map[string]T {
@@ -27,7 +26,7 @@ func byName[T interface{ Name() string }](all ...T) map[string]T {
 	return m
 }
 
-// WeightingByName looks a weighting up.
+// WeightingByName returns a weighting of Weightings.
 func WeightingByName(name string) (Weighting, error) {
 	if w, ok := Weightings[name]; ok {
 		return w, nil
@@ -35,8 +34,8 @@ func WeightingByName(name string) (Weighting, error) {
 	return nil, spelling.Unknown("weighting", name, slices.Sorted(maps.Keys(Weightings)))
 }
 
-// Objectives are the objectives by name. A new one is a line here, or an assignment
-// in the init function of the package that has it.
+// Objectives are the objectives by name. Add an objective here, or in the init function of its
+// package.
 var Objectives = map[string]ObjectiveMaker{
 	"classical": func(s ObjectiveSetting) (Objective, error) {
 		if s.Domain.Bounded() {
@@ -61,7 +60,7 @@ var Objectives = map[string]ObjectiveMaker{
 	},
 	"denoising": func(s ObjectiveSetting) (Objective, error) {
 		if s.Domain.Bounded() {
-			return nil, errors.New("noise takes rows out of the support: it is for data on all of R^d")
+			return nil, errors.New("noise moves rows out of the support: it is for data on all of R^d")
 		}
 		var o Denoising
 		if err := strictjson.Options(s.Options, &o); err != nil {
@@ -71,7 +70,7 @@ var Objectives = map[string]ObjectiveMaker{
 	},
 }
 
-// AutoObjective names the default objective: truncated on a domain with a boundary, else
+// AutoObjective returns the default objective: truncated on a domain with a boundary, else
 // classical.
 func AutoObjective(s *domain.Domain) string {
 	if s.Bounded() {
@@ -80,8 +79,7 @@ func AutoObjective(s *domain.Domain) string {
 	return "classical"
 }
 
-// NewObjective looks an objective up in Objectives, or AutoObjective for "auto", and
-// makes it.
+// NewObjective makes an objective of Objectives; "auto" selects AutoObjective.
 func NewObjective(name string, s ObjectiveSetting) (Objective, error) {
 	if name == "auto" {
 		name = AutoObjective(s.Domain)

@@ -8,21 +8,21 @@ import (
 	"missingscore/graph/model"
 )
 
-// RowWeighted is an objective that weights the coordinates of a row: with numbers g_j and g'_j
-// of the row and its gaps, not of the model, a completed row has the loss
+// RowWeighted is an objective with coordinate weights g_j and g'_j that depend on the row and its
+// mask, not on the model. A completed row has the loss
 //
 //	Σ_j g_j (2D_j + s_j²) + 2 g'_j s_j
 //
-// Of a normal model it depends on rows by their WeightedMoments alone
+// For a normal model it depends on rows only through WeightedMoments
 // (docs/theory/truncated.md#eq-weighted-moments).
 type RowWeighted interface {
 	Objective
-	// RowWeights makes a function that fills g and g' (d) of a row x with 0 where missing. It is
-	// not ok for a row whose loss has another form.
+	// RowWeights returns a function that writes g and g' (d) of a row x, 0 where missing. ok is
+	// false if the row's loss has another form.
 	RowWeights() func(x, mask, g, slope []float64) (ok bool)
 }
 
-// RowWeights implements RowWeighted: rows whose scores are taken along tangents have another loss.
+// RowWeights implements RowWeighted. ok is false for rows with tangential scores.
 func (o Truncated) RowWeights() func(x, mask, g, slope []float64) bool {
 	var t domain.Tangent
 	return func(x, mask, g, slope []float64) bool {
@@ -47,16 +47,16 @@ func (Classical) RowWeights() func(x, mask, g, slope []float64) bool {
 	}
 }
 
-// WeightedMoments are what the loss of a normal model depends on rows by where an objective
-// weights their coordinates (RowWeighted): for each coordinate j, of rows that count a_i, with
-// z_i = x_i − Centre, 0 where a cell is missing before that,
+// WeightedMoments are the sufficient statistics of a normal model's RowWeighted loss: for each
+// coordinate j, with row weights a_i and z_i = x_i − Centre, zero-filled,
 //
 //	Σ_i a_i g_ij (1, z_i)(1, z_i)ᵀ   and   Σ_i a_i g'_ij (1, z_i)
 type WeightedMoments struct {
 	Centre []float64 // (d)
-	// Quadratic are the first; one for all coordinates where these share their g, else one each.
+	// Quadratic are the first moments above; one if all coordinates share g, else one per
+	// coordinate.
 	Quadratic []Moments
-	Slope     []Moments // the second, one for each coordinate, without Second
+	Slope     []Moments // the second moments above, one per coordinate, without Second
 }
 
 // Moments are Σ w, Σ w z and Σ w zzᵀ.
@@ -66,12 +66,12 @@ type Moments struct {
 	Second []float64 // (d, d), symmetric
 }
 
-// Program makes one that has, of a normal model, at InputWeight the number w (1, 1), and at
-// OutputReported and as the surrogate to differentiate
+// Program builds a float64 program of a normal model with weight w (1, 1) at InputWeight, and at
+// OutputReported and as the surrogate
 //
 //	w Σ_j Σ_i a_i g_ij (s_j(x_i)² − 2P_jj) + 2 a_i g'_ij s_j(x_i),   s_j = η_j − p_jᵀx
 //
-// as New's has it for the rows themselves. It is of float64.
+// It replaces New's program over rows.
 func (m *WeightedMoments) Program(of model.Normal) (*graph.Program, error) {
 	return graph.BuildAs(graph.Float64, func(b *graph.Builder) {
 		d := len(m.Centre)
@@ -87,8 +87,8 @@ func (m *WeightedMoments) Program(of model.Normal) (*graph.Program, error) {
 	})
 }
 
-// weightedKernel computes the loss and its gradients by η and P: with e_j = η_j − p_jᵀc, c the
-// centre, and of coordinate j the moments G, a, M by g and h, b by g',
+// weightedKernel computes the loss and its gradients in η and P: with e_j = η_j − p_jᵀc, c the
+// centre, and coordinate j's moments G, a, M of g and h, b of g',
 //
 //	ψ_j = G (e_j² − 2P_jj) − 2e_j p_jᵀa + p_jᵀMp_j + 2 (h e_j − p_jᵀb)
 //	∂ψ_j/∂η_j = 2 (G e_j − p_jᵀa + h),   ∂ψ_j/∂p_j = 2 (Mp_j − e_j a − b − G 1_j) − ∂ψ_j/∂η_j c
@@ -104,7 +104,7 @@ func (k *weightedKernel) run(out []float64, in [][]float64) error {
 	out[0] = 0
 	for j := range d {
 		quadratic, slope := k.Quadratic[min(j, len(k.Quadratic)-1)], k.Slope[j]
-		row, grad := p[j*d:(j+1)*d], k.gradP[j*d:(j+1)*d] // which is Mp_j
+		row, grad := p[j*d:(j+1)*d], k.gradP[j*d:(j+1)*d] // holds Mp_j here
 		e, along := eta[j]-floats.Dot(row, k.Centre), floats.Dot(row, quadratic.First)
 		out[0] += weight * (quadratic.Number*(e*e-2*row[j]) - 2*e*along + floats.Dot(row, grad) + 2*(slope.Number*e-floats.Dot(row, slope.First)))
 		k.gradLinear[j] = 2 * weight * (quadratic.Number*e - along + slope.Number)
@@ -117,7 +117,7 @@ func (k *weightedKernel) run(out []float64, in [][]float64) error {
 	return nil
 }
 
-// products sets the rows of gradP to Mp_j. A network's p_j has many zeros.
+// products sets the rows of gradP to Mp_j; it skips zeros of p_j.
 func (k *weightedKernel) products(p []float64) {
 	d := len(k.Centre)
 	if len(k.Quadratic) == 1 {

@@ -12,38 +12,38 @@ import (
 	"missingscore/graph/model"
 )
 
-// Directions says which v a sliced objective projects on. All have E[vvᵀ] = I.
+// Directions is the distribution of a sliced objective's directions v, with E[vvᵀ] = I.
 type Directions string
 
 const (
-	Rademacher Directions = "rademacher" // ±1 for each coordinate
+	Rademacher Directions = "rademacher" // ±1 per coordinate
 	Normal     Directions = "normal"     // N(0, I)
-	// Basis is √d e_j for each j: the mean over all of them is the classical objective.
+	// Basis is √d e_j for each j: its mean is the classical objective.
 	Basis Directions = "basis"
 )
 
-// Sliced is the objective on random directions, for models whose diagonal is dear
-// (Song et al. 2020; paper, appendix "Missing Sliced Score Matching"; docs/theory/objectives.md#eq-sliced). With V = m∘v, the same for all draws of a row,
+// Sliced is the objective on random directions, for models with an expensive diagonal (Song et al.
+// 2020; paper, appendix "Missing Sliced Score Matching"; docs/theory/objectives.md#eq-sliced). With
+// V = m∘v, shared by all draws of a row,
 //
 //	ℓ = E_v { 2E[VᵀHV] + 2E[(Vᵀs)²] − E[Vᵀs]² }
 //
-// the mean over Number directions v. As E[vvᵀ] = I its expectation is the classical
-// objective. VarianceReduced takes the squares exactly,
+// the mean over Number directions v. Its expectation is the classical objective, because E[vvᵀ] =
+// I. VarianceReduced computes the squares exactly,
 //
 //	R = 2VᵀHV + 2‖m∘s‖²,  S = m∘s,  c = −1
 //
-// so that only the trace is estimated. On a domain V = T(√g∘v), with T the tangents of
-// Truncated, and the term 2∂_jg_j s̃_j is added: its expectation over v is Truncated's
-// objective. Units: 1/x².
+// so that only the trace is estimated. On a domain V = T(√g∘v), with T the tangents of Truncated,
+// and the term 2∂_jg_j s̃_j is added: its expectation over v is Truncated's objective. Units: 1/x².
 type Sliced struct {
 	Directions      Directions     `json:"directions"`       // rademacher
-	Number          int            `json:"number"`           // directions a row; 1; for basis all
-	VarianceReduced bool           `json:"variance_reduced"` // squares exactly
-	Domain          *domain.Domain `json:"-"`                // nil for all of R^d
+	Number          int            `json:"number"`           // directions per row; 1; basis takes all
+	VarianceReduced bool           `json:"variance_reduced"` // compute squares exactly
+	Domain          *domain.Domain `json:"-"`                // nil for R^d
 	Weight          domain.Weight  `json:"-"`
 }
 
-const mostDirections = 10000 // a row: each is a pass through the model
+const mostDirections = 10000 // per row; each is a pass through the model
 
 // WithDefaults fills zero values and refuses unknown directions.
 func (o Sliced) WithDefaults() (Sliced, error) {
@@ -63,12 +63,12 @@ func (o Sliced) WithDefaults() (Sliced, error) {
 			return o, fmt.Errorf("%d directions: basis takes all d of them", o.Number)
 		}
 	default:
-		return o, fmt.Errorf("there are no directions %q; they are rademacher, normal, basis", o.Directions)
+		return o, fmt.Errorf("unknown directions %q: use rademacher, normal or basis", o.Directions)
 	}
 	return o, nil
 }
 
-// Draws implements Drawing: of all directions but the basis.
+// Draws implements Drawing: true except for Basis.
 func (o Sliced) Draws() bool { return o.Directions != Basis }
 
 func (o Sliced) number(d int) int {

@@ -10,25 +10,25 @@ import (
 	"missingscore/graph/model"
 )
 
-// Truncated is the objective on a domain, weighted by g_Λ (paper, equation of the
-// truncated marginal loss; docs/theory/objectives.md#eq-truncated):
+// Truncated is the objective on a domain with weights g_Λ (paper, equation of the truncated
+// marginal loss; docs/theory/objectives.md#eq-truncated):
 //
 //	R = Σ_{j∈Λ} 2g_j (D̃_j + s̃_j²) + 2∂_jg_j s̃_j,  S = s̃,  c_j = −g_j
 //
-// Where half-spaces h cut missing coordinates, the score and its derivative are
-// taken along t_j = e_j − Σ_h a_hj v_h, tangent to them (domain.Tangent), because only
-// then the range of the missing cells does not move with x_j:
+// If half-spaces h cut missing coordinates, the score and its derivative are taken along t_j = e_j
+// − Σ_h a_hj v_h, tangent to them (domain.Tangent), so that the range of the missing cells does not
+// depend on x_j:
 //
 //	s̃_j = s_j − Σ_h a_hj v_hᵀs,   D̃_j = t_jᵀHt_j
 //
-// With Weight.NoTangent t_j = e_j, as in the paper. Units: 1/x² as for Classical.
-// g must vanish on the boundary of the observed projection; domain.Weight does.
+// With Weight.NoTangent t_j = e_j, as in the paper. Units: 1/x² as for Classical. g must vanish on
+// the boundary of the observed projection; domain.Weight does.
 type Truncated struct {
 	Domain *domain.Domain
 	Weight domain.Weight
 }
 
-// Names of the inputs of Truncated; those of half-space k end in its number.
+// Input names of Truncated; those of half-space k end in its number.
 const (
 	inputG       = "g"
 	inputSlope   = "slope of g"
@@ -38,7 +38,7 @@ const (
 
 func tangentName(k int) string { return fmt.Sprintf(inputTangent, k) }
 
-// ObjectiveFor is Truncated on a domain that has a boundary, else Classical.
+// ObjectiveFor returns Truncated on a domain with a boundary, else Classical.
 func ObjectiveFor(s *domain.Domain, w domain.Weight) Objective {
 	if s.Bounded() {
 		return Truncated{s, w}
@@ -61,7 +61,7 @@ func (o Truncated) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts 
 	}
 }
 
-// tangents are the inputs a_h (1, d) and v_h (n, d); none with NoTangent.
+// tangents returns the inputs a_h (1, d) and v_h (n, d); none with NoTangent.
 func (o Truncated) tangents(b *graph.Builder, n int) (normals, along []graph.Node) {
 	if o.Weight.NoTangent {
 		return nil, nil
@@ -73,7 +73,7 @@ func (o Truncated) tangents(b *graph.Builder, n int) (normals, along []graph.Nod
 	return normals, along
 }
 
-// score is s̃ (n·r, d).
+// score returns s̃ (n·r, d).
 func (o Truncated) score(b *graph.Builder, n, r int, s graph.Node) graph.Node {
 	normals, tangents := o.tangents(b, n)
 	along := s
@@ -83,7 +83,7 @@ func (o Truncated) score(b *graph.Builder, n, r int, s graph.Node) graph.Node {
 	return along
 }
 
-// diagonal is D̃_j = D_j − 2 Σ_k a_kj (Hv_k)_j + Σ_kl a_kj a_lj v_lᵀHv_k.
+// diagonal returns D̃_j = D_j − 2 Σ_k a_kj (Hv_k)_j + Σ_kl a_kj a_lj v_lᵀHv_k.
 func (o Truncated) diagonal(b *graph.Builder, n, r int, t model.Evaluation) graph.Node {
 	normals, tangents := o.tangents(b, n)
 	each := t.Hessians(r)
@@ -102,7 +102,7 @@ func (o Truncated) diagonal(b *graph.Builder, n, r int, t model.Evaluation) grap
 	return b.Add(t.NeedDiagonal(b), b.GroupRepeat(change, r/each))
 }
 
-// tangential is Σ_j u_j t_j = u − Σ_h (a_hᵀu) v_h for directions u (n, d).
+// tangential returns Σ_j u_j t_j = u − Σ_h (a_hᵀu) v_h for directions u (n, d).
 func (o Truncated) tangential(b *graph.Builder, u graph.Node) graph.Node {
 	n, d := graph.Shape(u)
 	normals, tangents := o.tangents(b, n)

@@ -7,20 +7,20 @@ import (
 	"missingscore/graph/model"
 )
 
-// Weighting says how r draws become an expectation: E_i[f] = Σ_k w_ik f(x_ik). A new one
-// is a type with these methods and a line in Weightings.
+// Weighting estimates expectations from r draws: E_i[f] = Σ_k w_ik f(x_ik). Add new ones to
+// Weightings.
 type Weighting interface {
-	// Name is that in Weightings.
+	// Name is the key in Weightings.
 	Name() string
-	// Needs is what it cannot do without.
+	// Needs returns the requirements.
 	Needs() WeightingNeeds
-	// Check says why it cannot be had with a loss, or nil.
+	// Check returns an error if the weighting does not support a loss.
 	Check(l Loss) error
 	// Weights adds w (B, 1), not detached.
 	Weights(b *graph.Builder, rows Rows, t model.Evaluation) graph.Node
 }
 
-// weightsOf are w's at t. It stops the construction where there are none.
+// weightsOf returns the weights w at t. Missing weights stop the construction.
 func weightsOf(b *graph.Builder, w Weighting, rows Rows, t model.Evaluation) graph.Node {
 	n := w.Weights(b, rows, t)
 	if n == nil {
@@ -29,26 +29,26 @@ func weightsOf(b *graph.Builder, w Weighting, rows Rows, t model.Evaluation) gra
 	return n
 }
 
-// WeightingNeeds are what a weighting needs.
+// WeightingNeeds are the requirements of a weighting.
 type WeightingNeeds struct {
 	Density  bool // the model's log density
 	Proposal bool // the log density of the draws
-	Draws    int  // so many of a row at least
+	Draws    int  // minimum number of draws per row
 }
 
-// CrossAverages is a weighting that estimates for each draw from the row's other draws,
-// so that products of two averages over the same draws have no bias. Losses in which
-// such products occur (LossNeeds.Products) use it.
+// CrossAverages is a weighting that, for each draw, averages over the row's other draws, so that
+// products of averages are unbiased. Losses with LossNeeds.Products use it.
 type CrossAverages interface {
 	Weighting
-	// Others is, for each draw, the mean of f (B, m) over the others.
+	// Others returns, for each draw, the mean of f (B, m) over the other draws.
 	Others(b *graph.Builder, f graph.Node, r int) graph.Node
-	// OtherPairs is, for each draw, the unbiased estimate of E[s]² (B, m) from the others.
+	// OtherPairs returns, for each draw, the unbiased estimate of E[s]² (B, m) from the other
+	// draws.
 	OtherPairs(b *graph.Builder, s graph.Node, r int) graph.Node
 }
 
-// Uniform is w_ik = 1/r: the draws come from the distribution meant. Where two averages
-// meet, both are over all r draws, as in the paper: a bias of O(1/r).
+// Uniform is w_ik = 1/r, for draws from the target distribution. Products of averages use all r
+// draws, as in the paper, with a bias of O(1/r).
 type Uniform struct{}
 
 func (Uniform) Name() string          { return "uniform" }
@@ -61,7 +61,7 @@ func (Uniform) Weights(b *graph.Builder, rows Rows, _ model.Evaluation) graph.No
 	return b.Map(&graph.Function{Name: "uniform", F: func(float64) float64 { return share }}, rows.LogProposal)
 }
 
-// SelfNormalised is w_ik ∝ q_θ(x_ik)/p'(x_ik), computed from logarithms.
+// SelfNormalised is w_ik ∝ q_θ(x_ik)/p'(x_ik), computed on the log scale.
 type SelfNormalised struct{}
 
 func (SelfNormalised) Name() string { return "self-normalised" }
@@ -84,8 +84,8 @@ func (SelfNormalised) Weights(b *graph.Builder, rows Rows, t model.Evaluation) g
 	return b.GroupSoftmax(b.Sub(t.NeedLogDensity(b), rows.LogProposal), rows.R)
 }
 
-// EffectiveSize is 1/Σ_k w_ik² of each table row, between 1 (one draw decides)
-// and r (all draws count alike). w is (b·r), the result has one number a row.
+// EffectiveSize writes 1/Σ_k w_ik² for each table row, between 1 and r. w is (b·r); dst has one
+// number per row.
 func EffectiveSize(dst, w []float64, r int) []float64 {
 	dst = dst[:0]
 	for i := 0; i < len(w); i += r {
@@ -98,9 +98,8 @@ func EffectiveSize(dst, w []float64, r int) []float64 {
 	return dst
 }
 
-// LeaveOneOut is uniform weights, but where two averages over the same draws meet, one of
-// them is for draw k over the others (docs/theory/marginal.md#eq-leave-one-out):
-// unbiased for r ≥ 3.
+// LeaveOneOut has uniform weights; in products of averages, one average leaves out draw k
+// (docs/theory/marginal.md#eq-leave-one-out). It is unbiased for r ≥ 3.
 type LeaveOneOut struct{ Uniform }
 
 func (LeaveOneOut) Name() string          { return "leave-one-out" }

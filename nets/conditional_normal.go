@@ -10,14 +10,14 @@ import (
 	"missingscore/graph"
 )
 
-// conditionalNormal adds, for each of n rows, a draw from the conditional of the missing cells m
-// given the observed ones under N(0, Ω⁻¹), as a function of Ω and of the noise ε:
+// conditionalNormal adds, for each of n rows, a draw of the missing cells m given the observed ones
+// under N(0, Ω⁻¹), as a function of Ω and of the noise ε:
 //
 //	δ_m = −Ω_mm⁻¹ Ω_mo r_o + C⁻ᵀ ε_m,   Ω_mm = CCᵀ,   and ½ log det Ω_mm
 //
-// (docs/theory/imputer.md#eq-imputer-linear). Shapes: r (n, d) is 0 where missing, mask (n, d)
-// 1 where observed, Ω (d, d), ε (n, d); δ (n, d) is 0 where observed, the logarithm (n, 1). It
-// fails where Ω is not positive definite on a row's missing cells.
+// (docs/theory/imputer.md#eq-imputer-linear). Shapes: r (n, d), 0 where missing; mask (n, d), 1 =
+// observed; Ω (d, d); ε (n, d); δ (n, d), 0 where observed; halfLogDet (n, 1). It fails if Ω_mm is
+// not positive definite.
 func conditionalNormal(b *graph.Builder, r, mask, omega, noise graph.Node) (delta, halfLogDet graph.Node) {
 	n, d := graph.Shape(r)
 	k := &conditionals{d: d, rows: make([]conditional, n)}
@@ -26,7 +26,7 @@ func conditionalNormal(b *graph.Builder, r, mask, omega, noise graph.Node) (delt
 			byR := b.Apply(graph.Op{Name: "conditional normal by r", Rows: n, Cols: d, Kernel: k.byR}, r, mask, omega, noise, out, g)
 			return []graph.Node{byR, nil, b.Apply(graph.Op{Name: "conditional normal by Ω", Rows: d, Cols: d, Kernel: k.byOmega}, r, mask, omega, noise, out, g), nil}
 		}}, r, mask, omega, noise)
-	// δ is an input so that the factors are there.
+	// δ is an input so that the factors are computed first.
 	halfLogDet = b.Apply(graph.Op{Name: "half log det", Rows: n, Cols: 1, Kernel: k.halfLogDet, Constant: []bool{false, true},
 		Reverse: func(_, g graph.Node) []graph.Node {
 			return []graph.Node{b.Apply(graph.Op{Name: "half log det'", Rows: d, Cols: d, Kernel: k.inverses}, omega, delta, g), nil}
@@ -34,14 +34,14 @@ func conditionalNormal(b *graph.Builder, r, mask, omega, noise graph.Node) (delt
 	return delta, halfLogDet
 }
 
-// conditionals are what the operations of one conditionalNormal share: the rows' factors, which
-// the draw leaves.
+// conditionals are the rows' factors, computed by the draw and shared by the operations of one
+// conditionalNormal.
 type conditionals struct {
 	d    int
 	rows []conditional
 }
 
-// conditional is a row's.
+// conditional belongs to one row.
 type conditional struct {
 	gaps   []int
 	factor []float64 // C (m, m), its lower triangle
@@ -53,7 +53,7 @@ func (c *conditional) triangle() blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: len(c.gaps), Stride: len(c.gaps), Data: c.factor}
 }
 
-// solve puts C⁻¹v or C⁻ᵀv in place of v.
+// solve replaces v by C⁻¹v or C⁻ᵀv.
 func (c *conditional) solve(t blas.Transpose, v []float64) {
 	blas64.Trsv(t, c.triangle(), blas64.Vector{N: len(v), Inc: 1, Data: v})
 }
@@ -97,7 +97,7 @@ func (k *conditionals) draw(out []float64, in [][]float64) error {
 	return nil
 }
 
-// pick are a row's numbers at its gaps.
+// pick returns a row's numbers in its missing cells.
 func (c *conditional) pick(row []float64) []float64 {
 	v := make([]float64, len(c.gaps))
 	for a, j := range c.gaps {
@@ -106,7 +106,7 @@ func (c *conditional) pick(row []float64) []float64 {
 	return v
 }
 
-// byR is the gradient by r: −Ω_om Ω_mm⁻¹ g.
+// byR is the gradient with respect to r: −Ω_om Ω_mm⁻¹ g.
 func (k *conditionals) byR(out []float64, in [][]float64) error {
 	omega, g := in[2], in[5]
 	clear(out)
@@ -127,9 +127,9 @@ func (k *conditionals) byR(out []float64, in [][]float64) error {
 	return nil
 }
 
-// byOmega is the gradient by Ω, summed over the rows. With v = Ω_mm⁻¹ g, y the mean, w the
-// spread and p = C⁻¹g it is −v rᵀ in the rows of the gaps, v yᵀ on Ω_mm, and what the gradient
-// by C, the lower triangle of −w pᵀ, comes to on Ω_mm (Murray 2016, "Differentiation of the
+// byOmega is the gradient with respect to Ω, summed over rows. With v = Ω_mm⁻¹ g, y the mean, w the
+// spread and p = C⁻¹g it is −v rᵀ in the rows of the missing cells, v yᵀ on Ω_mm, plus the gradient
+// through C, the lower triangle of −w pᵀ, mapped to Ω_mm (Murray 2016, "Differentiation of the
 // Cholesky decomposition", eq. 9).
 func (k *conditionals) byOmega(out []float64, in [][]float64) error {
 	r, g := in[0], in[5]
@@ -163,8 +163,8 @@ func (k *conditionals) byOmega(out []float64, in [][]float64) error {
 	return nil
 }
 
-// throughFactor is S = C⁻ᵀ Φ C⁻¹ with Φ the lower triangle of CᵀC̄, its diagonal halved: the
-// gradient by CCᵀ is (S + Sᵀ)/2.
+// throughFactor computes S = C⁻ᵀ Φ C⁻¹ with Φ the lower triangle of CᵀC̄, its diagonal halved: the
+// gradient with respect to CCᵀ is (S + Sᵀ)/2.
 func (c *conditional) throughFactor(byC []float64) []float64 {
 	m := len(c.gaps)
 	phi := make([]float64, m*m)

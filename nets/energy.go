@@ -8,9 +8,9 @@ import (
 	"missingscore/graph/model"
 )
 
-// NewEnergy makes a neural energy model of d columns with weights drawn from rng,
-// a model of all levels of noise if the options say so. It fails on an unknown
-// activation, on layers without units and on a clean level that is not positive.
+// NewEnergy makes a neural energy model of d columns with weights drawn from rng, noise-conditional
+// if the options say so. It fails on an unknown activation, empty layers and a clean level that is
+// not positive.
 func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 	f, err := newPerceptron(d, 1, o, rng)
 	if err != nil {
@@ -26,9 +26,9 @@ func NewEnergy(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 //
 //	log q(x) = f_θ(x) − ½ Σ_j κ_j (x_j − c_j)²,   κ_j = exp(θ_j) > 0
 //
-// f a perceptron with smooth activations, κ and c learned. As f grows no faster than
-// |x| (all activations do so), q is integrable for every θ. It starts near the
-// standard normal: for standardised columns. After a fit it may have a tilt.
+// where f is a perceptron with smooth activations, and κ and c are learned. f grows at most
+// linearly, so q is integrable for every θ. It starts near the standard normal and needs
+// standardised columns. SetTilt may add a tilt after the fit.
 type energy struct {
 	*perceptron
 	d int
@@ -62,8 +62,8 @@ func (m *energy) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return model.Derive(b, x, log)
 }
 
-// Rescale implements model.Parametric: the first layer and the quadratic term take in
-// the change of units, so that the result is an energy again.
+// Rescale implements model.Parametric: the change of units goes into the first layer and the
+// quadratic term.
 func (m *energy) Rescale(mean, deviation []float64) error {
 	w, bias := m.hidden[0].weight, m.hidden[0].bias
 	for j := range m.d {
@@ -80,18 +80,18 @@ func (m *energy) Rescale(mean, deviation []float64) error {
 	return nil
 }
 
-// noiseEnergy is the neural energy of rows at any level of noise, x(t) = ax + σε,
-// for standardised columns:
+// noiseEnergy is the neural energy of rows x(t) = ax + σε at any noise level, for standardised
+// columns:
 //
 //	log q(x; a, σ) = −½‖x‖²/(a²+σ²) + (a/σ) f_θ(x/√(a²+σ²), e)
 //
-// e features of log(σ/a). The network adds a∇f/(σ√(a²+σ²)) to the score, the
-// preconditioning of Karras et al. (2022) for a denoiser, here for an energy. As f grows
-// no faster than |x|, q is integrable for every θ at every level.
+// where e are features of log(σ/a). The network adds a∇f/(σ√(a²+σ²)) to the score, the
+// preconditioning of Karras et al. (2022). f grows at most linearly, so q is integrable for every θ
+// and level.
 type noiseEnergy struct {
 	*perceptron
 	d     int
-	Clean Level // that of Evaluate
+	Clean Level // the level of Evaluate
 }
 
 func (m *noiseEnergy) Dim() int { return m.d }

@@ -23,7 +23,7 @@ func newEnergy(t testing.TB, d int, o nets.NetworkOptions) model.Model {
 	return m
 }
 
-// atLevels is a noise-conditional model with levels of its own for each row.
+// atLevels is a noise-conditional model with a noise level per row.
 type atLevels struct {
 	model.NoiseConditional
 	signal, noise []float64
@@ -36,8 +36,7 @@ func (m atLevels) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 
 func TestEnergies(t *testing.T) { runNetworks(t, newEnergy) }
 
-// runNetworks tests networks of all activations and depths, without levels of noise and with one for
-// each row.
+// runNetworks tests networks of all activations and depths, with and without noise levels.
 func runNetworks(t *testing.T, make func(testing.TB, int, nets.NetworkOptions) model.Model) {
 	for _, activation := range activations {
 		for _, hidden := range [][]int{{6}, {5, 4}, {4, 5, 3}} {
@@ -56,7 +55,7 @@ func runNetworks(t *testing.T, make func(testing.TB, int, nets.NetworkOptions) m
 	}
 }
 
-// Evaluate without a level are those at the level Clean.
+// Evaluate uses the level Clean.
 func TestCleanLevel(t *testing.T) {
 	const d, n = 2, 3
 	o := nets.NetworkOptions{Hidden: []int{5, 4}, NoiseConditional: true}
@@ -141,12 +140,12 @@ func newScoreNetwork(t testing.TB, d int, o nets.NetworkOptions) model.Model {
 	return m
 }
 
-// A score network is tested like any model in what it has.
+// A score network passes the tests of its parts.
 func TestScoreNetworksAreModels(t *testing.T) {
 	runNetworks(t, newScoreNetwork)
 }
 
-// Networks say how they are trained, and how they are made for all levels of noise.
+// Networks have training defaults and noise-conditional options.
 func TestNetworksSayHowTheyAreTrained(t *testing.T) {
 	for _, name := range []string{"energy", "score-network"} {
 		m, err := model.New(name, 2, nil, stream.New(1))

@@ -13,7 +13,7 @@ import (
 	"missingscore/nets"
 )
 
-// far moves an imputer's parameters away from where it starts.
+// far moves an imputer's parameters away from their start.
 func far(m nets.Imputer, seed uint64) {
 	rng := stream.New(seed, 9)
 	for _, p := range m.Params() {
@@ -23,8 +23,8 @@ func far(m nets.Imputer, seed uint64) {
 	}
 }
 
-// The log density of draws that are one-to-one in the noise is that of the noise less the
-// logarithm of how much the map stretches, |det ∂x'/∂ε| by central differences, for any pattern.
+// For draws one-to-one in the noise, the log density is the noise's minus log |det ∂x'/∂ε| by
+// central differences, for any pattern.
 func TestDensityIsThatOfTheMap(t *testing.T) {
 	const d, step = 4, 1e-5
 	for _, kind := range []string{"normal", "linear", "flow", "mixture"} {
@@ -68,7 +68,7 @@ func TestDensityIsThatOfTheMap(t *testing.T) {
 	}
 }
 
-// What stands under a missing cell, and the noise of an observed one, change nothing.
+// Values under missing cells, and noise of observed cells, have no effect.
 func TestDrawsDependOnNothingUnseen(t *testing.T) {
 	for _, kind := range []string{"linear", "flow"} {
 		m, err := nets.NewImputer(kind, 3, nil, stream.New(1, 1))

@@ -9,13 +9,13 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// FlowOptions are those of NewFlowImputer.
+// FlowOptions configures NewFlowImputer.
 type FlowOptions struct {
-	Steps  int `json:"steps"`  // K, smooth steps of a cell's function; 0 means 8
-	Hidden int `json:"hidden"` // units in each of the two hidden layers; 0 means 100
+	Steps  int `json:"steps"`  // K, tanh steps per cell; 0 means 8
+	Hidden int `json:"hidden"` // units of each hidden layer; 0 means 100
 }
 
-// MostSteps is how many steps the function of a flow imputer may have.
+// MostSteps is the largest K of a flow imputer.
 const MostSteps = 50
 
 // flowImputer is an inverse autoregressive flow (docs/theory/imputer.md#eq-imputer-flow): a missing
@@ -23,15 +23,15 @@ const MostSteps = 50
 //
 //	x_j = μ_j + e^{s_j} ( ε_j + Σ_k A_jk tanh((ε_j − b_jk) c_jk) ),   A, c > 0
 //
-// whose numbers are outputs of one ReLU network, 3d→h→h→d(2 + 3K), of the observed cells, the
-// mask and the noise of the missing cells before j in the order of the columns. Steep steps make
-// several modes, and later cells follow the mode that earlier ones are in.
+// The coefficients are outputs of one ReLU network, 3d→h→h→d(2 + 3K), of the observed cells, the
+// mask and the noise of the missing cells before j in column order. Steep steps make several modes;
+// later cells can depend on the modes of earlier ones.
 type flowImputer struct {
 	d       int
 	options FlowOptions
 	hidden  [2]layer
 	outputs [5]layer     // μ, s (h, d), log A, b, log c (h, K·d)
-	before  [7][]float64 // 1 where a weight may be, of hidden and outputs
+	before  [7][]float64 // masks of weights (1 = allowed), of hidden layers and outputs
 	params  []*graph.Param
 }
 
@@ -72,8 +72,8 @@ func (o FlowOptions) resolved() FlowOptions {
 	return o
 }
 
-// NewFlowImputer makes one for d columns with weights drawn from rng. It starts near standard
-// normals, with low steps here and there.
+// NewFlowImputer makes a flow imputer of d columns with weights drawn from rng. It starts near
+// standard normals, with small steps at random places.
 func NewFlowImputer(d int, o FlowOptions, rng *rand.Rand) Imputer {
 	o = o.resolved()
 	m := &flowImputer{d: d, options: o}
@@ -90,19 +90,19 @@ func NewFlowImputer(d int, o FlowOptions, rng *rand.Rand) Imputer {
 	}
 	for i := range m.outputs[flowHeight].bias.Value {
 		m.outputs[flowHeight].bias.Value[i] += lowStep
-		m.outputs[flowPlace].bias.Value[i] += rng.NormFloat64() // apart from each other
+		m.outputs[flowPlace].bias.Value[i] += rng.NormFloat64() // break the symmetry of steps
 	}
 	return m
 }
 
-// lowStep is the logarithm of a step's height at the start.
+// lowStep is the initial logarithm of a step's height.
 const lowStep = -2
 
-// ownDegree is how many of the noises, in the order of the columns, a hidden unit sees.
+// ownDegree returns the number of noises, in column order, that a hidden unit depends on.
 func ownDegree(d int) func(int) int { return func(unit int) int { return unit % d } }
 
-// mayDepend marks the weights of a layer (in, out) that keep its outputs to the noises before
-// them (Germain et al. 2015, MADE): those from what has seen no more noises than the output may.
+// mayDepend returns the mask of a layer's weights (in, out) that makes outputs depend on earlier
+// noises only (Germain et al. 2015, MADE): inputs may depend on no more noises than the output.
 func mayDepend(in, out int, seen, allowed func(int) int) []float64 {
 	may := make([]float64, in*out)
 	for i := range in {
@@ -115,17 +115,15 @@ func mayDepend(in, out int, seen, allowed func(int) int) []float64 {
 	return may
 }
 
-// Params are φ.
 func (m *flowImputer) Params() []*graph.Param { return m.params }
 
-// Options implements Imputer.
 func (m *flowImputer) Options() any { return m.options }
 
-// Noise implements Imputer: one number a cell.
+// Noise implements Imputer: one number per cell.
 func (m *flowImputer) Noise() int { return m.d }
 
-// Draw implements Imputer. The log density is −½ε_j² − log dx_j/dε_j, summed over missing
-// cells, up to the constant of the normal density.
+// Draw implements Imputer. The log density is −½ε_j² − log dx_j/dε_j, summed over missing cells, up
+// to the normal's constant.
 func (m *flowImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	if _, d := graph.Shape(rows.X); d != m.d {
 		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
@@ -146,7 +144,7 @@ func (m *flowImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node)
 	height, steepness := b.Map(graph.Exp, b.Map(boundedLog, steps(flowHeight))), b.Map(graph.Exp, b.Map(boundedLog, steps(flowSteepness)))
 	t := b.Map(hyperbolicTangent, b.Prod(steepness, b.Sub(b.GroupRepeat(noise, k), steps(flowPlace))))
 	x := b.Add(output(flowShift), b.Prod(b.Map(graph.Exp, logScale), b.Add(noise, b.GroupSum(b.Prod(height, t), k))))
-	slope := b.GroupSum(b.Prod(b.Prod(height, steepness), b.Complement(b.Square(t))), k) // beside 1
+	slope := b.GroupSum(b.Prod(b.Prod(height, steepness), b.Complement(b.Square(t))), k) // in addition to 1
 	log := b.Add(b.Scale(0.5, b.Square(noise)), b.Add(logScale, b.Map(logOnePlus, slope)))
 	return Strata{K: 1, X: x, LogDensity: b.Scale(-1, b.RowSum(b.Prod(missing, log)))}
 }

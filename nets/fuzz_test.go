@@ -15,8 +15,8 @@ import (
 	"missingscore/nets"
 )
 
-// Whatever stands for the options of a model or an imputer makes one of the right size, within
-// the memory there is, or is refused in plain words.
+// All options of models and imputers make a network of the right size, within the memory limit, or
+// are refused with a message.
 func FuzzOptions(f *testing.F) {
 	f.Setenv(memory.Variable, "50MB")
 	kinds := slices.Sorted(maps.Keys(model.Models))

@@ -12,7 +12,7 @@ import (
 // layer is an affine map, weight (in, out) and bias (1, out).
 type layer struct{ weight, bias *graph.Param }
 
-// newLayer is one whose parameters start as uniformFanIn does, and are among params from then on.
+// newLayer makes a layer with weights of uniformFanIn and appends its parameters to params.
 func newLayer(params *[]*graph.Param, name string, in, out int, rng *rand.Rand) layer {
 	l := layer{graph.NewParam(name, in, out), graph.NewParam(name+" bias", 1, out)}
 	uniformFanIn(l.weight, in, rng)
@@ -21,8 +21,8 @@ func newLayer(params *[]*graph.Param, name string, in, out int, rng *rand.Rand) 
 	return l
 }
 
-// uniformFanIn fills p with U(−1/√n, 1/√n), n the number of inputs of the
-// layer: LeCun's rule, and what PyTorch's Linear starts from.
+// uniformFanIn fills p with U(−1/√n, 1/√n), n the number of inputs of the layer, as PyTorch's
+// Linear does.
 func uniformFanIn(p *graph.Param, n int, rng *rand.Rand) {
 	bound := 1 / math.Sqrt(float64(n))
 	for i := range p.Value {
@@ -30,10 +30,10 @@ func uniformFanIn(p *graph.Param, n int, rng *rand.Rand) {
 	}
 }
 
-// MostUnits is the largest hidden layer: more is a mistake or a damaged file.
+// MostUnits is the largest size of a hidden layer.
 const MostUnits = 10000
 
-// checkUnits refuses hidden layers of so many units; 0 asks for the usual number.
+// checkUnits refuses invalid sizes of hidden layers; 0 selects the default.
 func checkUnits(units int) error {
 	if units < 0 || units > MostUnits {
 		return fmt.Errorf("%d units: 1 to %d are possible", units, MostUnits)
@@ -41,7 +41,7 @@ func checkUnits(units int) error {
 	return nil
 }
 
-// numbersOf is how many weights and biases there are between layers of these widths.
+// numbersOf returns the number of weights and biases between layers of these widths.
 func numbersOf(widths ...int) (sum float64) {
 	for l, in := range widths[:len(widths)-1] {
 		sum += float64(in+1) * float64(widths[l+1])
@@ -49,7 +49,7 @@ func numbersOf(widths ...int) (sum float64) {
 	return sum
 }
 
-// checkImputer refuses, before they are made, more parameters than there is memory for.
+// checkImputer refuses parameters that exceed the memory limit before they are allocated.
 func checkImputer(d, units int, parameters float64) error {
 	return model.CheckSize(parameters, "an imputer of %d units for %d columns", units, d)
 }

@@ -7,21 +7,21 @@ import (
 	"missingscore/graph/model"
 )
 
-// Level is a level of noise: a cell is Signal·x + Noise·ε, ε ~ N(0, 1). Noise > 0.
+// Level is a noise level: a cell is Signal·x + Noise·ε, ε ~ N(0, 1). Noise > 0.
 type Level struct {
 	Signal float64 `json:"signal"`
 	Noise  float64 `json:"noise"`
 }
 
-// leastLevel is the least noise of the usual schedules for standardised columns.
+// leastLevel is the least level of the default schedules for standardised columns.
 var leastLevel = Level{1, 0.01}
 
-// nodes are the level of n rows, all the same.
+// nodes returns the level for n rows.
 func (l Level) nodes(b *graph.Builder, n int) (signal, noise graph.Node) {
 	return b.Rows(b.Constant(1, 1, []float64{l.Signal}), n), b.Rows(b.Constant(1, 1, []float64{l.Noise}), n)
 }
 
-// bound is a noise-conditional model at the levels of its rows.
+// bound is a noise-conditional model at its rows' levels.
 type bound struct {
 	model.Model
 	terms func(b *graph.Builder, x graph.Node) model.Evaluation
@@ -32,8 +32,8 @@ func (m bound) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation { retur
 // levelFeatures is the number of features of a level.
 const levelFeatures = 5
 
-// features are c, sin πc, cos πc, sin 2πc, cos 2πc of c = log(σ/a)/4, which is between
-// −1.2 and 1.2 for noises from a hundredth to a hundred times the signal.
+// features returns c, sin πc, cos πc, sin 2πc, cos 2πc of c = log(σ/a)/4, which is between −1.2 and
+// 1.2 if σ/a is between 1/100 and 100.
 func features(b *graph.Builder, signal, noise graph.Node) graph.Node {
 	n, _ := graph.Shape(signal)
 	return b.Apply(graph.Op{Name: "level features", Rows: n, Cols: levelFeatures,
@@ -48,7 +48,7 @@ func features(b *graph.Builder, signal, noise graph.Node) graph.Node {
 		}}, signal, noise)
 }
 
-// column is f of each row's level, (n, 1).
+// column returns f of each row's level, (n, 1).
 func column(b *graph.Builder, signal, noise graph.Node, f func(a, s float64) float64) graph.Node {
 	n, _ := graph.Shape(signal)
 	return b.Apply(graph.Op{Name: "level", Rows: n, Cols: 1,
@@ -60,18 +60,18 @@ func column(b *graph.Builder, signal, noise graph.Node, f func(a, s float64) flo
 		}}, signal, noise)
 }
 
-// size is c = √(a² + σ²), the size of a noisy row of standardised columns.
+// size returns c = √(a² + σ²), the standard deviation of a noisy cell.
 func size(b *graph.Builder, signal, noise graph.Node) graph.Node {
 	return column(b, signal, noise, math.Hypot)
 }
 
-// times is each row of x times its number in the column w.
+// times multiplies each row of x by its number in the column w.
 func times(b *graph.Builder, w, x graph.Node) graph.Node { return b.GroupOuter(x, w, 1) }
 
-// preconditioned is a perceptron f around the model N(0, a²+σ²) of standardised columns.
-// It sees y = x/√(a²+σ²), and what it adds to the score is scaled by a/(σ√(a²+σ²)), so
-// that its own target has size 1 at all levels (Karras et al. 2022, "Elucidating the
-// design space of diffusion-based generative models", Table 1, with x/a for x).
+// preconditioned is a perceptron f around the model N(0, a²+σ²) of standardised columns. Its input
+// is y = x/√(a²+σ²), and its part of the score is scaled by a/(σ√(a²+σ²)), so that its target has
+// size 1 at all levels (Karras et al. 2022, "Elucidating the design space of diffusion-based
+// generative models", Table 1, with x/a for x).
 type preconditioned struct {
 	b             *graph.Builder
 	signal, noise graph.Node
@@ -79,7 +79,7 @@ type preconditioned struct {
 	base          graph.Node // −x/(a²+σ²), the score of N(0, a²+σ²)
 }
 
-// A nil mask stands for rows without missing cells.
+// A nil mask means no missing cells.
 func (p *perceptron) preconditioned(b *graph.Builder, x, signal, noise, mask graph.Node) preconditioned {
 	inverse := column(b, signal, noise, func(a, s float64) float64 { return 1 / math.Hypot(a, s) })
 	spread := column(b, signal, noise, func(a, s float64) float64 { return -1 / (a*a + s*s) })
@@ -95,7 +95,7 @@ func (p *perceptron) preconditioned(b *graph.Builder, x, signal, noise, mask gra
 	return preconditioned{b, signal, noise, p.at(b, times(b, inverse, x), e), times(b, spread, x)}
 }
 
-// by is (a/σ) f(y), of order 0 an energy; of order 1, over √(a²+σ²), a score.
+// by returns (a/σ) f(y) for order 0 (an energy), divided by √(a²+σ²) for order 1 (a score).
 func (c preconditioned) by(order int) graph.Node {
 	return times(c.b, column(c.b, c.signal, c.noise, func(a, s float64) float64 {
 		return a / s / math.Pow(math.Hypot(a, s), float64(order))

@@ -11,32 +11,32 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// LinearOptions are those of NewLinearImputer.
+// LinearOptions configures NewLinearImputer.
 type LinearOptions struct {
-	Hidden int `json:"hidden"` // units in each of the two hidden layers of the correction; 0 means 100
+	Hidden int `json:"hidden"` // units of each hidden layer of the correction; 0 means 100
 }
 
 // linearImputer is q'_φ(x_mis | x_obs) = N(c, Ω_mm⁻¹) with the linear conditional mean and a
-// correction to it,
+// nonlinear correction,
 //
 //	c = μ_m − Ω_mm⁻¹ Ω_mo (x_o − μ_o) + f_φ(x⁰, mask)_m
 //
-// (docs/theory/imputer.md#eq-imputer-linear): one mean μ and one precision Ω = LLᵀ of all columns
-// have the conditionals of all patterns, seen or not, with full covariances. f is a
-// 2d→h→h→d ReLU network that starts at 0. Of a normal model it holds the conditional itself.
+// (docs/theory/imputer.md#eq-imputer-linear). One mean μ and precision Ω = LLᵀ give the
+// conditionals of all patterns, with full covariances. f is a 2d→h→h→d ReLU network that starts at
+// 0. The family contains the exact conditional of a normal model.
 type linearImputer struct {
 	d       int
 	options LinearOptions
 	mean    *graph.Param // μ (1, d)
-	packed  *graph.Param // L, as graph.FillCholeskyFactor has it
+	packed  *graph.Param // L, as in graph.FillCholeskyFactor
 	layers  [3]layer
 	params  []*graph.Param
 }
 
-// NormalStart is an imputer that can start at the conditionals of a normal distribution.
+// NormalStart is an imputer that can start at the conditionals of a normal.
 type NormalStart interface {
 	Imputer
-	// StartAt puts it at those of N(mean, precision⁻¹). It fails where the precision is not
+	// StartAt sets the conditionals of N(mean, precision⁻¹). It fails if the precision is not
 	// positive definite.
 	StartAt(mean []float64, precision mat.Symmetric) error
 }
@@ -63,11 +63,11 @@ func (o LinearOptions) resolved() LinearOptions {
 	return o
 }
 
-// widths of the correction's layers, the input's and the output's included.
+// widths of the correction's layers, with input and output.
 func (o LinearOptions) widths(d int) []int { return []int{2 * d, o.Hidden, o.Hidden, d} }
 
-// NewLinearImputer makes one for d columns with weights drawn from rng. It starts at independent
-// standard normals.
+// NewLinearImputer makes a linear imputer of d columns with weights drawn from rng. It starts at
+// independent standard normals.
 func NewLinearImputer(d int, o LinearOptions, rng *rand.Rand) Imputer {
 	o = o.resolved()
 	m := &linearImputer{d: d, options: o, mean: graph.NewParam("mean", 1, d), packed: graph.NewParam("precision factor", 1, d*(d+1)/2)}
@@ -85,13 +85,11 @@ func NewLinearImputer(d int, o LinearOptions, rng *rand.Rand) Imputer {
 	return m
 }
 
-// Params are φ.
 func (m *linearImputer) Params() []*graph.Param { return m.params }
 
-// Options implements Imputer.
 func (m *linearImputer) Options() any { return m.options }
 
-// Noise implements Imputer: one number a cell.
+// Noise implements Imputer: one number per cell.
 func (m *linearImputer) Noise() int { return m.d }
 
 // StartAt implements NormalStart.
@@ -105,8 +103,8 @@ func (m *linearImputer) StartAt(mean []float64, precision mat.Symmetric) error {
 	return nil
 }
 
-// Draw implements Imputer: x' = c + C⁻ᵀε with Ω_mm = CCᵀ, and its log density
-// −½‖ε_mis‖² + ½ log det Ω_mm, up to the constant of the normal density.
+// Draw implements Imputer: x' = c + C⁻ᵀε with Ω_mm = CCᵀ and log density −½‖ε_mis‖² + ½ log det
+// Ω_mm, up to the normal's constant.
 func (m *linearImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	n, d := graph.Shape(rows.X)
 	if d != m.d {

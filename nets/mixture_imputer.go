@@ -9,27 +9,25 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// MixtureOptions are those of NewMixtureImputer.
+// MixtureOptions configures NewMixtureImputer.
 type MixtureOptions struct {
 	Components int `json:"components"` // K; 0 means 5
-	Hidden     int `json:"hidden"`     // units in each of the two hidden layers; 0 means 100
+	Hidden     int `json:"hidden"`     // units of each hidden layer; 0 means 100
 }
 
-// MostComponents is how many normals a row of a mixture imputer may have.
+// MostComponents is the largest K of a mixture imputer.
 const MostComponents = 50
 
-// mixtureImputer is q'_φ(x_mis | x_obs) = Σ_k π_k N(μ_k, diag σ_k²): weights π, means μ and
-// deviations σ of its K normals are all outputs of one ReLU network on the zero-filled row
-// and its mask, 2d→h→h→K(2d + 1). It can follow conditional distributions that have several
-// modes or whose spread depends on the observed cells, which the paper's cannot
-// (docs/theory/imputer.md#eq-imputer-mixture). With K = 1 it is a normal whose deviations
-// depend on x_obs.
+// mixtureImputer is q'_φ(x_mis | x_obs) = Σ_k π_k N(μ_k, diag σ_k²). The weights π, means μ and
+// standard deviations σ are outputs of one ReLU network of the zero-filled row and its mask,
+// 2d→h→h→K(2d + 1). Unlike the paper's imputer, it can represent several modes and a spread that
+// depends on the observed cells (docs/theory/imputer.md#eq-imputer-mixture).
 type mixtureImputer struct {
 	d       int
 	options MixtureOptions
 	hidden  [2]layer
 	means   layer // (h, K·d)
-	logSDs  layer // (h, K·d), before they are bounded
+	logSDs  layer // (h, K·d), before bounding
 	logits  layer // (h, K); none if K = 1
 	params  []*graph.Param
 }
@@ -66,8 +64,8 @@ func (o MixtureOptions) resolved() MixtureOptions {
 	return o
 }
 
-// NewMixtureImputer makes one for d columns with weights drawn from rng. It starts with K
-// normals of deviation about 1, whose means are drawn from the standard normal.
+// NewMixtureImputer makes a mixture imputer of d columns with weights drawn from rng. It starts
+// with K normals of standard deviation about 1 and standard normal means.
 func NewMixtureImputer(d int, o MixtureOptions, rng *rand.Rand) Imputer {
 	o = o.resolved()
 	m := &mixtureImputer{d: d, options: o}
@@ -79,24 +77,21 @@ func NewMixtureImputer(d int, o MixtureOptions, rng *rand.Rand) Imputer {
 	if k > 1 {
 		m.logits = newLayer(&m.params, "logits", o.Hidden, k, rng)
 	}
-	for i := range m.means.bias.Value { // apart from each other, or they would learn the same
+	for i := range m.means.bias.Value { // break the symmetry of components
 		m.means.bias.Value[i] += rng.NormFloat64()
 	}
 	return m
 }
 
-// Params are φ.
 func (m *mixtureImputer) Params() []*graph.Param { return m.params }
 
-// Options implements Imputer.
 func (m *mixtureImputer) Options() any { return m.options }
 
-// Noise implements Imputer: one number a cell, which the strata share.
+// Noise implements Imputer: one number per cell, shared by the strata.
 func (m *mixtureImputer) Noise() int { return m.d }
 
-// Draw implements Imputer: x_k = μ_k + σ_k ε from each normal, with the log density of the
-// whole mixture there, log Σ_l π_l N(x_k; μ_l, diag σ_l²) over missing cells, up to the
-// constant of the normal density.
+// Draw implements Imputer: x_k = μ_k + σ_k ε from each component, with the log density log Σ_l π_l
+// N(x_k; μ_l, diag σ_l²) over missing cells, up to the normal's constant.
 func (m *mixtureImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	if _, d := graph.Shape(rows.X); d != m.d {
 		b.Fail(fmt.Errorf("an imputer for %d columns got rows of %d", m.d, d))
@@ -108,7 +103,7 @@ func (m *mixtureImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.No
 		missing := b.Complement(rows.Mask)
 		return Strata{K: 1, X: x, LogDensity: b.Scale(-1, b.RowSum(b.Prod(missing, b.Add(b.Scale(0.5, b.Square(noise)), logSDs))))}
 	}
-	// Row (i·K + k)·K + l has draw k of row i before normal l.
+	// Row (i·K + k)·K + l pairs draw k of row i with component l.
 	every := func(x graph.Node) graph.Node { return b.SplitRows(b.GroupRepeat(x, k), k) }
 	missing, logSD := b.GroupRepeat(b.Complement(rows.Mask), k*k), every(logSDs)
 	z := b.Prod(b.Sub(b.GroupRepeat(x, k), every(means)), b.Map(graph.Exp, b.Scale(-1, logSD)))
@@ -118,8 +113,8 @@ func (m *mixtureImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.No
 	return Strata{K: k, X: x, LogWeight: b.Sub(split, norm), LogDensity: b.Sub(b.GroupLogSumExp(b.Add(logs, every(logits)), k), norm)}
 }
 
-// components are the means (n, K·d), log deviations (n, K·d) and, if K > 1, log weights
-// (n, K) up to a constant of the row.
+// components returns means (n, K·d), log standard deviations (n, K·d) and, if K > 1, log weights
+// (n, K) up to a constant per row.
 func (m *mixtureImputer) components(b *graph.Builder, rows ImputerRows) (means, logSDs, logits graph.Node) {
 	h := b.ConcatColumns(rows.X, rows.Mask)
 	affine := func(l layer, relu bool) graph.Node { return b.Affine(h, b.Param(l.weight), b.Param(l.bias), relu) }
@@ -133,11 +128,11 @@ func (m *mixtureImputer) components(b *graph.Builder, rows ImputerRows) (means, 
 	return means, logSDs, logits
 }
 
-// widest is the largest |log σ| of a component: it keeps a normal that has no draws any more
-// from collapsing and from diverging.
+// widest is the largest |log σ| of a component; it prevents collapse and divergence of unused
+// components.
 const widest = 5
 
-// boundedLog is widest·tanh(x/widest), near x for small x.
+// boundedLog is widest·tanh(x/widest).
 var boundedLog = &graph.Function{
 	Name:       "bounded log",
 	F:          func(x float64) float64 { return widest * math.Tanh(x/widest) },

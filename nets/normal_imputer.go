@@ -9,21 +9,21 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// NormalOptions are those of a NormalImputer; the zero value is the paper's.
+// NormalOptions configures NewNormalImputer; the zero value is the paper's imputer.
 type NormalOptions struct {
-	Hidden           int     `json:"hidden"`            // units in each of the two hidden layers; 0 means 200
-	MaskInput        bool    `json:"mask_input"`        // give the mask to the network too (as in GAIN)
-	DiagonalSD       bool    `json:"diagonal_sd"`       // one standard deviation per coordinate instead of one in all
-	InitialLogS      float64 `json:"initial_log_sd"`    // log σ at the start; 0 is σ = 1, the deviation of a standardised column
-	NoiseConditional bool    `json:"noise_conditional"` // for rows at many levels of noise, which the network is told
+	Hidden           int     `json:"hidden"`            // units of each hidden layer; 0 means 200
+	MaskInput        bool    `json:"mask_input"`        // mask as input of the network, as in GAIN
+	DiagonalSD       bool    `json:"diagonal_sd"`       // one standard deviation per coordinate instead of a common one
+	InitialLogS      float64 `json:"initial_log_sd"`    // initial log σ; 0 is σ = 1, the standard deviation of a standardised column
+	NoiseConditional bool    `json:"noise_conditional"` // for rows at many noise levels, with the level as input
 }
 
-// NormalImputer is the variational family q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ² I):
-// μ_φ a d→200→200→d ReLU network on the zero-filled row x⁰, σ_φ learned
-// (paper, appendix "Variational Modelling Details").
+// NormalImputer is the variational family q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ² I): μ_φ is a
+// d→200→200→d ReLU network of the zero-filled row x⁰, and σ_φ is learned (paper, appendix
+// "Variational Modelling Details").
 //
-// NoiseConditional, for rows a x + σ ε at any level of noise: with c = √(a² + σ²) and ℓ = log(σ/a)/4
-// it is N(c μ_φ(x⁰/c, ℓ)_mis, c² e^{2(βℓ + γℓ²)} σ_φ² I), β and γ learned.
+// NoiseConditional, for rows a x + σ ε: with c = √(a² + σ²) and ℓ = log(σ/a)/4 it is N(c μ_φ(x⁰/c,
+// ℓ)_mis, c² e^{2(βℓ + γℓ²)} σ_φ² I), with β and γ learned.
 type NormalImputer struct {
 	d       int
 	options NormalOptions
@@ -57,7 +57,7 @@ func (o NormalOptions) resolved() NormalOptions {
 	return o
 }
 
-// widths of the network's layers, the input's and the output's included.
+// widths of the network's layers, with input and output.
 func (o NormalOptions) widths(d int) []int {
 	in := d
 	if o.MaskInput {
@@ -69,7 +69,7 @@ func (o NormalOptions) widths(d int) []int {
 	return []int{in, o.Hidden, o.Hidden, d}
 }
 
-// NewNormalImputer makes one for d columns with weights drawn from rng.
+// NewNormalImputer makes a normal imputer of d columns with weights drawn from rng.
 func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) *NormalImputer {
 	o = o.resolved()
 	sds := 1
@@ -97,13 +97,13 @@ func NewNormalImputer(d int, o NormalOptions, rng *rand.Rand) *NormalImputer {
 	return m
 }
 
-// Params are φ.
+// Params returns φ.
 func (m *NormalImputer) Params() []*graph.Param { return m.params }
 
 // Options implements Imputer.
 func (m *NormalImputer) Options() any { return m.options }
 
-// LevelOptions implements LevelLearner: there is no clean level to an imputer.
+// LevelOptions implements LevelLearner; it ignores the clean level.
 func (m *NormalImputer) LevelOptions(Level) any {
 	o := m.options
 	o.NoiseConditional = true
@@ -113,11 +113,11 @@ func (m *NormalImputer) LevelOptions(Level) any {
 // NoiseConditional implements NormalConditional.
 func (m *NormalImputer) NoiseConditional() bool { return m.options.NoiseConditional }
 
-// Noise implements Imputer: one number a cell.
+// Noise implements Imputer: one number per cell.
 func (m *NormalImputer) Noise() int { return m.d }
 
-// Draw implements Imputer: x' = μ + σ ε, with log density −½‖ε_mis‖² − Σ log σ, up to
-// the constant of the normal density.
+// Draw implements Imputer: x' = μ + σ ε, with log density −½‖ε_mis‖² − Σ log σ, up to the normal's
+// constant.
 func (m *NormalImputer) Draw(b *graph.Builder, rows ImputerRows, noise graph.Node) Strata {
 	n, d := graph.Shape(rows.X)
 	missing := b.Complement(rows.Mask)
@@ -159,8 +159,8 @@ func (m *NormalImputer) Mean(b *graph.Builder, rows ImputerRows) graph.Node {
 	return h
 }
 
-// LevelLogDeviation adds log c + βℓ + γℓ² (n, 1), what a row's level adds to LogDeviation; nil
-// unless the imputer is noise-conditional.
+// LevelLogDeviation adds log c + βℓ + γℓ² (n, 1), the noise level's term of log σ; nil unless the
+// imputer is noise-conditional.
 func (m *NormalImputer) LevelLogDeviation(b *graph.Builder, signal, noise graph.Node) graph.Node {
 	if !m.options.NoiseConditional {
 		return nil
@@ -182,7 +182,7 @@ func (m *NormalImputer) LogDeviation(b *graph.Builder) graph.Node {
 	return b.Columns(s, m.d)
 }
 
-// Deviation is σ_φ of coordinate j.
+// Deviation returns σ_φ of coordinate j.
 func (m *NormalImputer) Deviation(j int) float64 {
 	if m.options.DiagonalSD {
 		return math.Exp(m.LogSD.Value[j])

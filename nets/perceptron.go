@@ -9,20 +9,20 @@ import (
 	"missingscore/graph/model"
 )
 
-// NetworkOptions are those of an energy or a score network.
+// NetworkOptions configures an energy or a score network.
 type NetworkOptions struct {
-	Hidden           []int  `json:"hidden"`            // units of each hidden layer; nil means 64, 64, of a noise-conditional score network 64, 64, 64
+	Hidden           []int  `json:"hidden"`            // units per hidden layer; nil means 64, 64, for a noise-conditional score network 64, 64, 64
 	Activation       string `json:"activation"`        // of graph.Activations; "" means softplus, or silu if noise-conditional, by measured error
-	NoiseConditional bool   `json:"noise_conditional"` // a model at every level of noise, a model.NoiseConditional
-	Clean            Level  `json:"clean"`             // the level of data as they are, if noise-conditional; zero means {1, 0.01}
-	Gaps             bool   `json:"gaps,omitempty"`    // a noise-conditional score network is told which cells are missing
-	Tilt             int    `json:"tilt,omitempty"`    // components of the mixture by which an energy's shares are corrected after its fit; 0: none
+	NoiseConditional bool   `json:"noise_conditional"` // a model.NoiseConditional
+	Clean            Level  `json:"clean"`             // the level of Evaluate, if noise-conditional; zero means {1, 0.01}
+	Gaps             bool   `json:"gaps,omitempty"`    // masks as input of a noise-conditional score network
+	Tilt             int    `json:"tilt,omitempty"`    // components of the tilt mixture set after the fit of an energy; 0: none
 }
 
-// mostTilt is the largest number of components of a tilt: more is a damaged file.
+// mostTilt is the largest accepted number of components of a tilt.
 const mostTilt = 1000
 
-// clean is Clean with its default.
+// clean returns Clean with its default.
 func (o NetworkOptions) clean() Level {
 	if o.Clean == (Level{}) {
 		return leastLevel
@@ -34,19 +34,19 @@ func (o NetworkOptions) clean() Level {
 //
 //	z_1 = xW_1 + eU + b_1,  a_l = act(z_l),  z_{l+1} = a_lW_{l+1} + b_{l+1},  f = a_L Vᵀ + c
 //
-// e being features of the level of noise, and with Gaps 1 − mask.
+// where e are features of the noise level and, with Gaps, 1 − mask.
 type perceptron struct {
 	options    NetworkOptions
-	asked      NetworkOptions // without their defaults
+	asked      NetworkOptions // options without defaults
 	activation *graph.Activation
 	hidden     []layer
-	level      *graph.Param // U; nil where there is no level
+	level      *graph.Param // U; nil without noise levels
 	out        *graph.Param // V (k, h)
-	offset     *graph.Param // c (1, k); nil for an energy, which has no zero
+	offset     *graph.Param // c (1, k); nil for an energy
 	params     []*graph.Param
 }
 
-// checkLayers refuses layers without units, and more weights than there is memory for.
+// checkLayers refuses empty layers and weights that exceed the memory limit.
 func (o NetworkOptions) checkLayers(d, k int) error {
 	for l, h := range o.Hidden {
 		if h < 1 || h > MostUnits {
@@ -60,7 +60,7 @@ func (o NetworkOptions) checkLayers(d, k int) error {
 	return model.CheckSize(weights, "a network of %d hidden layers for %d columns", len(o.Hidden), d)
 }
 
-// newPerceptron starts all weights as uniformFanIn does.
+// newPerceptron draws all weights by uniformFanIn.
 func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, error) {
 	asked := o
 	if o.Hidden == nil {
@@ -113,7 +113,7 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	return p, nil
 }
 
-// TrainingDefaults implements model.Trainable, by measured error (benchmarks/neural).
+// TrainingDefaults implements model.Trainable, chosen in benchmarks/neural.
 func (p *perceptron) TrainingDefaults() model.Training {
 	return model.Training{
 		Epochs: func(batches int, noising bool) int {
@@ -142,10 +142,10 @@ func (p *perceptron) LevelOptions(clean Level) any {
 // Options implements model.Configured.
 func (p *perceptron) Options() any { return p.options }
 
-// Params are θ.
+// Params returns θ.
 func (p *perceptron) Params() []*graph.Param { return p.params }
 
-// Quantities are the parameters as they are: weights and biases have no meaning of their own.
+// Quantities returns the parameters; single weights have no interpretation.
 func (p *perceptron) Quantities() []model.Quantity {
 	var qs []model.Quantity
 	for _, q := range p.params {
@@ -154,8 +154,8 @@ func (p *perceptron) Quantities() []model.Quantity {
 	return qs
 }
 
-// SetQuantities sets the parameters to what Quantities of a network of the same options
-// gave. It fails, and changes nothing, on any other.
+// SetQuantities sets the Quantities of a network with the same options. Otherwise it fails and
+// changes nothing.
 func (p *perceptron) SetQuantities(qs []model.Quantity) error {
 	if len(qs) != len(p.params) {
 		return fmt.Errorf("%d quantities for a network of %d parameters", len(qs), len(p.params))
@@ -171,7 +171,7 @@ func (p *perceptron) SetQuantities(qs []model.Quantity) error {
 	return nil
 }
 
-// at is f (n, k) at the rows x (n, d), whose level has features e; nil where there is none.
+// at returns f (n, k) at the rows x (n, d); e are features of the noise level, nil without levels.
 func (p *perceptron) at(b *graph.Builder, x, e graph.Node) graph.Node {
 	a := x
 	for l, layer := range p.hidden {

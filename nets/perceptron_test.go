@@ -52,7 +52,7 @@ func byLoops(m model.Model, x, e []float64) []float64 {
 	return f
 }
 
-// Every form against its formula written out.
+// Every model against its formula.
 func TestNetworksAgainstLoops(t *testing.T) {
 	const d = 2
 	x := []float64{0.7, -1.3}

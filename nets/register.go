@@ -29,20 +29,20 @@ func network(make func(int, NetworkOptions, *rand.Rand) (model.Model, error)) mo
 	}
 }
 
-// LevelLearner is a model or an imputer that can be made for all levels of noise.
+// LevelLearner is a model or imputer that has a noise-conditional version.
 type LevelLearner interface {
-	// LevelOptions are what its Maker makes it from for that; clean is the level of data
-	// as they are, unless the options say another.
+	// LevelOptions returns the options of the noise-conditional version; clean is the level of
+	// Evaluate unless the options set one.
 	LevelOptions(clean Level) any
 }
 
-// AtLevels gives the options of a registered model that learns every level of a noise
-// schedule, clean at the least one, from a table with missing cells (gaps) or without. Options of
-// models that cannot learn them stay.
+// AtLevels returns the options of a registered model for all levels of a noise schedule, with clean
+// at the least level, and with masks as input if gaps. Options of models without a
+// noise-conditional version stay.
 func AtLevels(name string, text []byte, s noise.Schedule, gaps bool) ([]byte, error) {
 	m, err := model.New(name, 1, text, stream.New(0))
 	if err != nil {
-		return text, nil // whoever makes the model with them will say so
+		return text, nil // the Maker reports the error
 	}
 	l, ok := m.(LevelLearner)
 	if !ok {
@@ -58,11 +58,10 @@ func AtLevels(name string, text []byte, s noise.Schedule, gaps bool) ([]byte, er
 	return json.Marshal(options)
 }
 
-// Imputers are the imputers by name. A new one is a line here, or an assignment in the
-// init function of the package that has it.
+// Imputers are the imputers by name. Add an imputer here, or in the init function of its package.
 var Imputers = map[string]ImputerMaker{"normal": newNormal, "mixture": newMixture, "linear": newLinear, "flow": newFlow}
 
-// NewImputer looks an imputer up in Imputers and makes it.
+// NewImputer makes an imputer of Imputers.
 func NewImputer(name string, d int, options []byte, rng *rand.Rand) (Imputer, error) {
 	make, ok := Imputers[name]
 	if !ok {
@@ -75,8 +74,8 @@ func NewImputer(name string, d int, options []byte, rng *rand.Rand) (Imputer, er
 	return m, nil
 }
 
-// ImputerAtLevels gives the options of a registered imputer for rows at many levels of
-// noise. It fails for one that cannot be told the level.
+// ImputerAtLevels returns the options of a registered imputer for rows at many noise levels. It
+// fails if the imputer has no noise-conditional version.
 func ImputerAtLevels(name string, options []byte) ([]byte, error) {
 	m, err := NewImputer(name, 1, options, stream.New(0))
 	if err != nil {
@@ -84,7 +83,7 @@ func ImputerAtLevels(name string, options []byte) ([]byte, error) {
 	}
 	l, ok := m.(LevelLearner)
 	if !ok {
-		return nil, fmt.Errorf("imputer %s cannot be told the level of noise of a row: take imputer normal, or an objective without noise", name)
+		return nil, fmt.Errorf("imputer %s does not support noise levels: take imputer normal, or an objective without noise", name)
 	}
 	return json.Marshal(l.LevelOptions(Level{}))
 }

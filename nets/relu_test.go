@@ -43,7 +43,7 @@ func named(t *testing.T, params []*graph.Param) []*graph.Param {
 	return params
 }
 
-// What the linear imputer's correction adds to its draws, in either direction.
+// The linear imputer's correction, in both directions.
 func TestLinearCorrection(t *testing.T) {
 	const d = 3
 	m := nets.NewLinearImputer(d, nets.LinearOptions{Hidden: 6}, stream.New(3, 1))
@@ -89,7 +89,7 @@ func TestNoiseConditionalMean(t *testing.T) {
 	}
 }
 
-// Each row has its own level: of several rows each comes to what it does alone.
+// Each row has its own level: results of several rows equal those of single rows.
 func TestLevelsOfRows(t *testing.T) {
 	const n, d = 3, 2
 	m, err := nets.NewScoreNetwork(d, nets.NetworkOptions{Hidden: []int{4}, NoiseConditional: true}, stream.New(6, 1))

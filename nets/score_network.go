@@ -7,8 +7,8 @@ import (
 	"missingscore/graph/model"
 )
 
-// NewScoreNetwork makes a score network of d columns with weights drawn from rng,
-// a network of all levels of noise if the options say so. It fails as NewEnergy does.
+// NewScoreNetwork makes a score network of d columns with weights drawn from rng, noise-conditional
+// if the options say so. It fails as NewEnergy does.
 func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (model.Model, error) {
 	if o.NoiseConditional && o.Hidden == nil {
 		o.Hidden = []int{64, 64, 64}
@@ -28,14 +28,14 @@ func NewScoreNetwork(d int, o NetworkOptions, rng *rand.Rand) (model.Model, erro
 	return &scoreNetwork{f, d}, nil
 }
 
-// scoreNetwork is a score without an energy, MissDiff's original form (Ouyang et al. 2023):
+// scoreNetwork is a score without a density, MissDiff's form (Ouyang et al. 2023):
 //
 //	s(x) = F_θ(x) − x
 //
-// F a perceptron R^d → R^d with smooth activations, so that it starts near the standard
-// normal's score. Its Jacobian J need not be symmetric and there is no log density:
-// Evaluation.LogDensity is nil, and only estimators that need none can use it (full and
-// zeroed). Diagonal is J's, HessianProduct is Jv, so that the sliced vᵀJv is right too.
+// where F is a perceptron R^d → R^d with smooth activations. It starts near the standard normal's
+// score. Its Jacobian J need not be symmetric. Evaluation.LogDensity is nil, so only the methods
+// full and zeroed can fit it. Diagonal is J's, and HessianProduct is Jv, as the sliced objective
+// needs.
 type scoreNetwork struct {
 	*perceptron
 	d int
@@ -43,27 +43,27 @@ type scoreNetwork struct {
 
 func (m *scoreNetwork) Dim() int { return m.d }
 
-// Evaluate implements model.Model; there is no log density.
+// Evaluate implements model.Model without a log density.
 func (m *scoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return model.DeriveScore(b, x, b.Sub(m.at(b, x, nil), x))
 }
 
-// noiseScoreNetwork is a scoreNetwork of rows at any level of noise, x(t) = ax + σε,
-// for standardised columns:
+// noiseScoreNetwork is a scoreNetwork of rows x(t) = ax + σε at any noise level, for standardised
+// columns:
 //
 //	s(x; a, σ) = −x/(a²+σ²) + a/(σ√(a²+σ²)) F_θ(x/√(a²+σ²), e)
 //
-// e features of log(σ/a): the preconditioning of Karras et al. (2022), as a score.
+// where e are features of log(σ/a): the preconditioning of Karras et al. (2022).
 type noiseScoreNetwork struct {
 	*perceptron
 	d     int
-	Clean Level // that of Evaluate
+	Clean Level // the level of Evaluate
 }
 
 func (m *noiseScoreNetwork) Dim() int { return m.d }
 
-// TrainingDefaults implements model.Trainable. Energy distances to held-out rows (1000 rows, five
-// seeds) were as low with 128 units a layer, and higher after 5000 steps.
+// TrainingDefaults implements model.Trainable. In trials (1000 rows, five seeds) 128 units per
+// layer were no better, and more than 5000 steps were worse.
 func (m *noiseScoreNetwork) TrainingDefaults() model.Training {
 	t := m.perceptron.TrainingDefaults()
 	t.Epochs = func(batches int, _ bool) int { return max(25, model.EpochsOf(10_000, batches)) }
@@ -71,7 +71,7 @@ func (m *noiseScoreNetwork) TrainingDefaults() model.Training {
 	return t
 }
 
-// Evaluate implements model.Model at the level Clean; there is no log density.
+// Evaluate implements model.Model at the level Clean, without a log density.
 func (m *noiseScoreNetwork) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	signal, noise := m.Clean.nodes(b, n)
@@ -88,11 +88,12 @@ func (m *noiseScoreNetwork) terms(b *graph.Builder, x, signal, noise, mask graph
 	return model.DeriveScore(b, x, b.Add(c.by(1), c.base))
 }
 
-// gapScoreNetwork is a noiseScoreNetwork whose F also sees 1 − mask, with zeros in the missing cells:
+// gapScoreNetwork is a noiseScoreNetwork whose F has 1 − mask as an input, and zeros in the missing
+// cells:
 //
 //	s_j(x_Λ; a, σ, Λ), the score of the observed cells Λ alone
 //
-// Evaluate and AtNoise give the score of complete rows.
+// Evaluate and AtNoise return the score of complete rows.
 type gapScoreNetwork struct{ *noiseScoreNetwork }
 
 // AtGaps implements model.GapConditional.

@@ -13,8 +13,7 @@ import (
 	"missingscore/nets"
 )
 
-// What is checked against the memory that there is, before it is made, is the number of the
-// parameters, but for few of them.
+// The size checked against the memory limit is the number of parameters, up to a few.
 func TestSizesThatAreChecked(t *testing.T) {
 	const d = 5
 	makers := map[string]func(name string, options []byte) ([]*graph.Param, error){

@@ -10,24 +10,24 @@ import (
 	"missingscore/graph/model"
 )
 
-// tilt corrects the shares of an energy's modes, which score matching hardly sees:
+// tilt corrects the mode weights of an energy, to which score matching is insensitive:
 //
 //	log q'(x) = log q(x) + log Σ_k a_k N(x; m_k, Σ_k) − log Σ_k w_k N(x; m_k, Σ_k)
 //
-// for a mixture of K normals with weights w, and other weights a. The factor lies between the least and
-// the largest a_k/w_k, so q' is integrable where q is.
+// for a mixture of K normals with weights w, and other weights a. The factor lies between min
+// a_k/w_k and max a_k/w_k, so q' is integrable if q is.
 type tilt struct {
 	whitening *graph.Param // (d, K·d): L_k⁻ᵀ side by side, Σ_k = L_k L_kᵀ
 	shift     *graph.Param // (1, K·d): −m_kᵀ L_k⁻ᵀ
-	from, to  *graph.Param // (K, 1): log w_k − log |L_k| and log a_k − log |L_k|, up to one constant
+	from, to  *graph.Param // (K, 1): log w_k − log |L_k| and log a_k − log |L_k|, up to a common constant
 }
 
-// Tilted is an energy that can be given a tilt (docs/theory/models.md#eq-tilt).
+// Tilted is an energy that can have a tilt (docs/theory/models.md#eq-tilt).
 type Tilted interface {
 	model.Model
-	// SetTilt makes q' from q by a mixture of numbers in the model's units and the weights a.
+	// SetTilt sets the tilt by a mixture in the model's units and the weights a.
 	SetTilt(m *model.Mixed, a []float64)
-	// Proposal is that mixture; nil without a tilt.
+	// Proposal returns the mixture; nil without a tilt.
 	Proposal() *model.Mixed
 }
 
@@ -37,7 +37,7 @@ func newTilt(k, d int) *tilt {
 
 func (t *tilt) params() []*graph.Param { return []*graph.Param{t.whitening, t.shift, t.from, t.to} }
 
-// at is log q' − log q at the rows x (n, d): (n, 1).
+// at returns log q' − log q at the rows x (n, d): (n, 1).
 func (t *tilt) at(b *graph.Builder, x graph.Node) graph.Node {
 	n, _ := graph.Shape(x)
 	k := t.from.Rows
@@ -90,7 +90,7 @@ func (m *energy) Proposal() *model.Mixed {
 		white := mat.DenseCopyOf(mat.NewDense(d, k*d, m.tilt.whitening.Value).Slice(0, d, c*d, (c+1)*d))
 		var inverse, covariance mat.Dense
 		if err := inverse.Inverse(white); err != nil {
-			return nil // damaged
+			return nil // damaged file
 		}
 		covariance.Mul(inverse.T(), &inverse)
 		copy(of.Covariances[c], covariance.RawMatrix().Data)
@@ -106,7 +106,7 @@ func (m *energy) Proposal() *model.Mixed {
 	return of
 }
 
-// rescale takes in the change of units x = mean + deviation z.
+// rescale applies the change of units x = mean + deviation z.
 func (t *tilt) rescale(mean, deviation []float64) {
 	for j, s := range deviation {
 		row := t.whitening.Value[j*t.whitening.Cols : (j+1)*t.whitening.Cols]

@@ -171,7 +171,7 @@ func TestDependentColumnsDoNotConverge(t *testing.T) {
 	r, err := trainers.Estimate(t.Context(), table, trainers.Spec{Steps: engine.Config{Method: "exact"}, Descent: descent.Config{Iterations: 300}}, trainers.Run{})
 	if err != nil { // the digits of the processor decide whether the precision is still one
 		require.ErrorIs(t, err, trainers.ErrUnits)
-		require.ErrorContains(t, err, "where columns determine each other, leave one of them out")
+		require.ErrorContains(t, err, "if columns determine each other, leave one of them out")
 		return
 	}
 	require.False(t, r.Converged, r.Verdict)
@@ -603,7 +603,7 @@ func TestNoStandardErrors(t *testing.T) {
 	two, err := table.Select([]string{table.Names[0], table.Names[1]})
 	require.NoError(t, err)
 	for want, change := range map[string]func(*trainers.Spec) *data.Table{
-		"for the parameters of a fit it is none or robust": func(s *trainers.Spec) *data.Table { s.Inference.Kind = "model"; return table },
+		"for a fit it is none or robust": func(s *trainers.Spec) *data.Table { s.Inference.Kind = "model"; return table },
 		"the parameters of model energy are not determined": func(s *trainers.Spec) *data.Table {
 			s.Model.Kind = "energy"
 			return table
@@ -612,9 +612,9 @@ func TestNoStandardErrors(t *testing.T) {
 		"take Spec.Steps.Method em-variw": func(s *trainers.Spec) *data.Table { s.Steps.Method = "em-chains"; return table },
 		"method zeroed is biased":         func(s *trainers.Spec) *data.Table { s.Steps.Method = "zeroed"; return table },
 		"leave Spec.KeepUnits out":        func(s *trainers.Spec) *data.Table { s.KeepUnits = true; return table },
-		"the objective draws at random":   func(s *trainers.Spec) *data.Table { s.Objective.Kind = "sliced"; return table },
-		"missing by a known law":          func(s *trainers.Spec) *data.Table { s.Missingness = law; return two },
-		"it is of networks; leave it out": func(s *trainers.Spec) *data.Table { s.Inference.Stability = 50; return table },
+		"the random draws of the objective":   func(s *trainers.Spec) *data.Table { s.Objective.Kind = "sliced"; return table },
+		"a given missingness mechanism":          func(s *trainers.Spec) *data.Table { s.Missingness = law; return two },
+		"it is for networks; leave it out": func(s *trainers.Spec) *data.Table { s.Inference.Stability = 50; return table },
 	} {
 		s := trainers.Spec{Inference: robust}
 		x := change(&s)

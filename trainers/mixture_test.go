@@ -95,7 +95,7 @@ func TestMixtureWithLevels(t *testing.T) {
 		require.InDelta(t, seen/cells, float64(len(x))/6000, 0.03)
 	}
 	_, err = fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: "hmc"})
-	require.ErrorContains(t, err, "the model has levels, which have no derivative")
+	require.ErrorContains(t, err, "the model has levels and is drawn exactly")
 
 	m := r.Model.Model.(*model.Mixed)
 	scores, err := fitted.Score(t.Context(), f, table, fitted.ImputeConfig{})

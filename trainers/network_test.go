@@ -465,7 +465,7 @@ func TestFailedResamples(t *testing.T) {
 		r, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		require.NoError(t, err)
 		told := r.Warnings[len(r.Warnings)-1]
-		require.Contains(t, told, "of 100 resamples have no result; the first, number ")
+		require.Contains(t, told, "of 100 resamples failed; the first, number ")
 		require.Contains(t, told, ": x1 and x2 are never observed in the same row")
 		var failed int
 		_, err = fmt.Sscanf(told, "%d of", &failed)

@@ -9,7 +9,7 @@ import (
 	"missingscore/graph"
 )
 
-// By hand: relative to numbers above 1, as they are below it; NaN is the worst.
+// By hand: relative to numbers above 1, absolute below; NaN is the largest.
 func TestDifferenceByHand(t *testing.T) {
 	var d Difference
 	d.see(5, 4, "a[%d]", 1)

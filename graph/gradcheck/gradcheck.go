@@ -9,30 +9,29 @@ import (
 	"missingscore/graph/model"
 )
 
-// Step is the default distance of central differences, the cube root of the
-// rounding unit: truncation h² and rounding ε/h are then alike.
+// Step is the default relative step of central differences, the cube root of the machine precision.
 const Step = 6e-6
 
-// Difference is the largest disagreement found and where it was.
+// Difference is the largest error found and its position.
 type Difference struct {
 	Error    float64 // |exact − numeric| / max(1, |numeric|)
 	Where    string
 	Exact    float64
 	Numeric  float64
-	Compared int // how many numbers were compared
+	Compared int // numbers compared
 }
 
 func (d *Difference) see(exact, numeric float64, where string, args ...any) {
 	d.Compared++
 	e := math.Abs(exact-numeric) / math.Max(1, math.Abs(numeric))
-	if !(e <= d.Error) { // NaN is the worst
+	if !(e <= d.Error) { // NaN counts as the largest
 		d.Error, d.Exact, d.Numeric = e, exact, numeric
 		d.Where = fmt.Sprintf(where, args...)
 	}
 }
 
-// Params compares p's gradient with central differences of value, which must
-// run p (or whatever else defines the function) at the present parameters.
+// Params compares p's gradient with central differences of value, which must evaluate the same
+// function at the current parameters.
 func Params(p *graph.Program, params []*graph.Param, step float64, value func() (float64, error)) (Difference, error) {
 	var d Difference
 	if err := p.Run(); err != nil {
@@ -62,9 +61,9 @@ func Params(p *graph.Program, params []*graph.Param, step float64, value func() 
 	return d, nil
 }
 
-// Model compares a model's score with central differences of its log density,
-// and its diagonal with central differences of its score, at the rows of x (n, d).
-// What the model does not have is not compared: then Compared is 0.
+// Model compares a model's score with central differences of its log density, and its diagonal with
+// central differences of its score, at the rows of x (n, d). Compared is 0 for parts that the model
+// does not have.
 func Model(m model.Model, x []float64, step float64) (score, diagonal Difference, err error) {
 	d := m.Dim()
 	n := len(x) / d

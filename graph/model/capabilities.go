@@ -11,57 +11,55 @@ import (
 	"missingscore/graph"
 )
 
-// What a model states of itself beyond Model. Each interface is one statement, and a
-// model without it is not asked. A type that embeds another model's type makes that
-// one's statements too: embed an interface (Model, or Parametric) to borrow methods
-// without them.
+// Optional interfaces of models. A type that embeds a model's type implements its interfaces, too;
+// embed the interface Model or Parametric to inherit only their methods.
 
 // NoiseConditional is a model of rows at any level of noise, x(t) = a x + σ ε.
 type NoiseConditional interface {
 	Model
-	// AtNoise is the model of n rows at their own levels: signal a and noise σ, both (n, 1).
+	// AtNoise returns the model of n rows with signal a and noise σ per row, both (n, 1).
 	AtNoise(signal, noise graph.Node) Model
 }
 
-// GapConditional is a NoiseConditional model that is told which cells of a row are missing, and so
-// learns the scores of observed cells alone beside those of whole rows (AtNoise).
+// GapConditional is a NoiseConditional model that takes masks, so that it can learn scores of
+// observed cells alone.
 type GapConditional interface {
 	NoiseConditional
 	// AtGaps is AtNoise for rows with masks (n, d), 1 = observed.
 	AtGaps(signal, noise, mask graph.Node) Model
 }
 
-// MaskConditional is a density that depends on which cells of a row were observed, such
-// as q_θ(x) φ_Λ(x) for cells that are missing not at random.
+// MaskConditional is a density that depends on the mask of observed cells, such as q_θ(x) φ_Λ(x)
+// for cells missing not at random.
 type MaskConditional interface {
 	Model
-	// WithMask is the model of n rows with these masks (n, d), 1 = observed.
+	// WithMask returns the model of n rows with these masks (n, d), 1 = observed.
 	WithMask(mask graph.Node) Model
 }
 
 // FixedOrigin is a model whose columns may be scaled but not shifted.
 type FixedOrigin interface {
 	Model
-	// InitialRMS is the root mean square of a column at the model's start: columns
-	// scaled to it make the start a good one.
+	// InitialRMS is the root mean square of a column under the initial model; columns are scaled to
+	// it.
 	InitialRMS() float64
 }
 
-// Configured is a model that is made with options.
+// Configured is a model with options.
 type Configured interface {
 	Model
-	// Options are what its Maker makes it again from, once they are JSON.
+	// Options returns the options, which its Maker reads as JSON.
 	Options() any
 }
 
-// Supported is a density on less than R^d, such as one of positive numbers.
+// Supported is a density with a support smaller than R^d.
 type Supported interface {
 	Model
-	// Support is where it lives, in the model's own units; nil for all of R^d.
+	// Support is in the model's units; nil for R^d.
 	Support() *domain.Domain
 }
 
-// SupportOf is a model's support, nil for all of R^d.
+// SupportOf returns a model's support, nil for R^d.
 func SupportOf(m Model) *domain.Domain {
 	if s, ok := m.(Supported); ok {
 		return s.Support()
@@ -69,14 +67,12 @@ func SupportOf(m Model) *domain.Domain {
 	return nil
 }
 
-// Normal is a normal density N(μ, P⁻¹), which has closed forms and exact conditionals.
-// A normal density says of its Hessian that it is constant, too.
+// Normal is a normal density N(μ, P⁻¹). Its Evaluation must set ConstantHessian.
 type Normal interface {
 	Model
 	Mean() []float64          // μ, a copy
 	Precision() *mat.SymDense // P, a copy
-	// MeanNode is μ (1, d). It stops the construction where μ is not to be had from the
-	// parameters by an expression.
+	// MeanNode is μ (1, d). It stops the construction if μ is not an expression of the parameters.
 	MeanNode(b *graph.Builder) graph.Node
 	// LinearNode is η = Pμ (1, d).
 	LinearNode(b *graph.Builder) graph.Node
@@ -84,10 +80,10 @@ type Normal interface {
 	PrecisionNode(b *graph.Builder) graph.Node
 }
 
-// AsNormal is m if it is a normal density. A model that only borrows a normal's
-// parameters by embedding it, and says nothing of a constant Hessian, is none.
+// AsNormal returns m if it is a normal density. A model that embeds a Normal without a constant
+// Hessian is not.
 func AsNormal(m Model) (Normal, bool) {
-	if g, ok := m.(*Gaussian); ok { // itself, and no type around it: there is nothing to find out
+	if g, ok := m.(*Gaussian); ok { // itself, not a type that embeds it
 		return g, true
 	}
 	n, ok := m.(Normal)
@@ -98,20 +94,19 @@ func AsNormal(m Model) (Normal, bool) {
 	return n, err == nil && c.ConstantHessian && !c.MaskConditional
 }
 
-// ErrNoExactSampler says that independent draws are not to be had, on that domain or of
-// that model.
-var ErrNoExactSampler = errors.New("independent draws of the model are not known there")
+// ErrNoExactSampler means that the model has no independent draws on the domain.
+var ErrNoExactSampler = errors.New("the model has no independent draws there")
 
-// Sampler is a model that independent exact draws are known of.
+// Sampler is a model with independent exact draws.
 type Sampler interface {
 	Model
-	// SampleRows draws n rows (n, d), restricted to a domain (nil for all of R^d). It
-	// fails with ErrNoExactSampler on a domain that it cannot restrict them to.
+	// SampleRows draws n rows (n, d) restricted to a domain (nil for R^d). It fails with
+	// ErrNoExactSampler if it does not support the domain.
 	SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error)
 }
 
-// SampleRows draws n rows of m on a domain if m is a Sampler, and fails with
-// ErrNoExactSampler if it is none, also where it only borrows a normal's by embedding it.
+// SampleRows draws n rows of m on a domain. It fails with ErrNoExactSampler if m is no Sampler, or
+// embeds a normal without being normal.
 func SampleRows(m Model, n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
 	sampler, ok := m.(Sampler)
 	if _, says := m.(Normal); ok && says {
@@ -123,25 +118,25 @@ func SampleRows(m Model, n int, s *domain.Domain, rng *rand.Rand) ([]float64, er
 	return sampler.SampleRows(n, s, rng)
 }
 
-// Identified is a model whose quantities are determined by its density, but for the order of
-// parts that are alike: there is something to tell of how uncertain they are.
+// Identified is a model whose density determines its quantities up to the order of components:
+// standard errors are meaningful.
 type Identified interface {
 	Parametric
 	Identified()
 }
 
-// Coupled is a model whose columns depend on each other by the off-diagonal elements, the
-// couplings, of one symmetric positive definite matrix: what a penalty of a fit shrinks.
+// Coupled is a model with one symmetric positive definite matrix whose off-diagonal elements couple
+// the columns. A fit's penalty shrinks these.
 type Coupled interface {
 	Parametric
-	// Free is a copy of the model with that matrix itself for a parameter: steps can make its
-	// elements exactly 0, and have to keep it positive definite.
+	// Free returns a copy whose parameter is the matrix itself. Steps can set elements to 0 and
+	// must keep the matrix positive definite.
 	Free() Coupled
-	// Matrix is that parameter of a model made by Free, packed (graph.PackedIndex).
+	// Matrix returns the packed parameter (graph.PackedIndex) of a model made by Free.
 	Matrix() *graph.Param
 }
 
-// CoupledOf is m, or the model that its missingness is joined to, if it has couplings.
+// CoupledOf returns m, or the model inside a Joint, if it has couplings.
 func CoupledOf(m Model) (Coupled, bool) {
 	if j, ok := m.(*Joint); ok {
 		m = j.Model
@@ -150,44 +145,41 @@ func CoupledOf(m Model) (Coupled, bool) {
 	return c, ok
 }
 
-// Training is how a model is best fitted, where nobody says otherwise. Zero values mean
-// the general defaults.
+// Training holds a model's training defaults. Zero values select the general defaults.
 type Training struct {
-	// Epochs is how many passes over a table of so many batches.
+	// Epochs returns the number of passes given the batches per epoch.
 	Epochs      func(batchesPerEpoch int, noising bool) int
-	Rate        float64 // Adam's, for the model
-	ImputerRate float64 // Adam's, for the imputer
+	Rate        float64 // Adam's learning rate of the model
+	ImputerRate float64 // Adam's learning rate of the imputer
 
-	// Overfits says that the minimum of its loss is no good fit: it is stopped by the loss
-	// of held-out rows, and not minimised even where that loss is a function.
+	// Overfits selects early stopping by a held-out loss, also for deterministic losses.
 	Overfits bool
-	// PatientSteps are, at least, those without a lower such loss after which training ends, besides
-	// a number of epochs: of a small table they are few, and the loss may rise before it falls.
+	// PatientSteps is the minimum number of steps without improvement before early stopping.
 	PatientSteps int
 
-	// HeldOutDraws, if set, is how often such a loss draws the noise of each row. It is then
-	// computed after every hundred steps, not after each epoch.
+	// HeldOutDraws, if positive, is the number of noise draws per row in the held-out loss, which
+	// is then evaluated every hundred steps instead of each epoch.
 	HeldOutDraws int
 
-	// Average is the share of Adam's steps, the last ones, that have two thirds of the weight in a
-	// running mean of the parameters, which is the fit; 0: none.
+	// Average is the share of the last Adam steps with two thirds of the weight in the running
+	// average of the parameters; 0: no average.
 	Average float64
 }
 
-// Trainable is a model that knows how it is best fitted.
+// Trainable is a model with training defaults.
 type Trainable interface {
 	Model
 	TrainingDefaults() Training
 }
 
-// What a model that does not say it is fitted with: passes over the table, and Adam's rates.
+// General defaults: epochs, and Adam's learning rates.
 const (
 	defaultEpochs      = 200
 	defaultRate        = 0.01
 	DefaultImputerRate = 1e-3
 )
 
-// TrainingOf is what m says, and the general defaults for the rest.
+// TrainingOf returns m's training defaults, completed by the general ones.
 func TrainingOf(m Model) Training {
 	var t Training
 	if d, ok := m.(Trainable); ok {
@@ -205,25 +197,25 @@ func TrainingOf(m Model) Training {
 	return t
 }
 
-// EpochsOf is how many epochs make at least so many steps.
+// EpochsOf returns the least number of epochs with at least this many steps.
 func EpochsOf(steps, batchesPerEpoch int) int {
 	return (steps + batchesPerEpoch - 1) / batchesPerEpoch
 }
 
-// Capabilities are what a model has.
+// Capabilities are the parts that a model has.
 type Capabilities struct {
-	Density         bool // a log density; else it is a score alone
+	Density         bool // a log density; else only a score
 	Diagonal        bool
 	HessianProduct  bool
 	ConstantHessian bool
 
 	MaskConditional, NoiseConditional bool
 
-	Support *domain.Domain // nil for all of R^d
+	Support *domain.Domain // nil for R^d
 }
 
-// CapabilitiesOf finds them out from the model's expressions at one point. It fails where
-// these cannot be made, or give no score.
+// CapabilitiesOf detects them from the model's expressions at one point. It fails if the
+// expressions cannot be built or there is no score.
 func CapabilitiesOf(m Model) (c Capabilities, err error) {
 	_, c.NoiseConditional = m.(NoiseConditional)
 	c.Support = SupportOf(m)
@@ -236,10 +228,10 @@ func CapabilitiesOf(m Model) (c Capabilities, err error) {
 		t := Evaluate(b, at, x)
 		t.NeedScore(b)
 		c.Density, c.Diagonal, c.HessianProduct, c.ConstantHessian = t.LogDensity != nil, t.Diagonal != nil, t.HessianProduct != nil, t.ConstantHessian
-		b.Output("x", b.Scale(1, x)) // a program needs an output, and none of the model is to be computed
+		b.Output("x", b.Scale(1, x)) // a program needs an output
 	})
 	if err != nil {
-		err = fmt.Errorf("what the model has cannot be found out: %w", err)
+		err = fmt.Errorf("the model's capabilities cannot be detected: %w", err)
 	}
 	return c, err
 }

@@ -15,7 +15,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// exponential is Π_j λ_j exp(−λ_j x_j) on positive x, told by its score and log density.
+// exponential is Π_j λ_j exp(−λ_j x_j) on positive x, with its score and log density.
 type exponential struct{ log *graph.Param }
 
 func (m exponential) Dim() int               { return m.log.Cols }
@@ -51,7 +51,7 @@ func (m leave) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return t
 }
 
-// A model is tested in what it states: a support, or parts that it does not have.
+// Models are tested in the parts that they have, and on their support.
 func TestModelsOfFewParts(t *testing.T) {
 	modeltest.Run(t, func(d int) model.Model { return exponential{graph.NewParam("log rate", 1, d)} })
 	for _, parts := range []func(*model.Evaluation){
@@ -94,13 +94,13 @@ func TestCapabilities(t *testing.T) {
 	require.Nil(t, model.SupportOf(g))
 }
 
-// What needs a part asks for it by its name.
+// A missing part is refused by name.
 func TestEvaluatorNeedsAScore(t *testing.T) {
 	_, err := model.NewEvaluator(leave{model.NewQuartic(2), func(t *model.Evaluation) { t.Score = nil }}, 1, false)
 	require.ErrorContains(t, err, "the model gives no score")
 }
 
-// borrowed has a normal's parameters and is none.
+// borrowed embeds a normal but is not normal.
 type borrowed struct{ *model.Gaussian }
 
 func (m borrowed) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
@@ -123,7 +123,7 @@ func TestNormalAndSampler(t *testing.T) {
 	_, err := graph.Build(func(b *graph.Builder) {
 		b.Output("mean", model.NewGaussian(2, model.Natural).MeanNode(b))
 	})
-	require.ErrorContains(t, err, "η = Pμ among its parameters")
+	require.ErrorContains(t, err, "the parameter η = Pμ")
 
 	box := domain.All(2)
 	box.Lower[0] = 0
@@ -135,7 +135,7 @@ func TestNormalAndSampler(t *testing.T) {
 	}
 }
 
-// What cmd fit took for these models before they said so themselves.
+// Training defaults of the models.
 func TestTrainingDefaults(t *testing.T) {
 	general := model.TrainingOf(model.NewGaussian(2, model.CholeskyFactor))
 	require.Equal(t, []float64{200, 0.01, 0.001}, []float64{float64(general.Epochs(7, false)), general.Rate, general.ImputerRate})
@@ -143,7 +143,7 @@ func TestTrainingDefaults(t *testing.T) {
 	require.Equal(t, []float64{25, 84, 0.01, 0.003}, []float64{float64(quartic.Epochs(10, false)), float64(quartic.Epochs(3, true)), quartic.Rate, quartic.ImputerRate})
 }
 
-// misshapen is a normal, one part of whose Evaluation has a wrong shape.
+// misshapen is a normal with one part of the wrong shape.
 type misshapen struct {
 	model.Model
 	part string
@@ -164,11 +164,11 @@ func (m misshapen) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return e
 }
 
-// A part of a wrong shape is refused by its name.
+// A part of the wrong shape is refused by name.
 func TestShapesOfEvaluation(t *testing.T) {
 	for part, want := range map[string]string{
-		"LogDensity": "LogDensity is (4, 3), and must be (4, 1)", "Score": "Score is (4, 1), and must be (4, 3)",
-		"Diagonal": "Diagonal is (4, 1), and must be (4, 3)", "HessianProduct": "HessianProduct is (4, 1), and must be (4, 3)",
+		"LogDensity": "LogDensity has shape (4, 3), expected (4, 1)", "Score": "Score has shape (4, 1), expected (4, 3)",
+		"Diagonal": "Diagonal has shape (4, 1), expected (4, 3)", "HessianProduct": "HessianProduct has shape (4, 1), expected (4, 3)",
 	} {
 		_, err := graph.Build(func(b *graph.Builder) {
 			x := b.Input("x", 4, 3)

@@ -4,15 +4,14 @@ import (
 	"missingscore/graph"
 )
 
-// Derive is the evaluation of an unnormalised density at the rows of x (n, d), of which
-// logDensity (n, 1) is the logarithm, up to a constant: each row of it depends on the same
-// row of x only. Score, diagonal and Hessian products are derived from its operations
-// (graph.Builder.Gradient, HessianDiagonal); a part that an operation has no derivative for is
-// refused, by the operation's name, where it is needed.
+// Derive returns the evaluation of an unnormalised density at the rows of x (n, d) from its log
+// density (n, 1), up to a constant; row i must depend on row i of x only. It derives score,
+// diagonal and Hessian products (graph.Builder.Gradient, HessianDiagonal). A needed derivative that
+// an operation lacks is an error that names the operation.
 func Derive(b *graph.Builder, x, logDensity graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	if r, c := graph.Shape(logDensity); r != n || c != 1 {
-		b.Failf("the log density of %d rows is (%d, %d): (%d, 1) is needed, a number for each row", n, r, c, n)
+		b.Failf("the log density of %d rows has shape (%d, %d), expected (%d, 1): one number per row", n, r, c, n)
 	}
 	score := b.Gradient(logDensity, x)
 	diagonal, err := b.HessianDiagonal(logDensity, x)
@@ -25,7 +24,7 @@ func Derive(b *graph.Builder, x, logDensity graph.Node) Evaluation {
 	}
 }
 
-// DeriveScore is the evaluation of a model of which score (n, d) is given, and no log density.
+// DeriveScore returns the evaluation of a model given by its score (n, d), without a log density.
 func DeriveScore(b *graph.Builder, x, score graph.Node) Evaluation {
 	diagonal, err := b.JacobianDiagonal(score, x)
 	return Evaluation{
@@ -36,9 +35,9 @@ func DeriveScore(b *graph.Builder, x, score graph.Node) Evaluation {
 	}
 }
 
-// FromLogDensity is the model of d columns with the parameters params and the unnormalised
-// log density f: f(b, x) is (n, 1) for rows x (n, d), written with the operations of b, each row
-// by itself (see Derive). Parameters are read by b.Param, under different names.
+// FromLogDensity makes a model of d columns with parameters params and the unnormalised log density
+// f: f(b, x) is (n, 1) for rows x (n, d) and treats each row by itself (see Derive). f reads
+// parameters by b.Param; their names must differ.
 func FromLogDensity(d int, params []*graph.Param, f func(b *graph.Builder, x graph.Node) graph.Node) Model {
 	return fromLogDensity{d, params, f}
 }

@@ -14,15 +14,15 @@ import (
 	"missingscore/internal/stream"
 )
 
-// derived is m with everything derived from its log density.
+// derived is m with all derivatives derived from its log density.
 func derived(m model.Model) model.Model {
 	return model.FromLogDensity(m.Dim(), m.Params(), func(b *graph.Builder, x graph.Node) graph.Node {
 		return m.Evaluate(b, x).LogDensity
 	})
 }
 
-// values are log q, score, diagonal, a Hessian product, and the parameters' gradients of a
-// sum of all of them.
+// values returns log q, score, diagonal, a Hessian product, and the parameters' gradients of a sum
+// of these.
 func values(t *testing.T, m model.Model, x []float64, dtype graph.DType) map[string][]float64 {
 	t.Helper()
 	d := m.Dim()
@@ -80,7 +80,7 @@ func handWritten(t testing.TB, d int) map[string]model.Model {
 	return models
 }
 
-// The derived expressions are those written by hand from the closed forms.
+// Derived expressions equal the hand-written closed forms.
 func TestDerivedEqualsHandWritten(t *testing.T) {
 	for _, d := range []int{1, 2, 5} {
 		rng := stream.New(2, uint64(d))
@@ -102,8 +102,7 @@ func TestDerivedEqualsHandWritten(t *testing.T) {
 	}
 }
 
-// Every operation that a log density of rows can be written with, in both roles of a product,
-// against differences.
+// Every operation of row-wise log densities, in both factors of a product, against differences.
 func TestDerivedOperations(t *testing.T) {
 	type node = graph.Node
 	const k = 3
@@ -175,7 +174,7 @@ func TestDerivedOperations(t *testing.T) {
 	}
 }
 
-// What cannot be derived is refused by the operation's name, where it is needed.
+// A derivative that does not exist is refused with the operation's name.
 func TestDerivedRefusals(t *testing.T) {
 	root := &graph.Function{Name: "root", F: math.Sqrt}
 	zero := func(b *graph.Builder, x graph.Node) graph.Node { return b.Scale(0, x) }
@@ -184,7 +183,7 @@ func TestDerivedRefusals(t *testing.T) {
 		need func(b *graph.Builder, e model.Evaluation) graph.Node
 		want string
 	}{
-		"no derivative": {func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.Map(root, x)) }, nil, "the derivative of root is needed, and it has none"},
+		"no derivative": {func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.Map(root, x)) }, nil, "root has no derivative, which is needed here"},
 		"no second derivative": {
 			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.LogMass(x, b.Complement(x))) },
 			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
@@ -193,7 +192,7 @@ func TestDerivedRefusals(t *testing.T) {
 		"no second derivative for a product": {
 			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.LogMass(x, b.Complement(x))) },
 			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.HessianProduct(zero(b, e.Score)) },
-			"the derivative of logmass'",
+			"has no derivative, which is needed here",
 		},
 		"mixed rows": {
 			func(b *graph.Builder, x graph.Node) graph.Node { return b.RowSum(b.Sub(x, b.Rows(b.ColSum(x), 4))) },
@@ -212,7 +211,7 @@ func TestDerivedRefusals(t *testing.T) {
 			func(b *graph.Builder, e model.Evaluation) graph.Node { return e.NeedDiagonal(b) },
 			"a rectifier has no second derivative: use Activate",
 		},
-		"wrong shape": {zero, nil, "the log density of 4 rows is (4, 2): (4, 1) is needed"},
+		"wrong shape": {zero, nil, "the log density of 4 rows has shape (4, 2), expected (4, 1)"},
 	} {
 		_, err := graph.Build(func(b *graph.Builder) {
 			m := model.FromLogDensity(2, nil, c.log)

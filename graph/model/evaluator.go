@@ -2,17 +2,16 @@ package model
 
 import "missingscore/graph"
 
-// Evaluator gives a model's log density and score at n points, for samplers and for
-// whoever wants the numbers. Parameters are those at its first call, or at the first after
-// Renew. It is for one goroutine at a time.
+// Evaluator computes a model's log density and score at n points. It reads the parameters at its
+// first call, and at the first call after Renew. It is not safe for concurrent use.
 type Evaluator struct {
 	program *graph.Program
-	scores  bool // there is no log density
+	scores  bool // without a log density
 	ran     bool
 }
 
-// NewEvaluator builds it. With masks, a MaskConditional model is that of the points'
-// masks (WithMask); other models take no notice of them.
+// NewEvaluator builds an evaluator. With masks, a MaskConditional model uses the points' masks
+// (WithMask); other models ignore them.
 func NewEvaluator(m Model, n int, masks bool) (*Evaluator, error) {
 	e := &Evaluator{}
 	var err error
@@ -29,21 +28,21 @@ func NewEvaluator(m Model, n int, masks bool) (*Evaluator, error) {
 	return e, err
 }
 
-// Renew makes the next call take the parameters as they then are.
+// Renew makes the next call read the current parameters.
 func (e *Evaluator) Renew() { e.ran = false }
 
-// ScoreOnly says that the model gives no log density.
+// ScoreOnly reports whether the model gives no log density.
 func (e *Evaluator) ScoreOnly() bool { return e.scores }
 
-// SetMask gives the points' masks (n, d), 1 = observed.
+// SetMask sets the points' masks (n, d), 1 = observed.
 func (e *Evaluator) SetMask(mask []float64) {
 	if e.program.Has("mask") {
 		copy(e.program.Input("mask"), mask)
 	}
 }
 
-// At is log q (n), nil if there is none, and s (n, d) at points x (n, d). The memory
-// is overwritten by the next call.
+// At returns log q (n), nil without a log density, and s (n, d) at points x (n, d). The next call
+// overwrites the buffers.
 func (e *Evaluator) At(x []float64) (log, score []float64, err error) {
 	copy(e.program.Input("x"), x)
 	run := e.program.Run

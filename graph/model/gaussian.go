@@ -14,19 +14,18 @@ import (
 	"missingscore/graph"
 )
 
-// Parameterisation says how a Gaussian's precision depends on its parameters.
+// Parameterisation relates a Gaussian's precision to its parameters.
 type Parameterisation int
 
 const (
 	// CholeskyFactor is P = LLᵀ with L_jj = exp(θ_jj): P is positive definite
 	// for every θ. For parameter estimation.
 	CholeskyFactor Parameterisation = iota
-	// FreeSymmetric is P_jk = P_kj = θ_jk, one parameter per pair, so the
-	// gradient of a pair is G_jk + G_kj. For the L1 path.
+	// FreeSymmetric is P_jk = P_kj = θ_jk, one parameter per pair; the gradient of a pair is G_jk +
+	// G_kj. For the L1 path.
 	FreeSymmetric
-	// Natural is FreeSymmetric with η = Pμ in place of μ: the score η − Px is linear
-	// in both, so one step size serves them. For the L1 path on truncated data,
-	// where μ is not the mean of what is observed.
+	// Natural is FreeSymmetric with η = Pμ instead of μ: the score η − Px is linear in both. For
+	// the L1 path on truncated data.
 	Natural
 )
 
@@ -36,7 +35,7 @@ type Gaussian struct {
 	d    int
 	kind Parameterisation
 
-	// Location is μ, for Natural η: (1, d).
+	// Location is μ, or η for Natural: (1, d).
 	Location *graph.Param
 	// Packed holds θ_jk for j ≤ k, row by row: (1, d(d+1)/2). See PackedIndex.
 	Packed *graph.Param
@@ -82,10 +81,10 @@ func (g *Gaussian) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	return t
 }
 
-// MeanNode implements Normal: Natural has η = Pμ in its place and refuses.
+// MeanNode implements Normal; Natural refuses.
 func (g *Gaussian) MeanNode(b *graph.Builder) graph.Node {
 	if g.kind == Natural {
-		b.Failf("the model has η = Pμ among its parameters in place of the mean μ")
+		b.Failf("the model has the parameter η = Pμ, not the mean μ")
 	}
 	return b.Param(g.Location)
 }
@@ -107,17 +106,16 @@ func (g *Gaussian) PrecisionNode(b *graph.Builder) graph.Node {
 	return b.Symmetric(b.Param(g.Packed), g.d)
 }
 
-// Parameterisation says how the parameters stand for μ and P.
+// Parameterisation returns the parameterisation.
 func (g *Gaussian) Parameterisation() Parameterisation { return g.kind }
 
-// Mean is μ, a copy. For Natural it solves Pμ = η and is NaN where P is singular.
+// Mean returns a copy of μ. For Natural it solves Pμ = η and is NaN if P is singular.
 func (g *Gaussian) Mean() []float64 {
 	mu := append([]float64(nil), g.Location.Value...)
 	if g.kind != Natural {
 		return mu
 	}
-	// P in the columns' units may span more than float64 can solve; with one unit for
-	// each column it does not.
+	// Scale P to a unit diagonal, so that it can be solved in float64.
 	p, unit := g.Precision(), make([]float64, g.d)
 	for j := range unit {
 		unit[j] = 1
@@ -144,7 +142,7 @@ func (g *Gaussian) Mean() []float64 {
 	return mu
 }
 
-// solve puts p⁻¹b in place of b. It is not ok where p is singular.
+// solve replaces b by p⁻¹b. ok is false if p is singular.
 func solve(p *mat.SymDense, b []float64) (ok bool) {
 	d := len(b)
 	lower := make([]float64, d*d)
@@ -180,7 +178,7 @@ func (g *Gaussian) SetMean(mu []float64) {
 	}
 }
 
-// Precision is P, a copy.
+// Precision returns a copy of P.
 func (g *Gaussian) Precision() *mat.SymDense {
 	if g.kind != CholeskyFactor {
 		return graph.Unpack(g.d, g.Packed.Value)
@@ -216,7 +214,7 @@ func (g *Gaussian) Free() Coupled {
 // Matrix implements Coupled.
 func (g *Gaussian) Matrix() *graph.Param { return g.Packed }
 
-// packSymmetric puts the upper triangle of P to packed.
+// packSymmetric writes the upper triangle of P to packed.
 func packSymmetric(packed []float64, p mat.Symmetric) {
 	d, i := p.SymmetricDim(), 0
 	if sparse, ok := p.(interface{ PackTo(packed []float64) }); ok {
@@ -237,7 +235,7 @@ func packSymmetric(packed []float64, p mat.Symmetric) {
 	}
 }
 
-// SampleRows implements Sampler, on any domain: by rejection where it has a boundary.
+// SampleRows implements Sampler, by rejection on a domain.
 func (g *Gaussian) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
 	t, err := simulate.Gaussian{Mean: g.Mean(), Precision: g.Precision()}.SampleInside(s, max(n, 2), rng)
 	if err != nil {
@@ -246,7 +244,7 @@ func (g *Gaussian) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float6
 	return t.Values[:n*t.D], nil
 }
 
-// setFactor packs the Cholesky factor of p, called what in errors.
+// setFactor packs the Cholesky factor of p; errors call p what.
 func setFactor(packed []float64, p mat.Symmetric, d int, what string) error {
 	if n := p.SymmetricDim(); n != d {
 		return fmt.Errorf("%s: a matrix of size %d does not fit a model of %d columns", what, n, d)

@@ -9,23 +9,19 @@ import (
 	"missingscore/graph"
 )
 
-// Missingness is a known model of what is missing: φ_Λ(x), the probability that of a
-// row x exactly the cells Λ are observed (paper, appendix "Missing not at Random
-// Data"). Factors that do not depend on x do not count, nor does φ depend on θ. Its
-// exported fields tell one from another when a run is resumed, so encoding/json must
-// be able to write them.
+// Missingness is a given missingness mechanism φ_Λ(x): the probability that exactly the cells Λ of
+// a row x are observed (paper, appendix "Missing not at Random Data"), up to factors that do not
+// depend on x. φ does not depend on θ. Exported fields must be JSON-encodable: they identify the
+// mechanism when a run is resumed.
 type Missingness interface {
-	// Evaluate adds log φ_Λ and its x-derivatives at the rows of x (n, d), Λ given by
-	// mask (n, d), 1 = observed.
+	// Evaluate adds log φ_Λ and its x-derivatives at the rows of x (n, d) with mask Λ (n, d), 1 =
+	// observed.
 	Evaluate(b *graph.Builder, x, mask graph.Node) Evaluation
 }
 
-// Joint is the density q_θ(x) φ_Λ(x) of a row and its pattern. Its score is s_θ + ∇log φ_Λ
-// and its diagonal D_θ + ∂²_jj log φ_Λ, in weights, objectives and imputers alike. Rows
-// with nothing observed say nothing about θ; rows with nothing missing do, for φ_Λ
-// weighs them too. Evaluate without a mask fails: leaving φ out in silence would be the very
-// bias it is there against. A part that one of the two does not have, the joint density
-// does not have.
+// Joint is the density q_θ(x) φ_Λ(x) of a row and its pattern, with score s_θ + ∇log φ_Λ and
+// diagonal D_θ + ∂²_jj log φ_Λ. It has the parts that both factors have. Evaluate without a mask
+// fails, because omitting φ would bias the fit.
 type Joint struct {
 	Model
 	Missingness Missingness
@@ -34,13 +30,13 @@ type Joint struct {
 // WithMask implements MaskConditional.
 func (j *Joint) WithMask(mask graph.Node) Model { return given{j, mask} }
 
-// Evaluate implements Model: it fails.
+// Evaluate implements Model: it fails without a mask.
 func (j *Joint) Evaluate(b *graph.Builder, _ graph.Node) Evaluation {
-	b.Fail(errors.New("a model with missingness needs to know which cells were observed (MaskConditional): use its WithMask, or the model without missingness"))
+	b.Fail(errors.New("a model with missingness needs the mask of observed cells: use its WithMask, or the model without missingness"))
 	return Evaluation{}
 }
 
-// given is a Joint of rows with known masks.
+// given is a Joint with masks.
 type given struct {
 	*Joint
 	mask graph.Node
@@ -69,8 +65,7 @@ func (g given) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	return t
 }
 
-// Observing is a MaskConditional model at rows of fixed masks (n, d), one after the other and
-// again from the first: for checks of its terms.
+// Observing returns a MaskConditional model with fixed masks (n, d), reused cyclically: for checks.
 func Observing(m MaskConditional, mask []float64) Model { return observing{m, mask} }
 
 type observing struct {
@@ -87,16 +82,16 @@ func (o observing) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	return o.WithMask(b.Param(mask)).Evaluate(b, x)
 }
 
-// LogisticMissingness is the log φ_Λ = Σ_j log σ(t_j) of missingness.Logistic: η = a + Bx,
-// t_j = η_j where j ∈ Λ and −η_j elsewhere, σ the logistic function.
+// LogisticMissingness is log φ_Λ = Σ_j log σ(t_j) of missingness.Logistic: η = a + Bx, t_j = η_j
+// for j ∈ Λ and −η_j otherwise, σ the logistic function.
 //
-// Columns that it does not concern take part as a fair coin, a constant.
+// Columns without a regression have a constant factor ½.
 type LogisticMissingness struct {
 	Intercept *graph.Param // a (1, d)
 	Slope     *graph.Param // B (d, d)
 }
 
-// NewLogisticMissingness copies l, in the units that the model's rows have.
+// NewLogisticMissingness copies l, in the units of the model's rows.
 func NewLogisticMissingness(l *missingness.Logistic) *LogisticMissingness {
 	d := len(l.Intercept)
 	m := &LogisticMissingness{graph.NewParam("intercept of missingness", 1, d), graph.NewParam("slope of missingness", d, d)}
@@ -109,8 +104,8 @@ func NewLogisticMissingness(l *missingness.Logistic) *LogisticMissingness {
 	return m
 }
 
-// MissingnessOf is φ of a model of missingness, in the units that the rows have: nil
-// where it has no regressions, for thresholds are a matter of the support.
+// MissingnessOf returns φ of a mechanism in the units of the rows; nil without regressions, because
+// thresholds act through the support.
 func MissingnessOf(m *missingness.Model) Missingness {
 	if m == nil || m.Logistic == nil {
 		return nil

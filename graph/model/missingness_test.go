@@ -13,7 +13,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// logisticOn is a logistic law on d columns that leaves the last of several alone.
+// logisticOn is a logistic mechanism on d columns without a regression for the last of several.
 func logisticOn(d int) *missingness.Logistic {
 	rng := stream.New(4, uint64(d))
 	l := missingness.NewLogistic(d)
@@ -37,7 +37,7 @@ func TestJoint(t *testing.T) {
 	})
 }
 
-// onlyPhi has the terms of φ alone.
+// onlyPhi has the terms of φ only.
 func onlyPhi(t *testing.T, dtype graph.DType, l *missingness.Logistic, x, mask []float64) (log, score, diagonal []float64) {
 	t.Helper()
 	d := len(l.Intercept)
@@ -55,8 +55,8 @@ func onlyPhi(t *testing.T, dtype graph.DType, l *missingness.Logistic, x, mask [
 	return p.Output("log"), p.Output("score"), p.Output("diagonal")
 }
 
-// log φ is the logarithm of the pattern's probability as the simulator has it, a fair
-// coin for the column without a law.
+// log φ is the log probability of the pattern under the simulator, with a fair coin for a column
+// without a regression.
 func TestLogisticMissingnessIsTheSimulators(t *testing.T) {
 	const d, n = 4, 50
 	l := logisticOn(d)
@@ -85,7 +85,7 @@ func TestLogisticMissingnessIsTheSimulators(t *testing.T) {
 	require.InDeltaSlice(t, diagonal, singleDiagonal, 1e-4)
 }
 
-// Far out log φ is linear in η, and its score the slope or nothing.
+// In the tails log φ is linear in η, and its score is the slope or 0.
 func TestLogisticMissingnessFarOut(t *testing.T) {
 	l := missingness.NewLogistic(1)
 	l.Intercept[0] = 0
@@ -98,17 +98,17 @@ func TestLogisticMissingnessFarOut(t *testing.T) {
 	require.InEpsilon(t, 2*small, score[4], 1e-9, "small, not nothing")
 }
 
-// A joint density does not forget its mask.
+// A joint density requires its mask.
 func TestJointNeedsItsPattern(t *testing.T) {
 	_, err := graph.Build(func(b *graph.Builder) {
 		j := &model.Joint{Model: model.NewGaussian(1, model.Natural), Missingness: model.NewLogisticMissingness(logisticOn(1))}
 		b.Output("score", j.Evaluate(b, b.Input("x", 2, 1)).Score)
 	})
-	require.ErrorContains(t, err, "needs to know which cells were observed")
+	require.ErrorContains(t, err, "needs the mask of observed cells")
 }
 
-// fading is one of a user's own: after cells were lost at random a row enters the
-// table with probability exp(−½ Σ_{j∈Λ} x_j²), the faint ones more often.
+// fading is a custom mechanism: after cells were lost at random, a row enters the table with
+// probability exp(−½ Σ_{j∈Λ} x_j²).
 type fading struct{}
 
 func (fading) Evaluate(b *graph.Builder, x, mask graph.Node) model.Evaluation {

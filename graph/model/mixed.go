@@ -18,21 +18,20 @@ import (
 //
 //	q(x, c) = Σ_k w_k N(x; m_k, Σ_k) Π_l π_kl(c_l).
 //
-// A level is its place in the column's levels, from 0. The density of some cells is the same sum with
-// the others integrated and summed out, and cells given others are drawn exactly: Given does both for
-// rows that have the same cells.
+// Levels are numbered from 0. Given computes marginal densities of observed cells, and exact
+// conditional draws, for rows with the same observed cells.
 type Mixed struct {
-	levels  []int // by column: how many it has; 0: numbers
-	place   []int // by column: its place among the numbers, or its first among the shares
+	levels  []int // per column: number of levels; 0: numbers
+	place   []int // per column: index among the numbers, or first index in Shares
 	numbers int
 
 	Weights     []float64   // (K)
 	Means       [][]float64 // (K, numbers)
 	Covariances [][]float64 // (K, numbers · numbers): Σ_k by rows
-	Shares      [][]float64 // (K, levels of all columns): π_kl one column after the other
+	Shares      [][]float64 // (K, levels of all columns): π_kl, column after column
 }
 
-// NewMixed has k equal components, N(0, I) and equal shares. levels are by column, 0 of one of
+// NewMixed returns k components N(0, I) with equal weights and shares. levels are per column, 0 for
 // numbers.
 func NewMixed(k int, levels []int) *Mixed {
 	m := &Mixed{levels: levels, Weights: slices.Repeat([]float64{1 / float64(k)}, k)}
@@ -57,7 +56,7 @@ func NewMixed(k int, levels []int) *Mixed {
 	return m
 }
 
-// And is the mixture of m and of another one of the same columns, half of each.
+// And returns the mixture with weight ½ on m and ½ on another mixture of the same columns.
 func (m *Mixed) And(of *Mixed) *Mixed {
 	both := *m
 	both.Weights = slices.Concat(m.Weights, of.Weights)
@@ -66,29 +65,29 @@ func (m *Mixed) And(of *Mixed) *Mixed {
 	return &both
 }
 
-// Levels is how many levels column j has, 0 if it holds numbers.
+// Levels returns the number of levels of column j, 0 for numbers.
 func (m *Mixed) Levels(j int) int { return m.levels[j] }
 
-// Place is the place of column j's mean in Means[k], or of its first level in Shares[k].
+// Place returns the index of column j's mean in Means[k], or of its first level in Shares[k].
 func (m *Mixed) Place(j int) int { return m.place[j] }
 
-// Deviation is σ_kj of a column of numbers.
+// Deviation returns the standard deviation σ_kj of a numeric column.
 func (m *Mixed) Deviation(k, j int) float64 {
 	return math.Sqrt(m.Covariances[k][m.place[j]*(m.numbers+1)])
 }
 
 func (m *Mixed) Dim() int { return len(m.levels) }
 
-// Params are none: the likelihood determines the components without an expression.
+// Params returns none: the model is fitted by likelihood, not by expressions.
 func (m *Mixed) Params() []*graph.Param { return nil }
 
-// Evaluate gives nothing: a level has no derivative.
+// Evaluate returns an empty evaluation: levels have no derivative.
 func (m *Mixed) Evaluate(*graph.Builder, graph.Node) Evaluation { return Evaluation{} }
 
 // Options implements Configured.
 func (m *Mixed) Options() any { return MixtureOptions{len(m.Weights), m.levels} }
 
-// Given is a mixture for rows that have the same observed cells. It is not safe for concurrent use.
+// Given is a mixture for rows with the same observed cells. It is not safe for concurrent use.
 type Given struct {
 	m             *Mixed
 	seen          []int // columns of observed numbers
@@ -100,7 +99,7 @@ type Given struct {
 	probabilities []float64 // scratch, (K)
 }
 
-// conditional is a component of Given, with o the observed numbers and u the missing ones.
+// conditional is a component of Given; o are the observed numbers, u the missing ones.
 type conditional struct {
 	log  float64   // log w − ½ log |Σ_oo| − |o|/2 log 2π
 	root []float64 // (o, o): lower triangular L, L Lᵀ = Σ_oo
@@ -109,10 +108,10 @@ type conditional struct {
 	draw []float64 // (u, u): lower triangular root of left
 }
 
-// Components is their number.
+// Components returns the number of components.
 func (g *Given) Components() int { return len(g.components) }
 
-// Given prepares the mixture for rows of one pattern of observed cells (d).
+// Given prepares the mixture for rows with observed cells (d).
 func (m *Mixed) Given(observed []bool) *Given {
 	g := &Given{m: m, probabilities: make([]float64, len(m.Weights))}
 	for j, seen := range observed {
@@ -156,8 +155,8 @@ func (m *Mixed) Given(observed []bool) *Given {
 	return g
 }
 
-// lower turns a symmetric matrix (n, n) into its lower triangular root, and returns the sum of the
-// logarithms of its diagonal. A variance that rounding makes negative is 0.
+// lower replaces a symmetric matrix (n, n) by its lower triangular root and returns the sum of the
+// logarithms of its diagonal. A variance that is negative by rounding counts as 0.
 func lower(a []float64, n int) (log float64) {
 	for i := range n {
 		row := a[i*n : (i+1)*n]
@@ -182,8 +181,8 @@ func forward(root, b, z []float64) {
 	}
 }
 
-// Joint writes log w_k + log N + Σ log π of the observed cells of a row (d) to to (K), and returns
-// their log density, the logarithm of the sum of exponentials.
+// Joint writes log w_k + log N + Σ log π of a row's observed cells to to (K) and returns their log
+// density.
 func (g *Given) Joint(row, to []float64) float64 {
 	for k := range to {
 		g.solve(k, row)
@@ -195,7 +194,7 @@ func (g *Given) Joint(row, to []float64) float64 {
 	return floats.LogSumExp(to)
 }
 
-// solve is L⁻¹(x − m_k) of the observed numbers.
+// solve computes L⁻¹(x − m_k) of the observed numbers.
 func (g *Given) solve(k int, row []float64) {
 	for i, j := range g.seen {
 		g.gap[i] = row[j] - g.m.Means[k][g.m.place[j]]
@@ -205,8 +204,8 @@ func (g *Given) solve(k int, row []float64) {
 
 const logRoot2Pi = 0.9189385332046727 // log √(2π)
 
-// Posterior writes the components' probabilities given a row's observed cells to to (K), and returns
-// the log density of these cells.
+// Posterior writes the components' probabilities given a row's observed cells to to (K) and returns
+// the cells' log density.
 func (g *Given) Posterior(row, to []float64) float64 {
 	log := g.Joint(row, to)
 	for k, v := range to {
@@ -215,8 +214,8 @@ func (g *Given) Posterior(row, to []float64) float64 {
 	return log
 }
 
-// Score writes ∂/∂x_j log q of the observed cells, −Σ_k r_k (Σ_k,oo⁻¹ (x_o − m_k,o))_j, to to (d): NaN for
-// levels and missing cells.
+// Score writes ∂/∂x_j log q of the observed cells, −Σ_k r_k (Σ_k,oo⁻¹ (x_o − m_k,o))_j, to to (d);
+// NaN for levels and missing cells.
 func (g *Given) Score(row, to []float64) {
 	g.Posterior(row, g.probabilities)
 	for j := range to {
@@ -239,8 +238,8 @@ func (g *Given) Score(row, to []float64) {
 	}
 }
 
-// Means writes the means of all numbers in component k given a row's observed ones to to (numbers): of
-// observed numbers the row's own.
+// Means writes the conditional means of all numbers in component k to to (numbers); observed
+// numbers keep their values.
 func (g *Given) Means(k int, row, to []float64) {
 	g.solve(k, row)
 	for _, j := range g.seen {
@@ -252,8 +251,8 @@ func (g *Given) Means(k int, row, to []float64) {
 	}
 }
 
-// AddLeft adds v times the covariance that the missing numbers have in component k given the observed ones
-// to a matrix (numbers, numbers).
+// AddLeft adds v times the conditional covariance of the missing numbers in component k to a matrix
+// (numbers, numbers).
 func (g *Given) AddLeft(k int, v float64, to []float64) {
 	u, left := len(g.missing), g.components[k].left
 	for i, a := range g.missing {
@@ -280,8 +279,8 @@ func (g *Given) Complete(row []float64, rng *rand.Rand) {
 	}
 }
 
-// Expect writes into a row's missing cells their means given its observed ones, and of levels the
-// most probable one.
+// Expect sets a row's missing numbers to their conditional means, and missing levels to the most
+// probable one.
 func (g *Given) Expect(row []float64) {
 	m := g.m
 	g.Posterior(row, g.probabilities)
@@ -302,7 +301,7 @@ func (g *Given) Expect(row []float64) {
 	}
 }
 
-// ByPattern is Given that is made once for each pattern. It is not safe for concurrent use.
+// ByPattern returns a function that caches Given per pattern. It is not safe for concurrent use.
 func (m *Mixed) ByPattern() func(observed []bool) *Given {
 	known := map[string]*Given{}
 	var key []byte
@@ -334,7 +333,7 @@ func pickBy(p []float64, rng *rand.Rand) int {
 	return floats.MaxIdx(p) // rounding
 }
 
-// SampleRows implements Sampler, on all of R^d.
+// SampleRows implements Sampler, on R^d.
 func (m *Mixed) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
 	if s.Bounded() {
 		return nil, ErrNoExactSampler
@@ -383,14 +382,15 @@ func (m *Mixed) SetQuantities(qs []Quantity) error {
 	return m.check()
 }
 
-// check refuses weights and shares that do not sum to 1, and normals that are none.
+// check refuses weights and shares that do not sum to 1, and covariances that are not positive
+// definite.
 func (m *Mixed) check() error {
 	if !(floats.Min(m.Weights) >= 0) || !(math.Abs(floats.Sum(m.Weights)-1) < 1e-6) {
-		return errors.New("weights are no probabilities: they must not be negative and must sum to 1")
+		return errors.New("weights must not be negative and must sum to 1")
 	}
 	for k, v := range m.Covariances {
 		if m.numbers > 0 && !new(mat.Cholesky).Factorize(mat.NewSymDense(m.numbers, slices.Clone(v))) {
-			return fmt.Errorf("covariances: those of component %d are not positive definite", k+1)
+			return fmt.Errorf("covariances: component %d is not positive definite", k+1)
 		}
 	}
 	for k, shares := range m.Shares {
@@ -400,15 +400,14 @@ func (m *Mixed) check() error {
 			}
 			p := shares[m.place[j] : m.place[j]+n]
 			if !(floats.Min(p) >= 0) || !(math.Abs(floats.Sum(p)-1) < 1e-6) {
-				return fmt.Errorf("shares: those of component %d in column %d are no probabilities: they must not be negative and must sum to 1", k+1, j+1)
+				return fmt.Errorf("shares: component %d, column %d: shares must not be negative and must sum to 1", k+1, j+1)
 			}
 		}
 	}
 	return nil
 }
 
-// Rescale implements Parametric: it changes the numbers, and takes no notice of mean and deviation of
-// columns of levels.
+// Rescale implements Parametric; it ignores mean and deviation of columns with levels.
 func (m *Mixed) Rescale(mean, deviation []float64) error {
 	for j, n := range m.levels {
 		if n > 0 {
@@ -426,13 +425,13 @@ func (m *Mixed) Rescale(mean, deviation []float64) error {
 	return nil
 }
 
-// checkLevels refuses options whose levels are not those of d columns.
+// checkLevels refuses levels that do not match d columns.
 func checkLevels(levels []int, d int) error {
 	if len(levels) != d {
-		return fmt.Errorf("levels of %d columns, %d are needed", len(levels), d)
+		return fmt.Errorf("levels of %d columns are given, %d are needed", len(levels), d)
 	}
 	if slices.Min(levels) < 0 {
-		return errors.New("levels: a number of levels for each column is needed, 0 of numbers")
+		return errors.New("levels: give the number of levels of each column, 0 for numbers")
 	}
 	return nil
 }

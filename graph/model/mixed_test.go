@@ -127,13 +127,13 @@ func TestMixedQuantities(t *testing.T) {
 
 	bent := mixedExample()
 	bent.Covariances[1][1], bent.Covariances[1][2] = 3, 3
-	require.ErrorContains(t, again.(model.Parametric).SetQuantities(bent.Quantities()), "covariances: those of component 2 are not positive definite")
+	require.ErrorContains(t, again.(model.Parametric).SetQuantities(bent.Quantities()), "covariances: component 2 is not positive definite")
 	broken := mixedExample()
 	broken.Shares[1][0] = 0.7
-	require.ErrorContains(t, again.(model.Parametric).SetQuantities(broken.Quantities()), "shares: those of component 2 in column 2 are no probabilities")
+	require.ErrorContains(t, again.(model.Parametric).SetQuantities(broken.Quantities()), "shares: component 2, column 2")
 	for options, why := range map[string]string{
-		`{"components":2,"levels":[0,3]}`:      "levels of 2 columns, 4 are needed",
-		`{"components":2,"levels":[0,-3,0,1]}`: "levels: a number of levels for each column is needed",
+		`{"components":2,"levels":[0,3]}`:      "levels of 2 columns are given, 4 are needed",
+		`{"components":2,"levels":[0,-3,0,1]}`: "levels: give the number of levels of each column",
 	} {
 		_, err := model.New("mixture", 4, []byte(options), stream.New(1))
 		require.ErrorContains(t, err, why)

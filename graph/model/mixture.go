@@ -18,12 +18,10 @@ import (
 //
 //	log q(x) = log Σ_k w_k Π_j N(x_j; m_kj, σ_kj²).
 //
-// With r_k the components' posterior probabilities at x, s_k = −(x−m_k)/σ_k² their
-// scores and s = Σ_k r_k s_k,
+// With r_k the components' posterior probabilities at x, s_k = −(x−m_k)/σ_k² their scores and s =
+// Σ_k r_k s_k,
 //
 //	D = Σ_k r_k ((s_k − s)² − 1/σ_k²),  Hv = Σ_k r_k ((s_k − s)ᵀv (s_k − s) − v/σ_k²).
-//
-// Its score is known everywhere, so it serves as a truth; it can be fitted too.
 type Mixture struct {
 	components, d int
 
@@ -32,13 +30,13 @@ type Mixture struct {
 	LogSDs     *graph.Param // (K, d): log σ_kj
 }
 
-// MixtureOptions configure the registered model "mixture". With Levels it is a Mixed.
+// MixtureOptions configures the registered model "mixture". With Levels it is a Mixed.
 type MixtureOptions struct {
-	Components int   `json:"components"`       // 10; of tables with levels chosen by held-out rows
-	Levels     []int `json:"levels,omitempty"` // by column, 0 of one of numbers
+	Components int   `json:"components"`       // 10; for tables with levels chosen by held-out rows
+	Levels     []int `json:"levels,omitempty"` // per column, 0 for numbers
 }
 
-// newMixture starts from equal weights, N(0, 1) means and unit deviations.
+// newMixture starts with equal weights, N(0, 1) means and unit standard deviations.
 func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 	o := MixtureOptions{Components: 10}
 	if err := strictjson.Options(text, &o); err != nil {
@@ -63,11 +61,11 @@ func newMixture(d int, text []byte, rng *rand.Rand) (Model, error) {
 // Options implements Configured.
 func (m *Mixture) Options() any { return MixtureOptions{Components: m.components} }
 
-// TrainingDefaults implements Trainable: the loss has no minimum, for it falls without end
-// as a component shrinks onto a row.
+// TrainingDefaults implements Trainable. The loss is unbounded below when a component collapses
+// onto a row, so the fit stops early.
 func (m *Mixture) TrainingDefaults() Training { return Training{Overfits: true} }
 
-// NewMixture is the model of a known mixture. It fails if that is none.
+// NewMixture returns the model of a given mixture. It fails if the mixture is invalid.
 func NewMixture(of simulate.Mixture) (*Mixture, error) {
 	if err := of.Check(); err != nil {
 		return nil, err
@@ -78,7 +76,7 @@ func NewMixture(of simulate.Mixture) (*Mixture, error) {
 	return m, nil
 }
 
-// set takes weights in any proportion.
+// set sets weights up to a factor, means and standard deviations.
 func (m *Mixture) set(weights, means, deviations []float64) {
 	total := floats.Sum(weights)
 	for k, w := range weights {
@@ -93,7 +91,7 @@ func (m *Mixture) set(weights, means, deviations []float64) {
 func (m *Mixture) Dim() int               { return m.d }
 func (m *Mixture) Params() []*graph.Param { return []*graph.Param{m.LogWeights, m.Means, m.LogSDs} }
 
-// Evaluate implements Model. Rows are repeated for the components: (n·K, d).
+// Evaluate implements Model. It repeats rows per component: (n·K, d).
 func (m *Mixture) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, _ := graph.Shape(x)
 	k := m.components
@@ -118,7 +116,7 @@ func (m *Mixture) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	}
 }
 
-// Distribution is the mixture at its present parameters.
+// Distribution returns the mixture at the current parameters.
 func (m *Mixture) Distribution() simulate.Mixture {
 	weights, deviations := softmax(m.LogWeights.Value), exponentials(m.LogSDs.Value)
 	return simulate.Mixture{
@@ -128,7 +126,7 @@ func (m *Mixture) Distribution() simulate.Mixture {
 	}
 }
 
-// SampleRows implements Sampler, on all of R^d.
+// SampleRows implements Sampler, on R^d.
 func (m *Mixture) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
 	if s.Bounded() {
 		return nil, ErrNoExactSampler

@@ -1,16 +1,15 @@
-// Package model holds the models: unnormalised densities, or scores alone, as expressions.
+// Package model holds the models: unnormalised densities, or scores, as expressions.
 //
-//	Model, Evaluation               what a model is, and what it gives at points
-//	FromLogDensity, Derive          a model of log q alone
-//	Models, New, Options            models by name; Quantity and Training, what they have
-//	Gaussian, Quartic, Mixture      the models that are here; neural ones are in package nets
-//	Rescaled, Joint, Missingness    a model in other units, or with the law of its gaps
-//	Capabilities, AsNormal          what a model has
-//	Evaluator, SampleRows           numbers and draws of one
+//	Model, Evaluation               interface of a model, and its values at points
+//	FromLogDensity, Derive          a model from log q alone
+//	Models, New, Options            models by name; Quantity and Training
+//	Gaussian, Quartic, Mixture      built-in models; neural models are in package nets
+//	Rescaled, Joint, Missingness    a model in other units, or with a missingness mechanism
+//	Capabilities, AsNormal          detected parts of a model
+//	Evaluator, SampleRows           values and draws
 //
-// What a model can do beside Evaluate it states by methods: Parametric, Configured,
-// Supported, FixedOrigin, Normal, Sampler, Trainable, Identified, Coupled, NoiseConditional,
-// MaskConditional.
+// Optional interfaces: Parametric, Configured, Supported, FixedOrigin, Normal, Sampler, Trainable,
+// Identified, Coupled, NoiseConditional, MaskConditional.
 //
 // Formulas: docs/theory/models.md.
 package model
@@ -21,38 +20,37 @@ import (
 	"missingscore/graph"
 )
 
-// Model is an unnormalised density q_θ on R^d, given by expressions.
-// A new model is FromLogDensity, or a type with these three methods, and a line in the
-// registry. What else it can do it states by the interfaces in capabilities.go.
+// Model is an unnormalised density q_θ on R^d given by expressions. Make a new model by
+// FromLogDensity, or by a type with these three methods, and add it to Models. capabilities.go has
+// optional interfaces.
 type Model interface {
 	// Dim is d, the number of columns.
 	Dim() int
-	// Params are θ.
+	// Params returns θ.
 	Params() []*graph.Param
-	// Evaluate adds log q_θ and its x-derivatives at the rows of x (B, d).
-	// Expressions that a program does not use cost nothing.
+	// Evaluate adds log q_θ and its x-derivatives at the rows of x (B, d). A program computes only
+	// the expressions that it uses.
 	Evaluate(b *graph.Builder, x graph.Node) Evaluation
 }
 
-// Evaluation are a model's values at B points (docs/theory/index.md#notation). A part
-// that is nil is one that the model does not have: whoever needs one asks for it by the
-// method of its name, which refuses where there is none.
+// Evaluation holds a model's values at B points (docs/theory/index.md#notation). A part is nil if
+// the model does not have it; the Need methods refuse a missing part.
 type Evaluation struct {
 	LogDensity graph.Node // (B, 1): log q_θ(x), up to a constant
 	Score      graph.Node // (B, d): s_θ(x) = ∇_x log q_θ(x), units 1/x
 	Diagonal   graph.Node // (B, d): D_θ(x)_j = ∂_j s_θ(x)_j, units 1/x²
-	// HessianProduct adds H v (B, d), H the Hessian of log q_θ at each row and v
-	// (B, d) a constant direction for each.
+	// HessianProduct adds H v (B, d), where H is the Hessian of log q_θ at each row and v (B, d) a
+	// constant direction per row.
 	HessianProduct func(v graph.Node) graph.Node
-	// ConstantHessian says that H is the same everywhere: HessianProduct then takes any
-	// number of directions.
+	// ConstantHessian means that H does not depend on x; HessianProduct then takes any number of
+	// directions.
 	ConstantHessian bool
 
-	noDiagonal error // why Diagonal is nil, for a derived one
+	noDiagonal error // why Diagonal is nil, if derived
 }
 
-// Evaluate is m.Evaluate(b, x). A part of another shape than Evaluation says stops the construction of the
-// program, by its name.
+// Evaluate returns m.Evaluate(b, x). A part with a wrong shape stops the construction, naming the
+// part.
 func Evaluate(b *graph.Builder, m Model, x graph.Node) Evaluation {
 	t := m.Evaluate(b, x)
 	n, d := graph.Shape(x)
@@ -67,28 +65,28 @@ func checkShape(b *graph.Builder, part string, of graph.Node, rows, cols int) {
 		return
 	}
 	if r, c := graph.Shape(of); r != rows || c != cols {
-		b.Failf("the model's %s is (%d, %d), and must be (%d, %d)", part, r, c, rows, cols)
+		b.Failf("the model's %s has shape (%d, %d), expected (%d, %d)", part, r, c, rows, cols)
 	}
 }
 
-// NeedLogDensity is LogDensity. Like the methods below it stops the construction of the
-// program where the model has none.
+// NeedLogDensity returns LogDensity. This method and those below stop the construction if the part
+// is missing.
 func (t Evaluation) NeedLogDensity(b *graph.Builder) graph.Node {
 	if t.LogDensity == nil {
-		b.Failf("the model is a score without a log density, which is needed here: only the methods zeroed and full can learn it")
+		b.Failf("the model has a score but no log density: only the methods zeroed and full can fit it")
 	}
 	return t.LogDensity
 }
 
-// NeedScore is Score.
+// NeedScore returns Score.
 func (t Evaluation) NeedScore(b *graph.Builder) graph.Node {
 	if t.Score == nil {
-		b.Failf("the model gives no score, which all of score matching needs")
+		b.Failf("the model gives no score, which score matching needs")
 	}
 	return t.Score
 }
 
-// NeedDiagonal is Diagonal.
+// NeedDiagonal returns Diagonal.
 func (t Evaluation) NeedDiagonal(b *graph.Builder) graph.Node {
 	if t.noDiagonal != nil {
 		b.Failf("the diagonal of the Hessian, which the classical and truncated objectives need, cannot be derived: %w", t.noDiagonal)
@@ -99,7 +97,7 @@ func (t Evaluation) NeedDiagonal(b *graph.Builder) graph.Node {
 	return t.Diagonal
 }
 
-// NeedHessianProduct is HessianProduct.
+// NeedHessianProduct returns HessianProduct.
 func (t Evaluation) NeedHessianProduct(b *graph.Builder) func(v graph.Node) graph.Node {
 	if t.HessianProduct == nil {
 		b.Failf("the model gives no Hessian product, which sliced objectives and half-spaces need")
@@ -112,7 +110,7 @@ func (t Evaluation) NeedHessianProduct(b *graph.Builder) func(v graph.Node) grap
 	}
 }
 
-// Hessians is how many of a table row's r draws need a Hessian of their own.
+// Hessians returns the number of different Hessians among a table row's r draws.
 func (t Evaluation) Hessians(r int) int {
 	if t.ConstantHessian {
 		return 1
@@ -120,6 +118,6 @@ func (t Evaluation) Hessians(r int) int {
 	return r
 }
 
-// Maker makes a model of d columns: options are a JSON object, nothing for the
-// defaults, and rng is for what starts at random.
+// Maker makes a model of d columns from options, a JSON object or nothing for the defaults; rng
+// draws random starts.
 type Maker func(d int, options []byte, rng *rand.Rand) (Model, error)

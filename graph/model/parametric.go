@@ -7,18 +7,18 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Quantity is a parameter as the field knows it, such as the precision, in
-// whatever way the model is parameterised.
+// Quantity is an interpretable parameter, such as the precision, independent of the
+// parameterisation.
 type Quantity struct {
 	Name       string
 	Rows, Cols int
 	Value      []float64 // row-major
 
-	Symmetric bool  // a symmetric matrix of the columns: a pair of them is one parameter
-	Range     Range // what its numbers may be
+	Symmetric bool  // a symmetric matrix over columns: each pair is one parameter
+	Range     Range // valid values
 }
 
-// Range is what the numbers of a quantity may be.
+// Range is the set of valid values of a quantity's numbers.
 type Range int
 
 const (
@@ -31,9 +31,9 @@ const (
 type Parametric interface {
 	Model
 	Quantities() []Quantity
-	// SetQuantities sets the model to what Quantities of another gave.
+	// SetQuantities sets the model to the Quantities of another one.
 	SetQuantities([]Quantity) error
-	// Rescale changes the model of z to that of x_j = mean_j + deviation_j z_j.
+	// Rescale changes the model of z into the model of x_j = mean_j + deviation_j z_j.
 	Rescale(mean, deviation []float64) error
 }
 
@@ -113,7 +113,7 @@ func (g *Gaussian) Rescale(mean, deviation []float64) error {
 		}
 	}
 	if err := g.SetPrecision(p); err != nil {
-		return fmt.Errorf("%w; where columns determine each other, leave one of them out, or estimate a network, whose penalty keeps the precision finite", err)
+		return fmt.Errorf("%w; if columns determine each other, leave one of them out, or estimate a penalised network", err)
 	}
 	g.SetMean(mu)
 	return nil
@@ -136,8 +136,8 @@ func (q *Quartic) SetQuantities(qs []Quantity) error {
 	return q.SetTheta(theta)
 }
 
-// Rescale implements Parametric. The model is symmetric about 0, so it fails for
-// means other than 0.
+// Rescale implements Parametric. It fails for means other than 0, because the model is symmetric
+// about 0.
 func (q *Quartic) Rescale(mean, deviation []float64) error {
 	theta := q.Theta()
 	for j := range q.d {
@@ -150,7 +150,7 @@ func (q *Quartic) Rescale(mean, deviation []float64) error {
 				v /= s
 			}
 			if v == 0 && theta.At(j, k) != 0 || math.IsInf(v, 0) {
-				return fmt.Errorf("the coefficient of columns %d and %d has the unit 1/(x² y²), and is beyond the numbers of float64: give the columns other units", j+1, k+1)
+				return fmt.Errorf("the coefficient of columns %d and %d overflows float64 in the unit 1/(x² y²): give the columns other units", j+1, k+1)
 			}
 			theta.SetSym(j, k, v)
 		}

@@ -8,22 +8,20 @@ import (
 	"missingscore/graph"
 )
 
-// Quartic is the paper's "ICA inspired" model log q(x) = Σ_ij θ_ij x_i² x_j² with
-// symmetric θ (docs/theory/models.md#eq-quartic). With z = x∘x
+// Quartic is the paper's "ICA inspired" model log q(x) = Σ_ij θ_ij x_i² x_j² with symmetric θ
+// (docs/theory/models.md#eq-quartic). With z = x∘x
 //
 //	log q = zᵀθz,  s = 4 x∘(θz),  D = 4θz + 8 diag(θ)∘z,  Hv = 4(θz)∘v + 8 x∘(θ(x∘v))
 //
-// The density is integrable if −zᵀθz > 0 for all z ≥ 0 but 0. It is kept so by its
-// parameters: −θ = LLᵀ with L_jj = exp(·), negative definite for every value. That is
-// sufficient, and necessary up to couplings so negative that −θ is copositive
-// without being positive definite. It starts at θ = −½ I.
+// The density is integrable if −zᵀθz > 0 for all nonzero z ≥ 0. The parameters enforce the
+// sufficient condition −θ = LLᵀ with L_jj = exp(·), positive definite. (Copositive −θ that is not
+// positive definite is excluded.) It starts at θ = −½ I.
 //
-// Free gives it with −θ itself for a parameter, which steps have to keep positive definite.
+// Free returns the model with parameter −θ, which steps must keep positive definite.
 type Quartic struct {
 	d    int
 	free bool
-	// Packed holds L as CholeskyFactor does, or −θ where the model is free: (1, d(d+1)/2).
-	// See PackedIndex.
+	// Packed holds L as in CholeskyFactor, or −θ if free: (1, d(d+1)/2). See PackedIndex.
 	Packed *graph.Param
 }
 
@@ -39,15 +37,14 @@ func NewQuartic(d int) *Quartic {
 func (q *Quartic) Dim() int               { return q.d }
 func (q *Quartic) Params() []*graph.Param { return []*graph.Param{q.Packed} }
 
-// InitialRMS implements FixedOrigin, for the model is even in each column: where
-// log q = −x⁴/2, E x² = √2 Γ(3/4)/Γ(1/4).
+// InitialRMS implements FixedOrigin: for log q = −x⁴/2, E x² = √2 Γ(3/4)/Γ(1/4).
 func (q *Quartic) InitialRMS() float64 {
 	return math.Sqrt(math.Sqrt2 * math.Gamma(0.75) / math.Gamma(0.25))
 }
 
-// TrainingDefaults implements Trainable: the model overfits, with 1000 rows 5 to 15 passes
-// are best, the fewer the more columns. Rows held out do not find that number well, a penalty
-// does better (benchmarks/quartic). With a slower imputer Marg-Var diverges in 20 columns.
+// TrainingDefaults implements Trainable. The model overfits: with 1000 rows 5 to 15 epochs are
+// best, fewer for more columns. A penalty works better than held-out rows (benchmarks/quartic).
+// With a slower imputer Marg-Var diverges in 20 columns.
 func (q *Quartic) TrainingDefaults() Training {
 	return Training{
 		Epochs:      func(batches int, _ bool) int { return max(25, EpochsOf(250, batches)) },
@@ -65,7 +62,7 @@ func (q *Quartic) Free() Coupled {
 // Matrix implements Coupled.
 func (q *Quartic) Matrix() *graph.Param { return q.Packed }
 
-// setFree puts −θ where it is the parameter itself.
+// setFree stores −θ as the parameter.
 func (q *Quartic) setFree(theta mat.Symmetric) {
 	packSymmetric(q.Packed.Value, theta)
 	for i, v := range q.Packed.Value {
@@ -99,7 +96,7 @@ func (q *Quartic) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	}
 }
 
-// Theta is θ, a copy.
+// Theta returns a copy of θ.
 func (q *Quartic) Theta() *mat.SymDense {
 	t := mat.NewSymDense(q.d, nil)
 	if q.free {
@@ -116,7 +113,7 @@ func (q *Quartic) Theta() *mat.SymDense {
 	return t
 }
 
-// SetTheta sets θ. It fails if −θ is not positive definite or of another size.
+// SetTheta sets θ. It fails if −θ is not positive definite or has another size.
 func (q *Quartic) SetTheta(theta mat.Symmetric) error {
 	var minus mat.SymDense
 	minus.ScaleSym(-1, theta)

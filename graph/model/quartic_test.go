@@ -56,7 +56,7 @@ func TestQuarticInitialRMS(t *testing.T) {
 	require.InDelta(t, want, size*size, 1e-12)
 }
 
-// A copy made by Free is the same density, and its gradients are those of its own parameter.
+// Free copies the density; its gradients are those by −θ.
 func TestFreeCopies(t *testing.T) {
 	theta := mat.NewSymDense(3, []float64{-1, 0.3, 0, 0.3, -2, -0.4, 0, -0.4, -0.7})
 	q := model.NewQuartic(3)

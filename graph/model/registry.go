@@ -12,9 +12,8 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// Models are the models by name. A new one is a line here, or an assignment in the
-// init function of the package that has it: then programs that link it in know it, the
-// command line too.
+// Models are the models by name. Add a model here, or in the init function of its package; the
+// command line then knows it.
 var Models = map[string]Maker{
 	"gaussian":         plain(func(d int) Model { return NewGaussian(d, CholeskyFactor) }),
 	"gaussian-network": plain(func(d int) Model { return NewGaussian(d, FreeSymmetric) }),
@@ -23,7 +22,7 @@ var Models = map[string]Maker{
 	"mixture":          newMixture,
 }
 
-// plain is a model without options that has a symmetric matrix.
+// plain makes a model without options that has a symmetric matrix.
 func plain(make func(d int) Model) Maker {
 	return func(d int, text []byte, _ *rand.Rand) (Model, error) {
 		if err := CheckSize(float64(d)*float64(d+1)/2, "a matrix of %d columns", d); err != nil {
@@ -33,13 +32,13 @@ func plain(make func(d int) Model) Maker {
 	}
 }
 
-// CheckSize refuses, by a *memory.Error, parameters of more numbers than there is memory
-// for: a Maker calls it before it makes them.
+// CheckSize returns a *memory.Error if the parameters exceed the memory limit. A Maker calls it
+// before allocating.
 func CheckSize(numbers float64, what string, args ...any) error {
 	return memory.Check(8*numbers, "take fewer columns or a smaller model", what, args...)
 }
 
-// New looks a model up in Models and makes it.
+// New makes a model of Models.
 func New(name string, d int, options []byte, rng *rand.Rand) (Model, error) {
 	make, ok := Models[name]
 	if !ok {
@@ -52,7 +51,7 @@ func New(name string, d int, options []byte, rng *rand.Rand) (Model, error) {
 	return m, nil
 }
 
-// Options are the JSON that a model is made again from, nil where it has no options.
+// Options returns the model's options as JSON, nil if it has none.
 func Options(m Model) (json.RawMessage, error) {
 	o, ok := m.(Configured)
 	if !ok {

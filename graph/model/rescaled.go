@@ -7,20 +7,19 @@ import (
 	"missingscore/graph"
 )
 
-// Rescaled is the model of x_j = mean_j + deviation_j z_j for a model of z, such as one
-// of standardised columns:
+// Rescaled is the model of x_j = mean_j + deviation_j z_j for a model of z, such as standardised
+// columns:
 //
 //	s_j(x) = s_j(z)/dev_j,  D_j(x) = D_j(z)/dev_j²,  H(x)v = (H(z)(v/dev))/dev
 //
-// and log q(x) = log q(z), up to a constant. What z's model does not have, it does not
-// have. Mean and Deviation are read when a program is built, which fails unless each
-// holds d numbers and the deviations are positive.
+// and log q(x) = log q(z) up to a constant. It has the parts of z's model. Building a program fails
+// unless Mean and Deviation have d numbers and deviations are positive.
 type Rescaled struct {
 	Model
 	Mean, Deviation []float64
 }
 
-// Support implements Supported: that of z's model in the units of x.
+// Support returns the support in the units of x.
 func (m Rescaled) Support() *domain.Domain {
 	shift, inverse := make([]float64, len(m.Mean)), make([]float64, len(m.Deviation))
 	for j, s := range m.Deviation {
@@ -33,12 +32,12 @@ func (m Rescaled) Support() *domain.Domain {
 func (m Rescaled) Evaluate(b *graph.Builder, x graph.Node) Evaluation {
 	n, d := graph.Shape(x)
 	if len(m.Mean) != d || len(m.Deviation) != d {
-		b.Fail(fmt.Errorf("%d means and %d deviations for %d columns", len(m.Mean), len(m.Deviation), d))
+		b.Fail(fmt.Errorf("%d means and %d standard deviations for %d columns", len(m.Mean), len(m.Deviation), d))
 	}
 	shift, inverse := make([]float64, d), make([]float64, d)
 	for j, s := range m.Deviation {
 		if !(s > 0) {
-			b.Fail(fmt.Errorf("the deviation of column %d is %v: it must be positive", j+1, s))
+			b.Fail(fmt.Errorf("the standard deviation of column %d is %v: it must be positive", j+1, s))
 		}
 		shift[j], inverse[j] = -m.Mean[j], 1/s
 	}

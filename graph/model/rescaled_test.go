@@ -35,8 +35,8 @@ func TestRescaledKeepsWhatThereIs(t *testing.T) {
 	require.InDeltaSlice(t, []float64{-1, -0.1}, score, 1e-12)
 
 	for want, bad := range map[string]model.Rescaled{
-		"1 means and 2 deviations for 2 columns": {Model: m, Mean: []float64{1}, Deviation: []float64{1, 2}},
-		"the deviation of column 2 is 0":         {Model: m, Mean: []float64{1, 1}, Deviation: []float64{1, 0}},
+		"1 means and 2 standard deviations for 2 columns": {Model: m, Mean: []float64{1}, Deviation: []float64{1, 2}},
+		"the standard deviation of column 2 is 0":         {Model: m, Mean: []float64{1, 1}, Deviation: []float64{1, 0}},
 	} {
 		_, err := graph.Build(func(b *graph.Builder) { b.Output("score", bad.Evaluate(b, b.Input("x", 1, 2)).Score) })
 		require.ErrorContains(t, err, want)

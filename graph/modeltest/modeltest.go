@@ -1,4 +1,4 @@
-// Package modeltest is what every model.Model has to pass. A new model's test is one line:
+// Package modeltest tests implementations of model.Model. A new model's test is one line:
 //
 //	func TestMyModel(t *testing.T) { modeltest.Run(t, func(d int) model.Model { return NewMyModel(d) }) }
 package modeltest
@@ -16,13 +16,11 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Run checks a model at random parameters and points, for several sizes, in what it
-// states: a part that its Evaluate leaves out is not looked for, and points lie inside its
-// support. Score, diagonal and Hessian products against differences, θ-gradients of sums
-// of all of them against differences, unique parameter names, inputs left unchanged,
-// equal numbers from equal runs, a Hessian that is one if it says so, rows that do not
-// influence each other; and what it says of itself by model.Normal, model.Sampler,
-// model.Parametric, model.FixedOrigin and model.Trainable.
+// Run checks a model at random parameters and points inside its support, for several sizes: score,
+// diagonal, Hessian products and θ-gradients against differences; unique parameter names; unchanged
+// inputs; reproducible runs; a constant Hessian if declared; independent rows; and its optional
+// interfaces model.Normal, model.Sampler, model.Parametric, model.FixedOrigin and model.Trainable.
+// Missing parts are not checked.
 func Run(t *testing.T, make func(d int) model.Model) {
 	for _, d := range []int{1, 2, 5} {
 		c := newCase(t, make(d), d)
@@ -38,7 +36,7 @@ const n = 4 // points
 // testCase is a model at random parameters, and points inside its support.
 type testCase struct {
 	model model.Model
-	at    model.Model // the same at known masks, if it asks for them
+	at    model.Model // the model with fixed masks if it is a MaskConditional
 	has   model.Capabilities
 	d     int
 	x     []float64 // (n, d)
@@ -70,7 +68,7 @@ func newCase(t *testing.T, m model.Model, d int) testCase {
 	return c
 }
 
-// points are N(0, 1), moved towards one well inside the support until they are.
+// points are N(0, 1), shrunk towards an interior point until they lie inside the support.
 func (c testCase) points(t *testing.T) []float64 {
 	x := c.normals(n * c.d)
 	if !c.has.Support.Bounded() {
@@ -78,7 +76,7 @@ func (c testCase) points(t *testing.T) []float64 {
 	}
 	none := make([]float64, c.d)
 	inner, ok := c.has.Support.Interior(none, none)
-	require.True(t, ok, "the model's support leaves no room")
+	require.True(t, ok, "the model's support has no interior")
 	closer := func(row []float64) {
 		for j := range row {
 			row[j] = inner[j] + 0.7*(row[j]-inner[j])
@@ -88,7 +86,7 @@ func (c testCase) points(t *testing.T) []float64 {
 		for !c.has.Support.Contains(row) {
 			closer(row)
 		}
-		closer(row) // not on the boundary either
+		closer(row) // off the boundary
 	}
 	return x
 }
@@ -120,7 +118,7 @@ func (c testCase) constantHessian(t *testing.T) {
 	if !c.has.ConstantHessian {
 		return
 	}
-	require.True(t, c.has.HessianProduct, "the Hessian is said to be the same everywhere, but there is no Hessian product")
+	require.True(t, c.has.HessianProduct, "the Hessian is declared constant, but there is no Hessian product")
 	p, err := graph.Build(func(b *graph.Builder) {
 		v := b.Constant(1, c.d, c.normals(c.d))
 		b.Output("product", c.at.Evaluate(b, b.Input("x", n, c.d)).NeedHessianProduct(b)(v))
@@ -130,10 +128,10 @@ func (c testCase) constantHessian(t *testing.T) {
 	before := slices.Clone(p.Output("product"))
 	copy(p.Input("x"), c.x)
 	require.NoError(t, p.Run())
-	require.Equal(t, before, p.Output("product"), "the Hessian is said to be the same everywhere")
+	require.Equal(t, before, p.Output("product"), "the Hessian is declared constant, but changes with x")
 }
 
-// program runs a sum of all that the model has, and its gradient.
+// program runs a sum of all parts of the model, and its gradient.
 func (c testCase) program(t *testing.T) {
 	u, v := c.normals(n*c.d), c.normals(n*c.d)
 	first := "score"
@@ -173,7 +171,7 @@ func (c testCase) program(t *testing.T) {
 	require.InDelta(t, one[0], p.Output(first)[0], 1e-12, "row 0 depends on the other rows")
 }
 
-// score is that of m at the points x.
+// score returns the score of m at the points x.
 func (c testCase) score(t *testing.T, m model.Model, x []float64) []float64 {
 	t.Helper()
 	e, err := model.NewEvaluator(m, len(x)/c.d, false)

@@ -12,10 +12,10 @@ import (
 	"missingscore/graph/model"
 )
 
-// statements checks what the model says of itself by optional interfaces.
+// statements checks the model's optional interfaces.
 func statements(t *testing.T, c testCase) {
 	if _, masked := c.model.(model.MaskConditional); masked {
-		return // they would be about rows of known masks
+		return // masks are fixed here
 	}
 	if m, ok := c.model.(model.Normal); ok {
 		c.normal(t, m)
@@ -38,7 +38,7 @@ func statements(t *testing.T, c testCase) {
 
 // normal compares the score with −P(x−μ).
 func (c testCase) normal(t *testing.T, m model.Normal) {
-	const says = "the model says that it is normal (model.Normal), and is not: does it embed one that is?"
+	const says = "the model declares that it is normal (model.Normal), but is not: does it embed a normal model?"
 	_, ok := model.AsNormal(m)
 	require.True(t, ok, says+" A normal density's Hessian is constant, too")
 	mu, p, s := m.Mean(), m.Precision(), c.score(t, m, c.x)
@@ -63,8 +63,8 @@ func (c testCase) normal(t *testing.T, m model.Normal) {
 	require.InDeltaSlice(t, mu, parts.Output("mean"), 1e-12, "MeanNode is not Mean")
 }
 
-// sampler compares draws with the model: on all of R^d the score has mean 0 and, by
-// Stein's identity, E[x_j s_j] = −1.
+// sampler compares draws with the model: on R^d the score has mean 0 and, by Stein's identity,
+// E[x_j s_j] = −1.
 func (c testCase) sampler(t *testing.T, m model.Sampler) {
 	const draws = 4000
 	x, err := m.SampleRows(draws, c.has.Support, c.rng)
@@ -77,7 +77,7 @@ func (c testCase) sampler(t *testing.T, m model.Sampler) {
 		require.True(t, c.has.Support.Contains(row), "a draw lies outside the support")
 	}
 	if c.has.Support.Bounded() {
-		return // the identities have terms from the boundary
+		return // the identities have boundary terms
 	}
 	s := c.score(t, m, x)
 	for j := range c.d {
@@ -89,14 +89,14 @@ func (c testCase) sampler(t *testing.T, m model.Sampler) {
 		within := func(sum, squares, want float64) {
 			mean := sum / draws
 			se := math.Sqrt((squares/draws - mean*mean) / draws)
-			require.InDelta(t, want, mean, 5*se, "draws of column %d are not the model's (model.Sampler): does it embed another?", j+1)
+			require.InDelta(t, want, mean, 5*se, "draws of column %d do not follow the model's density (model.Sampler): does it embed another model?", j+1)
 		}
 		within(sum, squares, 0)
 		within(product, productSquares, -1)
 	}
 }
 
-// parametric sets the model to its own quantities, from other parameters, and to other units.
+// parametric restores the model's quantities from other parameters, and rescales it.
 func (c testCase) parametric(t *testing.T, m model.Parametric) {
 	before, score := m.Quantities(), slices.Clone(c.score(t, m, c.x))
 	for _, p := range m.Params() {
@@ -109,7 +109,7 @@ func (c testCase) parametric(t *testing.T, m model.Parametric) {
 	wrong[0].Rows++
 	require.ErrorContains(t, m.SetQuantities(wrong), "is needed")
 	require.NoError(t, m.SetQuantities(before))
-	require.InDeltaSlice(t, score, c.score(t, m, c.x), 1e-8, "SetQuantities(Quantities()) is another model")
+	require.InDeltaSlice(t, score, c.score(t, m, c.x), 1e-8, "SetQuantities(Quantities()) changes the model")
 
 	mean, deviation := make([]float64, c.d), make([]float64, c.d)
 	for j := range mean {
@@ -126,5 +126,5 @@ func (c testCase) parametric(t *testing.T, m model.Parametric) {
 	}
 	want := slices.Clone(c.score(t, model.Rescaled{Model: m, Mean: mean, Deviation: deviation}, x))
 	require.NoError(t, m.Rescale(mean, deviation))
-	require.InDeltaSlice(t, want, c.score(t, m, x), 1e-8, "Rescale is not the model in other units")
+	require.InDeltaSlice(t, want, c.score(t, m, x), 1e-8, "Rescale does not give the same model in other units")
 }

@@ -14,33 +14,33 @@ import (
 	"missingscore/losses/pairmoments"
 )
 
-// parts are those that the rows are cut into: sums are added up in their order.
+// parts is the number of parts into which rows are divided; sums are added in their order.
 const parts = 16
 
-// chain are the rows with a latent number in every cell, one Gibbs sweep a turn (Geman & Geman
-// 1984; Albert & Chib 1993), each turn by the law of the turn before: stochastic EM (Celeux &
+// chain holds the rows with a latent number in every cell. A turn makes one Gibbs sweep (Geman &
+// Geman 1984; Albert & Chib 1993) under the law of the previous turn: stochastic EM (Celeux &
 // Diebolt 1985; Nielsen 2000).
 type chain struct {
 	d       int
 	rows    []int
-	again   []uint64  // which time it is that the row comes, from 0
-	once    []float64 // how often each of rows counts
+	again   []uint64  // occurrence number of a repeated row, from 0
+	once    []float64 // multiplicity of each row
 	z       []float64 // (len(rows), d)
 	seen    []bool    // (len(rows), d)
 	level   []int     // (len(rows), d): the category of an observed cell of an ordinal or nominal column
 	workers int
-	turns   uint64 // made
+	turns   uint64 // turns done
 	law     *law
 	total   *sums
 	part    [parts]*sums
 }
 
-// sums are of completed rows.
+// sums over completed rows.
 type sums struct {
 	number float64
 	first  []float64   // (d) Σz
 	second []float64   // (d, d) Σzz', upper triangle
-	below  [][]float64 // (d): cells below each threshold, of missing ones expected
+	below  [][]float64 // (d): cells below each threshold; expected number for missing ones
 }
 
 func (l *law) newSums() *sums {
@@ -70,8 +70,8 @@ func (s *sums) add(other *sums) {
 	}
 }
 
-// newChain starts at moments of pairs, correlations a little less than they are, with
-// categories in the middle of their share and zeros in gaps.
+// newChain starts with pairwise moments and slightly reduced correlations, with categories at the
+// middle of their interval and zeros in missing cells.
 func newChain(t *data.Table, blocks []data.Block, rows []int, counts []float64, workers int, m *pairmoments.Moments) *chain {
 	d := t.D
 	c := &chain{d: d, rows: rows, workers: max(1, workers), z: make([]float64, len(rows)*d), seen: make([]bool, len(rows)*d), level: make([]int, len(rows)*d)}
@@ -118,7 +118,7 @@ func newChain(t *data.Table, blocks []data.Block, rows []int, counts []float64, 
 	return c
 }
 
-// turn draws, and takes the law from what is drawn.
+// turn draws, then updates the law.
 func (c *chain) turn(ctx context.Context) (*law, error) {
 	if err := c.sweep(ctx); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (c *chain) turn(ctx context.Context) (*law, error) {
 	return c.law, nil
 }
 
-// average is the mean law of so many turns.
+// average returns the mean law over turns.
 func (c *chain) average(ctx context.Context, turns int) (*law, error) {
 	mean := c.law.zero()
 	for range turns {
@@ -140,7 +140,7 @@ func (c *chain) average(ctx context.Context, turns int) (*law, error) {
 	return mean, nil
 }
 
-// sweep draws every latent number once given the law, and sums up.
+// sweep draws every latent number once and computes the sums.
 func (c *chain) sweep(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -10,13 +10,13 @@ import (
 	"missingscore/data"
 )
 
-// known is pairmoments.Moments.Known: of a number 1, of an ordinal column with thresholds τ, of which
-// level k lies between τ_k and τ_{k+1} and has the share p_k,
+// known computes pairmoments.Moments.Known: 1 for a number; for an ordinal column with thresholds
+// τ, level k between τ_k and τ_{k+1} with share p_k,
 //
 //	e = Σ_k (φ(τ_k) − φ(τ_{k+1}))²/p_k
 //
-// (2/π of two equal levels), of a nominal column Σ_k p_k m_k m_kᵀ, each times the share of rows that
-// have the column. own are these rows by column, of rows in all.
+// (2/π for two equal levels); for a nominal column Σ_k p_k m_k m_kᵀ. Each is multiplied by the
+// share of rows with the column, own/rows.
 func (l *law) known(own []float64, rows float64) []float64 {
 	d := len(l.mean)
 	e := make([]float64, d*d)
@@ -37,7 +37,7 @@ func (l *law) known(own []float64, rows float64) []float64 {
 	return e
 }
 
-// toldBy is e of thresholds.
+// toldBy returns e of thresholds.
 func toldBy(cuts []float64) (e float64) {
 	below, density := 0.0, 0.0
 	for k := range len(cuts) + 1 {
@@ -53,15 +53,15 @@ func toldBy(cuts []float64) (e float64) {
 	return e
 }
 
-// levels are the shares p_k of a nominal column's levels and the means m_k of its whitened utilities
-// given each: with v_0 … v_{K−1} independent, v_l ~ N(a_l, ½) and u_l = v_l − v_0, level k is that of
-// the largest v_l, and
+// levels returns the shares p_k of a nominal column's levels and the means m_k of its whitened
+// utilities given each level: with v_0 … v_{K−1} independent, v_l ~ N(a_l, ½) and u_l = v_l − v_0,
+// level k has the largest v_l, and
 //
 //	p_k          = ∫ f_k(v) Π_{l≠k} F_l(v) dv
 //	p_k E[v_k|k] = ∫ v f_k(v) Π_{l≠k} F_l(v) dv
 //	p_k E[v_l|k] = ∫ f_k(v) (a_l F_l(v) − ½ f_l(v)) Π_{m≠k,l} F_m(v) dv
 //
-// by the trapezoid rule, whose error is far below 1e-8 here.
+// by the trapezoid rule, with an error far below 1e-8.
 func (l *law) levels(b data.Block) (shares []float64, means [][]float64) {
 	const steps, reach = 400, 6.0
 	n := b.Width + 1
@@ -97,7 +97,7 @@ func (l *law) levels(b data.Block) (shares []float64, means [][]float64) {
 	means = make([][]float64, n)
 	w := whitening(b.Width)
 	for k := range means {
-		u := mat.NewVecDense(b.Width, nil) // about its mean
+		u := mat.NewVecDense(b.Width, nil) // centred
 		for i := range b.Width {
 			u.SetVec(i, (v.At(k, i+1)-v.At(k, 0))/shares[k]-a[i+1])
 		}

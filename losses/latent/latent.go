@@ -1,11 +1,10 @@
-// Package latent estimates the normal distribution of the numbers behind a table of ordered
-// categories, numbers and gaps: its moments and the categories' thresholds, by stochastic EM
-// (docs/theory/ordinal.md#eq-latent-em).
+// Package latent estimates the moments and thresholds of the latent normals of a table with ordered
+// categories, numbers and missing cells, by stochastic EM (docs/theory/ordinal.md#eq-latent-em).
 //
-//	Of      the estimate, as moments that a network's path can go by
-//	chain   the completed rows, one Gibbs sweep a turn
-//	law     mean, covariances and thresholds given completed rows, and their means over turns
-//	spread  how much correlations vary over turns: the rows that a pair is worth
+//	Of      the estimate, as moments for a network's path
+//	chain   the completed rows, one Gibbs sweep per turn
+//	law     mean, covariances and thresholds, and their means over turns
+//	spread  the variance of correlations over turns: the effective rows of a pair
 package latent
 
 import (
@@ -18,27 +17,26 @@ import (
 )
 
 const (
-	warmUp     = 60  // turns before any counts
-	leastTurns = 200 // that are averaged, and twice as many again while their halves differ
+	warmUp     = 60  // discarded turns
+	leastTurns = 200 // averaged turns, doubled while their halves differ
 	mostRounds = 4
-	apart      = 0.5 // standard errors 1/√n of a correlation, by which halves may differ
+	apart      = 0.5 // largest difference of the halves, in standard errors 1/√n of a correlation
 
-	nominalApart = 0.75 // root mean square, of a table with nominal columns
+	nominalApart = 0.75 // root mean square, for a table with nominal columns
 )
 
-// Of estimates the normal distribution of a table's rows, of which an ordinal column's cells
-// (data.Table.Cuts) tell intervals, other cells numbers, and gaps nothing: its second moments
-// about its mean, in the units of the table, with variance 1 for ordinal columns, whose mean is
-// 0; the means of other columns; and thresholds. counts say how often each row counts, nil for
-// once. It is right if cells are missing at random. Of a nominal column (a block of width 2 or more in
-// data.Table.Blocks) a cell tells which of the utilities is the largest; S has the utilities whitened
-// (pairmoments.Moments.Whitening), and Pairs are the complete rows that a pair of columns is worth
-// (docs/theory/ordinal.md#eq-nominal).
+// Of estimates the latent normal distribution of a table's rows: cells of ordinal columns
+// (data.Table.Cuts) observe intervals, other cells numbers. It returns second moments about the
+// mean in the table's units (variance 1 and mean 0 for ordinal columns), the other columns' means,
+// and thresholds. counts are multiplicities of rows, nil for ones. It is valid under MAR. A cell of
+// a nominal column (a block of width 2 or more in data.Table.Blocks) observes which utility is the
+// largest; S has whitened utilities (pairmoments.Moments.Whitening), and Pairs is the effective
+// number of complete rows per pair (docs/theory/ordinal.md#eq-nominal).
 //
-// Each turn draws every latent number given the rest of its row, within its interval, and takes
-// mean, covariances and thresholds from the completed rows; the result is their mean over the
-// turns. All draws come from streams of the rows' own: the bytes depend neither on workers nor
-// on a seed. It fails where a column does not vary.
+// Each turn draws every latent number given the rest of its row, within its interval, then computes
+// mean, covariances and thresholds of the completed rows; the result is the mean over turns. Each
+// row has its own random stream: results depend neither on workers nor on a seed. It fails if a
+// column is constant.
 func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*pairmoments.Moments, error) {
 	m, err := start(ctx, t, rows, counts, workers)
 	if err != nil {
@@ -56,7 +54,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 	}
 	var mean *law
 	for turns, round := leastTurns, 1; ; turns, round = 2*turns, round+1 {
-		first := mean // of as many turns
+		first := mean // law of the first half of the turns
 		if round == 1 || len(c.law.blocks) == 0 {
 			if first, err = c.average(ctx, turns/2); err != nil {
 				return nil, err
@@ -74,7 +72,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 	}
 }
 
-// fill makes the law the moments.
+// fill copies the law to the moments.
 func fill(m *pairmoments.Moments, t *data.Table, l *law, turns int, far float64, settled bool) {
 	*m = pairmoments.Moments{D: m.D, S: l.cov, Rows: m.Rows, Own: m.Own, Pairs: m.Pairs, Least: m.Least, Mean: l.mean, Cuts: l.cuts}
 	m.Words = fmt.Sprintf("moments of the latent normal variables: mean of %d iterations of stochastic EM, whose halves differ by at most %.2g in a correlation", turns, far)

@@ -178,8 +178,8 @@ func TestNumbersAloneAreMaximumLikelihood(t *testing.T) {
 	require.InDelta(t, residual+b*b*v, m.S[3], 0.015)
 }
 
-// Right under MAR: an item's cells are missing where a number is large, so its observed shares
-// are those of others. 4000 rows: standard errors of thresholds below 0.03, of the correlation below 0.02.
+// Valid under MAR: an item is missing where a number is large, so its observed shares are biased.
+// 4000 rows: standard errors of thresholds below 0.03, of the correlation below 0.02.
 func TestMissingAtRandom(t *testing.T) {
 	const n = 4000
 	cuts := [][]float64{nil, {-.8, .2, 1}, {.4}}
@@ -212,8 +212,8 @@ func TestMissingAtRandom(t *testing.T) {
 	require.Equal(t, m, more)
 }
 
-// Copies of one item, of which maximum likelihood has correlation 1, and fewer rows than columns
-// come to something: pairs are those of n rows and d without correlations, at most n/(n + d).
+// Copies of one item (maximum likelihood: correlation 1) and fewer rows than columns give finite
+// results: pairs count n rows and d uncorrelated rows, at most n/(n + d).
 func TestFewRowsAndCopies(t *testing.T) {
 	const n, d = 8, 10
 	one := normal(n, mat.NewSymDense(1, []float64{1}), 1)
@@ -236,9 +236,9 @@ func TestFewRowsAndCopies(t *testing.T) {
 	}
 }
 
-// Without gaps the result is near lavaan's (0.6-14, lavCor(x, ordered = c("c", "d", "e")) of these 1000 rows:
-// two steps, each pair by itself), whose standard errors are 0.03 to 0.045; correlations with the
-// prior's factor n/(n + 5).
+// Without missing cells the result is near lavaan's (0.6-14, lavCor(x, ordered = c("c", "d", "e"))
+// of these 1000 rows: two steps, each pair by itself), with standard errors 0.03 to 0.045;
+// correlations have the prior's factor n/(n + 5).
 func TestNearLavaan(t *testing.T) {
 	const n = 1000
 	cuts := [][]float64{nil, nil, {0.4}, {-0.7}, {-.9, .1, .8}}

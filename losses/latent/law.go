@@ -11,33 +11,35 @@ import (
 	"missingscore/data"
 )
 
-// law is a normal distribution with thresholds of its ordinal columns.
+// law is a normal distribution with thresholds of ordinal columns.
 type law struct {
-	mean []float64   // (d), 0 of ordinal columns
-	cov  []float64   // (d, d), 1 on the diagonal of ordinal columns
-	cuts [][]float64 // (d), nil of other columns
+	mean []float64   // (d), 0 for ordinal columns
+	cov  []float64   // (d, d), diagonal 1 for ordinal columns
+	cuts [][]float64 // (d), nil for other columns
 
-	blocks []data.Block // of nominal columns, which have utilities
-	block  []int        // (d): which of these a column is of; -1: none
+	blocks []data.Block // of the nominal columns' utilities
+	block  []int        // (d): index in blocks; -1: none
 }
 
-// errSingular says that completed rows have no covariances.
-var errSingular = errors.New("the latent numbers of the columns have no covariances: leave out columns that repeat others (ReadOptions.Exclude), or take Spec.Steps.Method pairwise")
+// errSingular means that the covariance of the completed rows is singular.
+var errSingular = errors.New("the covariance of the latent variables is not positive definite: leave out repeated columns (ReadOptions.Exclude), or take Spec.Steps.Method pairwise")
 
-// priorRows is how many rows without correlations are added, for each column: a prior without
-// which correlations of few skewed categories run to ±1, where chains stay. Of a half, 1, 2 and 4
-// it was 1 that came nearest to true correlations (docs/theory/ordinal.md#eq-latent-em).
+// priorRows is the number of uncorrelated prior rows per column. Without them correlations of few
+// skewed categories run to ±1 and stay there. Among ½, 1, 2 and 4, 1 was most accurate
+// (docs/theory/ordinal.md#eq-latent-em).
 const priorRows = 1
 
-// nominalRows are those for each column of a table with nominal columns (docs/theory/ordinal.md#eq-nominal-prior).
+// nominalRows is the number of prior rows per column of a table with nominal columns
+// (docs/theory/ordinal.md#eq-nominal-prior).
 const nominalRows = 0.25
 
-// set takes the law from the completed rows' sums: number of rows, Σz, Σzz', and the shares of
-// cells below each threshold, of missing ones expected,
+// set computes the law from the sums of completed rows: the number of rows, Σz, Σzzᵀ, and the
+// shares of cells below each threshold (expected for missing ones),
 //
 //	τ_c = Φ⁻¹( (1/n) Σ_i P(z_i ≤ τ_c | row i) ),   Σ = mean of (z − z̄)(z − z̄)ᵀ
 //
-// with ordinal columns in units of their deviation, and all pairs times n/(n + ν), ν the prior's rows.
+// with ordinal columns scaled to variance 1, and off-diagonal elements times n/(n + ν), ν the prior
+// rows.
 func (l *law) set(s *sums) {
 	d := len(l.mean)
 	floats.ScaleTo(l.mean, 1/s.number, s.first)
@@ -69,8 +71,8 @@ func (l *law) set(s *sums) {
 	l.exchange(s.number)
 }
 
-// regressions gives, by column, the coefficients of the others in its conditional mean, b_jk =
-// −P_jk/P_jj and 0 for its own, (d, d), and its conditional deviation 1/√P_jj.
+// regressions returns, per column, the coefficients of the others in its conditional mean, b_jk =
+// −P_jk/P_jj and b_jj = 0, (d, d), and its conditional standard deviation 1/√P_jj.
 func (l *law) regressions() (coefficients, deviation []float64, err error) {
 	d := len(l.mean)
 	var c mat.Cholesky
@@ -101,7 +103,7 @@ func (l *law) clone() *law {
 	return c
 }
 
-// add adds a law, times a factor; correlations and thresholds are averaged so.
+// add adds factor times a law.
 func (l *law) add(other *law, factor float64) {
 	floats.AddScaled(l.mean, factor, other.mean)
 	floats.AddScaled(l.cov, factor, other.cov)
@@ -112,7 +114,7 @@ func (l *law) add(other *law, factor float64) {
 	}
 }
 
-// zero is a law of zeros with as many thresholds.
+// zero returns a law of zeros with as many thresholds.
 func (l *law) zero() *law {
 	z := l.clone()
 	clear(z.mean)
@@ -123,7 +125,7 @@ func (l *law) zero() *law {
 	return z
 }
 
-// with is the mean of two laws.
+// with returns the mean of two laws.
 func (l *law) with(other *law) *law {
 	m := l.zero()
 	m.add(l, 0.5)
@@ -131,7 +133,7 @@ func (l *law) with(other *law) *law {
 	return m
 }
 
-// apart is by how much a correlation of two laws differs, at most.
+// apart returns the largest difference of a correlation between two laws.
 func (l *law) apart(other *law) (most float64) {
 	d := len(l.mean)
 	for j := range d {
@@ -143,8 +145,7 @@ func (l *law) apart(other *law) (most float64) {
 	return most
 }
 
-// prior is how many rows without correlations are added: by column, or by quarter column in a table
-// with nominal columns, whose cells say less.
+// prior returns the number of uncorrelated prior rows.
 func (l *law) prior() float64 {
 	columns := float64(len(l.mean))
 	if len(l.blocks) == 0 {

@@ -13,7 +13,7 @@ import (
 	"missingscore/losses/pairmoments"
 )
 
-// nominal are the blocks of nominal columns: two levels have a threshold instead.
+// nominal returns the blocks of nominal columns. Columns with two levels have a threshold instead.
 func nominal(t *data.Table) (blocks []data.Block) {
 	for _, b := range t.Blocks {
 		if b.Width > 1 {
@@ -23,7 +23,7 @@ func nominal(t *data.Table) (blocks []data.Block) {
 	return blocks
 }
 
-// places are by column the place of its block, or -1.
+// places returns the index of each column's block, or -1.
 func places(blocks []data.Block, d int) (of []int) {
 	of = slices.Repeat([]int{-1}, d)
 	for at, b := range blocks {
@@ -34,8 +34,8 @@ func places(blocks []data.Block, d int) (of []int) {
 	return of
 }
 
-// start are the moments that a chain starts at: by pairs of the columns that are not nominal. Nominal
-// ones start uncorrelated with others, their utilities exchangeable.
+// start returns the initial moments of a chain: pairwise moments of columns that are not nominal.
+// Nominal columns start uncorrelated with others, with exchangeable utilities.
 func start(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*pairmoments.Moments, error) {
 	blocks := nominal(t)
 	if len(blocks) == 0 {
@@ -45,7 +45,7 @@ func start(ctx context.Context, t *data.Table, rows []int, counts []float64, wor
 		}
 		return m, err
 	}
-	ones := *t // for numbers of rows
+	ones := *t // for the numbers of rows
 	ones.Cuts, ones.Values = nil, slices.Repeat([]float64{1}, len(t.Values))
 	m, err := pairmoments.Of(ctx, &ones, rows, counts, workers)
 	if err != nil {
@@ -92,9 +92,8 @@ func start(ctx context.Context, t *data.Table, rows []int, counts []float64, wor
 	return m, nil
 }
 
-// drawUtility draws utility j of a block, column First + j, of a row whose level is observed, given
-// the rest of the row: with u_0 = 0, the level's own utility above all others, others below it. row is
-// about the mean.
+// drawUtility draws utility j of a block (column First + j) of a row with an observed level, given
+// the rest of the row: with u_0 = 0, the level's utility is the largest. row is centred.
 func drawUtility(row, mean []float64, b data.Block, j, level int, middle, deviation float64, rng *stream.Stream) float64 {
 	own := mean[b.First+j]
 	if level != j+1 {
@@ -113,14 +112,15 @@ func drawUtility(row, mean []float64, b data.Block, j, level int, middle, deviat
 	return middle + deviation*above((bound-own-middle)/deviation, rng)
 }
 
-// shift is how the utilities of a nominal column move together: by t ~ N(−by·(z − mean), deviation²),
-// within the row's cone.
+// shift moves all utilities of a nominal column by t ~ N(−by·(z − mean), deviation²), within the
+// row's cone.
 type shift struct {
-	by        []float64 // (d): 1ᵀP_A·/1ᵀP_AA1, A the column
+	by        []float64 // (d): 1ᵀP_A·/1ᵀP_AA1, A the block
 	deviation float64   // 1/√(1ᵀP_AA1)
 }
 
-// shifts are of the blocks. A shift is a step of u_0, as the other steps are of one utility each.
+// shifts returns the shift of each block: a Gibbs step of u_0; the other steps move one utility
+// each.
 func (l *law) shifts(coefficients, deviation []float64) []shift {
 	d, all := len(l.mean), make([]shift, len(l.blocks))
 	for at, b := range l.blocks {
@@ -139,7 +139,7 @@ func (l *law) shifts(coefficients, deviation []float64) []shift {
 
 const unknown = -1 // level of a missing cell
 
-// draw shifts the utilities of a row of this level, or of an unknown one. row is about the mean.
+// draw shifts the utilities of a row with this level, or unknown. row is centred.
 func (s shift) draw(row, mean []float64, b data.Block, level int, rng *stream.Stream) {
 	middle := -floats.Dot(s.by, row)
 	u := row[b.First : b.First+b.Width]
@@ -152,13 +152,13 @@ func (s shift) draw(row, mean []float64, b data.Block, level int, rng *stream.St
 			most = max(most, v+mean[b.First+k])
 		}
 		floats.AddConst(middle-s.deviation*above((most+middle)/s.deviation, rng), u)
-	default: // the level's own stays above 0
+	default: // the level's utility stays above 0
 		own := u[level-1] + mean[b.First+level-1]
 		floats.AddConst(middle+s.deviation*above((-own-middle)/s.deviation, rng), u)
 	}
 }
 
-// above draws a standard normal number above a bound (Robert 1995).
+// above draws a standard normal above a bound (Robert 1995).
 func above(bound float64, rng *stream.Stream) float64 {
 	if bound < 0.4 {
 		for {
@@ -175,12 +175,12 @@ func above(bound float64, rng *stream.Stream) float64 {
 	}
 }
 
-// frame has the coordinates y = Fu of the utilities of K levels about their mean in an orthonormal
-// basis, (K−1, K−1): with v_0 = 0, v_k = u_k,
+// frame returns F (K−1, K−1), the coordinates y = Fu of the centred utilities of K levels in an
+// orthonormal basis: with v_0 = 0, v_k = u_k,
 //
 //	y_k = (v_0 + … + v_(k−1) − k v_k)/√(k(k+1))
 //
-// Another order of levels, or another level 0, turns and mirrors y and changes no length.
+// Reordering the levels, or another level 0, is an orthogonal map of y.
 func frame(width int) *mat.Dense {
 	f := mat.NewDense(width, width, nil)
 	for row := range width {
@@ -193,16 +193,16 @@ func frame(width int) *mat.Dense {
 	return f
 }
 
-// whitening is W = √2 F: utilities with covariances ½(I + 11ᵀ), times W, have unit ones.
+// whitening returns W = √2 F: utilities with covariance ½(I + 11ᵀ), times W, have unit covariance.
 func whitening(width int) *mat.Dense {
 	w := frame(width)
 	w.Scale(math.Sqrt2, w)
 	return w
 }
 
-// exchange holds the covariances within nominal columns at ½(I + 11ᵀ), exchangeable utilities of all
-// K levels (docs/theory/ordinal.md#eq-nominal-shape). With C = W Σ Wᵀ of n completed rows, its
-// eigenvalues' mean τ and the prior's ν rows,
+// exchange sets the covariances within nominal columns to ½(I + 11ᵀ), exchangeable utilities of all
+// K levels (docs/theory/ordinal.md#eq-nominal-shape). With C = W Σ Wᵀ of n completed rows, mean
+// eigenvalue τ and ν prior rows,
 //
 //	u ← W⁻¹ ((nC + ντI)/(n + ν))^(−½) W u,   mean ← mean/√τ
 func (l *law) exchange(number float64) {
@@ -228,8 +228,8 @@ func (l *law) exchange(number float64) {
 	}
 }
 
-// move takes the utilities of a nominal column times t: covariances with other columns, the own ones
-// being put to ½(I + 11ᵀ).
+// move multiplies the utilities of a nominal column by t: it changes the covariances with other
+// columns and sets their own to ½(I + 11ᵀ).
 func (l *law) move(b data.Block, t mat.Matrix) {
 	d := len(l.mean)
 	rows := mat.NewDense(d, d, l.cov).Slice(b.First, b.First+b.Width, 0, d).(*mat.Dense)
@@ -248,7 +248,7 @@ func (l *law) move(b data.Block, t mat.Matrix) {
 	}
 }
 
-// whitened are the covariances with nominal columns whitened, (d, d).
+// whitened returns the covariances with whitened nominal columns, (d, d).
 func (l *law) whitened() []float64 {
 	d, c := len(l.mean), l.clone()
 	for _, b := range l.blocks {
@@ -261,8 +261,8 @@ func (l *law) whitened() []float64 {
 	return c.cov
 }
 
-// distance is by how much correlations of two laws differ, the root mean square over all pairs, with
-// nominal columns whitened: neither the order of levels nor the level 0 matters.
+// distance returns the root mean square difference of correlations over all pairs, with nominal
+// columns whitened. It depends neither on the order of levels nor on level 0.
 func (l *law) distance(other *law) float64 {
 	d, sum := len(l.mean), 0.0
 	first, second := l.whitened(), other.whitened()

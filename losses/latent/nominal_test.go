@@ -200,7 +200,7 @@ func cone(s *mat.SymDense, mean []float64, x float64, width, level int) (*mat.Ve
 	return first, second
 }
 
-// Right under MAR: the nominal columns' cells are missing where a number is large. 2500 rows: standard
+// Valid under MAR: the nominal columns are missing where a number is large. 2500 rows: standard
 // errors of correlations of whitened utilities and of means about 0.04.
 func TestNominalMissingAtRandom(t *testing.T) {
 	const n = 2500
@@ -292,8 +292,8 @@ func relabel(order ...int) *mat.Dense {
 	return r
 }
 
-// Another order of levels, another level 0 among them, turns whitened utilities, in the M step and in
-// the result, and changes no distance of two laws.
+// Reordering levels, or another level 0, rotates whitened utilities, in the M step and in the
+// result, and changes no distance between laws.
 func TestOrderOfLevels(t *testing.T) {
 	table := mixed(nil, nil, 0, 3, 2, 0)
 	d := table.D
@@ -346,7 +346,7 @@ func TestOrderOfLevels(t *testing.T) {
 	require.InDelta(t, laws[0].distance(laws[1]), moved[0].distance(moved[1]), 1e-12)
 }
 
-// A level that no row has, more levels than rows, and rows that are all alike come to finite numbers.
+// An unobserved level, more levels than rows, and equal rows give finite numbers.
 func TestNominalWithFewRows(t *testing.T) {
 	for _, rows := range []int{6, 30} {
 		independent := mat.NewSymDense(16, nil)

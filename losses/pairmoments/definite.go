@@ -11,7 +11,7 @@ import (
 	"missingscore/internal/lanczos"
 )
 
-// Shrink makes the moments positive semidefinite, which gaps can keep them from
+// Shrink makes the moments positive semidefinite, which missing cells can violate
 // (docs/theory/pairwise.md#eq-pairwise-shrink):
 //
 //	S ← (1 − α) S + α D,   α = max(α_noise, α_definite) < 1,   D the diagonal of S
@@ -20,17 +20,17 @@ import (
 //
 //	α_definite = max(0, −μ) / (1 − μ),   α_noise = min(0.95, Σ_{j<k} (1 − r_jk²)² (1/n_jk − 1/n) / Σ_{j<k} r_jk²)
 //
-// the share of the correlations' squares that is variance added by gaps (Schäfer & Strimmer
-// 2005 have 1/n_jk in its place). Columns' own moments stay; without gaps nothing is
-// moved, and with more and more rows α goes to 0. It sets Lowest, Noise, Shrunk and Moved, and fails
-// where a column is 0 in all rows.
+// α_noise is the share of the squared correlations that is variance due to missing cells (Schäfer &
+// Strimmer 2005 use 1/n_jk). The diagonal stays; without missing cells nothing changes, and α tends
+// to 0 with the sample size. It sets Lowest, Noise, Shrunk and Moved, and fails if a column is 0 in
+// all rows.
 func (m *Moments) Shrink(ctx context.Context, workers int) error {
 	for j := range m.D {
 		if !(m.Element(j, j) > 0) {
-			return fmt.Errorf("column number %d does not vary in the rows that have it", j+1)
+			return fmt.Errorf("column %d is constant where it is observed", j+1)
 		}
 	}
-	if m.complete() && !m.latent { // a sum of squares
+	if m.complete() && !m.latent { // semidefinite already
 		return nil
 	}
 	least, err := m.lowest(ctx, workers)
@@ -47,15 +47,15 @@ func (m *Moments) Shrink(ctx context.Context, workers int) error {
 	return nil
 }
 
-const mostNoise = 0.95 // of the correlations' squares: α_noise is never more
+const mostNoise = 0.95 // upper limit of α_noise
 
-// ShrinkTo makes S that with another α < 1; 0: the moments as they came.
+// ShrinkTo sets S to the matrix with another α < 1; 0: the unshrunken moments.
 func (m *Moments) ShrinkTo(alpha float64) {
 	m.scale((1 - alpha) / (1 - m.now))
 	m.now = alpha
 }
 
-// At is S_jk with another α, whatever S is.
+// At returns S_jk for another α, independent of the current α.
 func (m *Moments) At(alpha float64, j, k int) float64 {
 	if j == k {
 		return m.Element(j, j)
@@ -63,8 +63,8 @@ func (m *Moments) At(alpha float64, j, k int) float64 {
 	return m.Element(j, k) * (1 - alpha) / (1 - m.now)
 }
 
-// Levels are α from 0 to Shrunk, by doubling from what gaps' noise makes of it: for estimates
-// of few pairs, whose moments need less than all together to be positive definite.
+// Levels returns α from 0 to Shrunk, doubling from α_noise: estimates of few pairs need less
+// shrinkage to be positive definite.
 func (m *Moments) Levels() []float64 {
 	levels := []float64{0}
 	for alpha := max(m.Noise, leastLevel); alpha < m.Shrunk; alpha *= 2 {
@@ -78,7 +78,7 @@ func (m *Moments) Levels() []float64 {
 
 const leastLevel = 0.01
 
-// scale takes all but the diagonal times a factor.
+// scale multiplies all off-diagonal elements by a factor.
 func (m *Moments) scale(factor float64) {
 	if m.Half != nil {
 		m.Half.scale(factor)
@@ -91,7 +91,7 @@ func (m *Moments) scale(factor float64) {
 	}
 }
 
-// complete tells whether the rows have all the columns.
+// complete reports whether no cell is missing.
 func (m *Moments) complete() bool {
 	for _, n := range m.Own {
 		if n != m.Own[0] {
@@ -101,7 +101,7 @@ func (m *Moments) complete() bool {
 	return m.D < 2 || m.Least == m.Own[0]
 }
 
-// lowest is the smallest eigenvalue of the correlations, or a little less.
+// lowest returns a close lower bound of the smallest eigenvalue of the correlations.
 func (m *Moments) lowest(ctx context.Context, workers int) (float64, error) {
 	d, unit := m.D, make([]float64, m.D)
 	for j := range unit {
@@ -124,11 +124,11 @@ func (m *Moments) lowest(ctx context.Context, workers int) (float64, error) {
 				return nil
 			})
 		}
-		_ = pool.Wait() // none fails
+		_ = pool.Wait() // no task fails
 	})
 }
 
-// eachRow visits rows of S; of a Half space holds some of them.
+// eachRow visits rows of S; space is the buffer for rows of a Half.
 func (m *Moments) eachRow(from, to int, space []float64, visit func(j int, row []float64)) {
 	d := m.D
 	if m.Half == nil {
@@ -138,7 +138,7 @@ func (m *Moments) eachRow(from, to int, space []float64, visit func(j int, row [
 		return
 	}
 	for j := from; j < to; {
-		number := min(to, (j/together+1)*together) - j // within a tile, for a tile has a multiple of them
+		number := min(to, (j/together+1)*together) - j // within a tile
 		m.Half.rows(j, space[:number*d])
 		for i := range number {
 			visit(j+i, space[i*d:(i+1)*d])

@@ -6,18 +6,18 @@ import (
 	"missingscore/internal/memory"
 )
 
-// HalfTile is how many rows and columns a tile of a Half has.
+// HalfTile is the number of rows and columns of a tile of a Half.
 const HalfTile = 256
 
-// Half is a symmetric matrix (D, D) held by its upper triangle, in tiles of HalfTile rows and
-// columns: about half of the memory of the whole, and the same numbers.
+// Half is a symmetric matrix (D, D) stored as its upper triangle in tiles of HalfTile rows and
+// columns: about half the memory of a full matrix.
 type Half struct {
 	D     int
-	wide  int         // tiles beside each other
-	tiles [][]float64 // of rows a and columns b ≥ a: that at a·wide + b, row by row; nil below the diagonal
+	wide  int         // tiles per row
+	tiles [][]float64 // tile a, b ≥ a at index a·wide + b, row by row; nil below the diagonal
 }
 
-// NewHalf is a matrix of zeros.
+// NewHalf returns a zero matrix.
 func NewHalf(d int) *Half {
 	h := &Half{D: d, wide: (d + HalfTile - 1) / HalfTile}
 	h.tiles = make([][]float64, h.wide*h.wide)
@@ -29,7 +29,7 @@ func NewHalf(d int) *Half {
 	return h
 }
 
-// at is the place of an element: j and k are put into the order of tiles.
+// at returns the address of element (j, k).
 func (h *Half) at(j, k int) *float64 {
 	a, b := j/HalfTile, k/HalfTile
 	if a > b {
@@ -38,11 +38,11 @@ func (h *Half) at(j, k int) *float64 {
 	return &h.tiles[a*h.wide+b][j%HalfTile*HalfTile+k%HalfTile]
 }
 
-// Element is the number at j, k.
+// Element returns the element (j, k).
 func (h *Half) Element(j, k int) float64 { return *h.at(j, k) }
 
-// Part is the numbers of row j in the columns from k0 on, a multiple of HalfTile, as many as
-// space has, HalfTile at most: a view, or space.
+// Part returns row j from column k0, a multiple of HalfTile, for len(space) ≤ HalfTile columns: a
+// view, or space.
 func (h *Half) Part(j, k0 int, space []float64) []float64 {
 	a, b := j/HalfTile, k0/HalfTile
 	if a <= b {
@@ -55,7 +55,7 @@ func (h *Half) Part(j, k0 int, space []float64) []float64 {
 	return space
 }
 
-// set sets the numbers at j, k and at k, j.
+// set sets the elements (j, k) and (k, j).
 func (h *Half) set(j, k int, v float64) {
 	*h.at(j, k) = v
 	if j/HalfTile == k/HalfTile {
@@ -63,7 +63,7 @@ func (h *Half) set(j, k int, v float64) {
 	}
 }
 
-// scale takes all but the diagonal times a factor.
+// scale multiplies all off-diagonal elements by a factor.
 func (h *Half) scale(factor float64) {
 	own := make([]float64, h.D)
 	for j := range own {
@@ -77,16 +77,15 @@ func (h *Half) scale(factor float64) {
 	}
 }
 
-// together is how many rows are put together at once: so many numbers are in a line of the
-// processor's cache.
+// together is the number of rows assembled at once: one cache line of numbers.
 const together = 8
 
-// rows puts together rows from the first on, as many as to has.
+// rows assembles consecutive rows from first into to.
 func (h *Half) rows(first int, to []float64) {
 	number := len(to) / h.D
 	for k0 := 0; k0 < h.D; k0 += HalfTile {
 		wide := min(HalfTile, h.D-k0)
-		if first/HalfTile > k0/HalfTile { // below the diagonal: across the tile
+		if first/HalfTile > k0/HalfTile { // below the diagonal: transpose the tile
 			tile := h.tiles[k0/HalfTile*h.wide+first/HalfTile][first%HalfTile:]
 			for k := range wide {
 				for i, v := range tile[k*HalfTile:][:number] {
@@ -102,9 +101,8 @@ func (h *Half) rows(first int, to []float64) {
 	}
 }
 
-// What a network by moments takes, as measured: numbers of 8 bytes for each cell of the matrix of
-// columns, with the moments held whole and by half, and for each cell of the table; bytes of the
-// program itself.
+// Measured memory of a network by moments: numbers of 8 bytes per cell of the matrix, for whole and
+// half moments, and per cell of the table; bytes of the program.
 const (
 	wholeNumbers = 1.2
 	halfNumbers  = 0.75
@@ -112,9 +110,8 @@ const (
 	program      = 60e6
 )
 
-// Needed is how many bytes a network by moments of n rows of d columns takes, and whether it is the
-// one that holds the moments by half: that is so where the whole is more than may be used
-// (memory.Limit).
+// Needed returns the memory in bytes of a network by moments of n rows and d columns, and whether
+// it stores the moments as a Half: if the whole matrix exceeds memory.Limit.
 func Needed(n, d int) (bytes float64, half bool) {
 	rest, pairs := program+8*cellNumbers*float64(n)*float64(d), 8*float64(d)*float64(d)
 	limit, err := memory.Limit()

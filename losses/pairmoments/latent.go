@@ -7,17 +7,18 @@ import (
 	"missingscore/data"
 )
 
-// latents are a table's columns as correlations of latent numbers take them: of a column of
-// ordered categories the category of each cell, of others the cell (docs/theory/ordinal.md).
+// latents are a table's columns for correlations of latent normals: the category of each cell of an
+// ordinal column, the value of other cells (docs/theory/ordinal.md).
 type latents struct {
 	table *data.Table
 	rows  []int
-	count []float64 // by row of the table; nil: ones
+	count []float64 // per row of the table; nil: ones
 	level []int     // (N, D) categories of observed cells, from 0
 	own   []float64 // S_jj
 }
 
-// newLatents is nil for a table without ordinal columns; their moments are set to 1.
+// newLatents returns nil for a table without ordinal columns; it sets the moments of ordinal
+// columns to 1.
 func (m *Moments) newLatents(t *data.Table, rows []int, counts []float64) *latents {
 	if t.Cuts == nil {
 		return nil
@@ -37,8 +38,8 @@ func (m *Moments) newLatents(t *data.Table, rows []int, counts []float64) *laten
 	return l
 }
 
-// moment is S_jk of two columns of which one is ordinal: their polychoric or polyserial
-// correlation, in the units of the other. v is the product moment of two that are not.
+// moment returns S_jk: the polychoric correlation of two ordinal columns, the polyserial one in the
+// units of the number, or v, the product moment, for two numbers.
 func (l *latents) moment(j, k int, v float64) float64 {
 	first, second := l.table.Cuts[j], l.table.Cuts[k]
 	switch {
@@ -52,7 +53,7 @@ func (l *latents) moment(j, k int, v float64) float64 {
 	return l.serial(j, k)
 }
 
-// serial is the moment of a column of numbers and an ordinal one.
+// serial returns the moment of a numeric and an ordinal column.
 func (l *latents) serial(number, ordinal int) float64 {
 	d, root := l.table.D, math.Sqrt(l.own[number])
 	var x, once []float64
@@ -63,7 +64,7 @@ func (l *latents) serial(number, ordinal int) float64 {
 	return root * Polyserial(x, levels, once, l.table.Cuts[ordinal])
 }
 
-// counts are how many rows have each pair of categories of two columns.
+// counts returns the contingency table of two columns.
 func (l *latents) counts(j, k int) [][]float64 {
 	counts := make([][]float64, len(l.table.Cuts[j])+1)
 	for a := range counts {
@@ -74,7 +75,7 @@ func (l *latents) counts(j, k int) [][]float64 {
 	return counts
 }
 
-// both visits the rows that have two columns.
+// both visits the rows with both columns.
 func (l *latents) both(j, k int, visit func(row int, count float64)) {
 	d := l.table.D
 	for _, row := range l.rows {

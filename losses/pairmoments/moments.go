@@ -1,5 +1,5 @@
-// Package pairmoments takes second moments of a table's columns pair by pair, over the rows
-// that have both, in one pass, and makes a matrix of them that a loss can have
+// Package pairmoments computes second moments of a table's columns pair by pair, over the rows with
+// both columns, in one pass, and shrinks them to a positive semidefinite matrix
 // (docs/theory/pairwise.md).
 package pairmoments
 
@@ -14,62 +14,62 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Moments are second moments of d columns about zero, with a_i how often row i counts and
-// o_ij = 1 where it has column j (docs/theory/pairwise.md#eq-pairwise):
+// Moments are second moments of d columns about zero, with a_i the multiplicity of row i and o_ij =
+// 1 if cell (i, j) is observed (docs/theory/pairwise.md#eq-pairwise):
 //
 //	S_jk = Σ_i a_i o_ij o_ik x_ij x_ik / n_jk,   n_jk = Σ_i a_i o_ij o_ik
 //
-// and 0 where n_jk is. Units are those of the columns, squared. Of ordinal columns
-// (data.Table.Cuts) they are of the latent numbers, by polychoric and polyserial correlations
-// over the same rows, S_jj being 1 (docs/theory/ordinal.md).
+// and 0 if n_jk = 0. Units are the columns' units, squared. For ordinal columns (data.Table.Cuts)
+// they are polychoric and polyserial correlations over the same rows, with S_jj = 1
+// (docs/theory/ordinal.md).
 type Moments struct {
 	D    int
 	S    []float64 // (d, d), row by row, symmetric
-	Half *Half     // in place of S where this would take more memory than may be used
+	Half *Half     // replaces S if S exceeds the memory limit
 
 	Rows  float64   // n = Σ_i a_i
 	Own   []float64 // n_jj: rows of each column
-	Pairs float64   // n_jk, mean over j < k; with nominal columns the complete rows that a pair is worth
+	Pairs float64   // mean n_jk over j < k; with nominal columns the effective complete rows per pair
 	Least float64   // the smallest n_jk
 
-	largest       float64 // of the correlations' sizes
-	noise, square float64 // of the correlations: what gaps add to their variances, and their squares, summed
+	largest       float64 // largest absolute correlation
+	noise, square float64 // sums over correlations: variance due to missing cells, and squares
 
-	Lowest float64 // by Shrink: the smallest eigenvalue of the correlations before
+	Lowest float64 // by Shrink: smallest eigenvalue of the correlations before shrinkage
 	Noise  float64 // by Shrink: α_noise
-	Shrunk float64 // by Shrink: α; 0: nothing is moved
-	Moved  float64 // by Shrink: by how much a correlation, at most
+	Shrunk float64 // by Shrink: α; 0: no shrinkage
+	Moved  float64 // by Shrink: largest change of a correlation
 
-	now    float64 // α that S has
-	shares bool    // the a_i of a row's copies need not come to a whole number: they are weights
-	latent bool    // correlations of latent numbers, which need not be semidefinite even without gaps
+	now    float64 // current α of S
+	shares bool    // a_i are weights, not whole numbers
+	latent bool    // correlations of latent normals, which may be indefinite without missing cells
 
-	// Of estimates that have more than moments about zero, by package latent:
+	// Of estimates by package latent:
 	Mean  []float64   // of the columns; nil: 0
-	Cuts  [][]float64 // thresholds of ordinal columns, as data.Table has them; nil: the table's
+	Cuts  [][]float64 // thresholds of ordinal columns, as in data.Table; nil: the table's
 	Words string      // what the moments are, in place of what there is to say of pairs; ""
 
 	// Whitening is, for each block of the table (data.Table.Blocks), W (K−1, K−1), row by row, of a
-	// nominal column's utilities u, whose mean is Mean there: S is of W(u − mean), so that its part
-	// within the block is the unit matrix. nil for other blocks, and nil without blocks.
+	// nominal column's utilities u with mean Mean: S has W(u − mean), so its block is the unit
+	// matrix. nil for other blocks, and nil without blocks.
 	Whitening [][]float64
 
-	// Known is, of columns with latent numbers, how much their cells tell of these, (d, d), zero but
-	// within blocks: E = Cov(E[z | cell]) of z with unit variances, times the share of rows that have
-	// the column (docs/theory/ordinal.md#eq-known). nil: everything.
+	// Known is the information of cells about latent numbers, (d, d), zero outside blocks: E =
+	// Cov(E[z | cell]) for z of unit variance, times the share of rows with the column
+	// (docs/theory/ordinal.md#eq-known). nil: numbers are fully observed.
 	Known []float64
 
-	Turns     int  // of stochastic EM that they are means of
-	Unsettled bool // the turns that they are means of had not settled
+	Turns     int  // averaged turns of stochastic EM
+	Unsettled bool // the halves of the turns differ
 }
 
 const (
-	tile  = 128 // columns of a tile: each pair of tiles is one worker's
-	chunk = 512 // rows that are multiplied at once
+	tile  = 128 // columns of a tile; a worker computes one pair of tiles
+	chunk = 512 // rows multiplied at once
 )
 
-// Of takes the moments of some rows of a table. counts are a, nil for ones. Time is of the
-// order n d², memory that of S, or half of it (Needed), and some tiles; the result is the same for any number of workers.
+// Of computes the moments of rows of a table. counts are a, nil for ones. Time is O(n d²); memory
+// is S, or half of it (Needed), plus some tiles. Results do not depend on workers.
 func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*Moments, error) {
 	m := &Moments{D: t.D, Own: make([]float64, t.D), Least: math.Inf(1)}
 	if _, half := Needed(t.N, t.D); half && t.Cuts == nil {
@@ -119,7 +119,7 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 	return m, nil
 }
 
-// Element is S_jk.
+// Element returns S_jk.
 func (m *Moments) Element(j, k int) float64 {
 	if m.Half != nil {
 		return m.Half.Element(j, k)
@@ -136,7 +136,7 @@ func (m *Moments) set(j, k int, v float64) {
 	m.S[j*m.D+k], m.S[k*m.D+j] = v, v
 }
 
-// own sets the diagonal, and n.
+// own sets the diagonal and n.
 func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 	square := make([]float64, m.D)
 	if t.Counted != nil && t.Counted.Pairs != nil {
@@ -167,12 +167,10 @@ func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
 	}
 }
 
-// numbers are of a pair of tiles, j < k: n_jk, their sum and the smallest, and the sums of
-// Moments.
+// numbers summarises a pair of tiles, j < k: the sum and minimum of n_jk, and the sums of Moments.
 type numbers struct{ sum, least, noise, square, largest float64 }
 
-// number is a number of rows, whole but for rounding of the shares that it is summed from, unless
-// rows have weights.
+// number rounds a sum of shares to a whole number of rows, unless rows have weights.
 func (m *Moments) number(sum float64) float64 {
 	if m.shares {
 		return sum
@@ -180,7 +178,7 @@ func (m *Moments) number(sum float64) float64 {
 	return math.Round(sum)
 }
 
-// fill sets the elements of a pair of tiles that begin at columns j0 and k0.
+// fill sets the elements of the pair of tiles starting at columns j0 and k0.
 func (m *Moments) fill(p sums, behind *latents, j0, k0 int) numbers {
 	wide, high := min(tile, m.D-k0), min(tile, m.D-j0)
 	cross, number := p.of(j0, k0, high, wide)
@@ -212,12 +210,12 @@ func (m *Moments) fill(p sums, behind *latents, j0, k0 int) numbers {
 	return seen
 }
 
-// sums gives Σ x_ij x_ik and n_jk of a pair of tiles, until it is asked again.
+// sums returns Σ x_ij x_ik and n_jk of a pair of tiles, valid until the next call.
 type sums interface {
 	of(j0, k0, high, wide int) (cross, number []float64)
 }
 
-// newSums takes them from rows, or from a table of pairs' moments.
+// newSums makes sums of rows, or of a table of stored moments.
 func newSums(t *data.Table, rows []int, counts []float64) (sums, error) {
 	if t.Counted != nil && t.Counted.Pairs != nil {
 		return &known{d: t.D, pairs: t.Counted.Pairs}, nil
@@ -225,7 +223,7 @@ func newSums(t *data.Table, rows []int, counts []float64) (sums, error) {
 	return newProducts(t, rows, counts)
 }
 
-// known are sums that were taken before.
+// known are stored sums.
 type known struct {
 	d             int
 	pairs         *data.Pairs
@@ -241,7 +239,7 @@ func (s *known) of(j0, k0, high, wide int) (cross, number []float64) {
 	return s.cross, s.number
 }
 
-// products are Σ x_ij x_ik and n_jk of one pair of tiles, and the work space of a worker.
+// products are Σ x_ij x_ik and n_jk of a pair of tiles, with a worker's buffers.
 type products struct {
 	table  *data.Table
 	rows   []int
@@ -249,11 +247,11 @@ type products struct {
 
 	gemm          graph.Product[float64]
 	cross, number []float64
-	part          []float64 // of a chunk
+	part          []float64 // per chunk
 	left, right   columns
 }
 
-// columns are those of a tile in some rows: values, zero where missing, and masks.
+// columns are a tile's columns in some rows: values, zero where missing, and masks.
 type columns struct{ value, mask []float64 }
 
 func newColumns() columns {
@@ -267,7 +265,7 @@ func newProducts(t *data.Table, rows []int, counts []float64) (*products, error)
 		left: newColumns(), right: newColumns()}, err
 }
 
-// of sums over all rows.
+// of returns sums over all rows.
 func (p *products) of(j0, k0, high, wide int) (cross, number []float64) {
 	clear(p.cross)
 	clear(p.number)
@@ -284,7 +282,7 @@ func (p *products) of(j0, k0, high, wide int) (cross, number []float64) {
 	return p.cross, p.number
 }
 
-// load reads columns of some rows, times how often these count if weighted.
+// load reads columns of some rows, times the multiplicities if weighted.
 func (p *products) load(to columns, rows []int, first, number int, weighted bool) {
 	d := p.table.D
 	for i, row := range rows {

@@ -162,5 +162,5 @@ func TestShrinkNamesAColumnThatDoesNotVary(t *testing.T) {
 	table := &data.Table{N: 2, D: 2, Values: []float64{1, 0, 2, 0}, Observed: []bool{true, true, true, true}}
 	m, err := pairmoments.Of(t.Context(), table, all(2), nil, 1)
 	require.NoError(t, err)
-	require.EqualError(t, m.Shrink(t.Context(), 1), "column number 2 does not vary in the rows that have it")
+	require.EqualError(t, m.Shrink(t.Context(), 1), "column 2 is constant where it is observed")
 }

@@ -7,20 +7,19 @@ import (
 )
 
 const (
-	largestCorrelation = 0.9999 // in size, that a search comes to
-	leastMass          = 1e-12  // of a rectangle, that a likelihood is of
+	largestCorrelation = 0.9999 // largest absolute value
+	leastMass          = 1e-12  // least probability of a rectangle in a likelihood
 )
 
-// Polychoric is the correlation ρ of two latent standard normals of which counts tell how many
-// rows have each pair of categories, given the thresholds between the categories of the first
-// and of the second: that of maximum likelihood, the two-step estimate of Olsson 1979
+// Polychoric returns the correlation ρ of two latent standard normals from their contingency table
+// and thresholds, by maximum likelihood given the thresholds: the two-step estimate of Olsson 1979
 // ("Maximum likelihood estimation of the polychoric correlation coefficient", Psychometrika 44;
 // docs/theory/ordinal.md#eq-polychoric),
 //
 //	Σ_ab n_ab log π_ab(ρ),   π_ab = ∫∫ φ₂(x, y; ρ) over (τ_a, τ_(a+1)] × (σ_b, σ_(b+1)]
 //
-// It is 0 without a count, and ±0.9999 at most. In a table of two by two with one empty cell
-// half a row is moved to it, margins kept, as lavaan does.
+// It is 0 without counts and at most 0.9999 in size. In a 2 × 2 table one empty cell gets half a
+// row with margins kept, as in lavaan.
 func Polychoric(counts [][]float64, first, second []float64) float64 {
 	counts = corrected(counts)
 	mass, slope := grid(len(first)+1, len(second)+1), grid(len(first)+1, len(second)+1)
@@ -46,7 +45,7 @@ func grid(rows, columns int) [][]float64 {
 	return g
 }
 
-// rectangles sets into to the differences of a function between thresholds.
+// rectangles sets into to the second differences of f between thresholds.
 func rectangles(into [][]float64, first, second []float64, f func(x, y float64) float64) {
 	inf := math.Inf(1)
 	at := func(cuts []float64, k int) float64 {
@@ -55,7 +54,7 @@ func rectangles(into [][]float64, first, second []float64, f func(x, y float64) 
 		}
 		return inf
 	}
-	before := make([]float64, len(second)+1) // f at the row of thresholds before
+	before := make([]float64, len(second)+1) // f at the previous row threshold
 	for a := range into {
 		left, leftBefore := 0.0, 0.0
 		for b := range into[a] {
@@ -67,7 +66,7 @@ func rectangles(into [][]float64, first, second []float64, f func(x, y float64) 
 	}
 }
 
-// corrected moves half a row to the only empty cell of a table of two by two.
+// corrected moves half a row to the only empty cell of a 2 × 2 table.
 func corrected(counts [][]float64) [][]float64 {
 	if len(counts) != 2 || len(counts[0]) != 2 {
 		return counts
@@ -83,7 +82,7 @@ func corrected(counts [][]float64) [][]float64 {
 	}
 	moved := grid(2, 2)
 	for cell := range 4 {
-		sign := 1.0 // of the empty cell and that across
+		sign := 1.0 // of the empty cell and the opposite one
 		if cell != at && cell != 3-at {
 			sign = -1
 		}
@@ -92,11 +91,10 @@ func corrected(counts [][]float64) [][]float64 {
 	return moved
 }
 
-// Polyserial is the correlation ρ of numbers x, of mean 0 and variance 1, and the latent
-// standard normal behind the categories that levels tell, count saying how often each row
-// counts: that of maximum likelihood given x and the thresholds, the two-step estimate of
-// Olsson, Drasgow & Dorans 1982 ("The polyserial correlation coefficient", Psychometrika 47;
-// docs/theory/ordinal.md#eq-polyserial),
+// Polyserial returns the correlation ρ of numbers x, with mean 0 and variance 1, and the latent
+// standard normal of the categories levels, with multiplicities count, by maximum likelihood given
+// x and the thresholds: the two-step estimate of Olsson, Drasgow & Dorans 1982 ("The polyserial
+// correlation coefficient", Psychometrika 47; docs/theory/ordinal.md#eq-polyserial),
 //
 //	Σ_i n_i log( Φ(u_i,c+1) − Φ(u_i,c) ),   u_i,c = (τ_c − ρ x_i) / √(1 − ρ²)
 func Polyserial(x []float64, levels []int, count, cuts []float64) float64 {
@@ -124,9 +122,9 @@ func Polyserial(x []float64, levels []int, count, cuts []float64) float64 {
 
 const rootTolerance = 1e-9 // of ρ
 
-// root is where a likelihood's derivative by ρ, positive before and negative after, is 0, by the
-// method of Ridders 1979 within the first of some steps away from 0 that it lies in: at ends
-// farther out masses underflow. It is ±largestCorrelation where it lies in none.
+// root returns the zero of a likelihood's derivative in ρ, positive before and negative after it,
+// by the method of Ridders 1979. It brackets the zero in steps from 0, because masses underflow
+// near ±1. Without a zero it returns ±largestCorrelation.
 func root(score func(rho float64) float64) (rho float64) {
 	low, atLow := 0.0, score(0)
 	if atLow == 0 {
@@ -143,7 +141,7 @@ func root(score func(rho float64) float64) (rho float64) {
 	return sign * largestCorrelation
 }
 
-// ridders is a root between low, where a function is positive, and high, where it is negative.
+// ridders returns a root between low, where score is positive, and high, where it is negative.
 func ridders(score func(rho float64) float64, low, high, atLow, atHigh float64) (rho float64) {
 	for last := math.Inf(1); high-low > rootTolerance; {
 		middle := (low + high) / 2

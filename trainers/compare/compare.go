@@ -1,10 +1,9 @@
-// Package compare tests whether two networks, each of a table with missing cells, differ:
-// in single partial correlations (with nominal columns strengths, which have no sign), in the whole
-// network and in its strength, by permuting
-// which group a row belongs to, as R's NetworkComparisonTest does (van Borkulo, van Bork,
-// Boschloo, Kossakowski, Tio, Schoevers, Borsboom and Waldorp 2022, Psychological Methods).
-// Rows are permuted with their gaps, and every permutation estimates both networks again by
-// the same method. docs/theory/comparing.md has the formulas.
+// Package compare tests whether two networks, each of a table with missing cells, differ: in single
+// partial correlations (unsigned strengths for nominal columns), in structure and in global
+// strength, by permutation of the rows' group labels, as R's NetworkComparisonTest does (van
+// Borkulo, van Bork, Boschloo, Kossakowski, Tio, Schoevers, Borsboom and Waldorp 2022,
+// Psychological Methods). Rows keep their missing cells, and each permutation estimates both
+// networks again. Formulas: docs/theory/comparing.md.
 package compare
 
 import (
@@ -29,25 +28,25 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// DefaultPermutations is how often rows are permuted unless something else is asked for.
+// DefaultPermutations is the default number of permutations.
 const DefaultPermutations = 500
 
-// Problem is two networks and how they were estimated.
+// Problem is two tables and the settings of their networks.
 type Problem struct {
-	Tables   [2]*data.Table // of the same columns in the same order
+	Tables   [2]*data.Table // with the same columns in the same order
 	Networks [2]*trainers.Result
-	// Spec is how a network is estimated of a table, by Tables and permuted ones alike.
+	// Spec returns the settings of a network, for Tables and permuted tables.
 	Spec func(t *data.Table) trainers.Spec
 }
 
-// Config says how networks are compared. Zero values are the defaults named here.
+// Config configures the comparison. Zero values select the defaults.
 type Config struct {
 	Permutations int     `json:"permutations"` // 500
 	Level        float64 `json:"level"`        // of intervals; 0.95
 	Seed         uint64  `json:"seed"`
 }
 
-// Resolve fills zero values and checks the rest.
+// Resolve fills zero values and validates the others.
 func (c Config) Resolve() (Config, error) {
 	setting.Default(&c.Permutations, DefaultPermutations)
 	setting.Default(&c.Level, inference.DefaultLevel)
@@ -60,37 +59,36 @@ func (c Config) Resolve() (Config, error) {
 	return c, nil
 }
 
-// Result is how two networks differ.
+// Result is the difference of two networks.
 type Result struct {
 	Config Config
 	Pairs  []Difference // j < k in column order
-	// Structure is M, the largest absolute difference of a partial correlation; Strength is
-	// S, the absolute difference of the sums of their sizes.
+	// Structure is M, the largest absolute difference of a partial correlation; Strength is S, the
+	// absolute difference of the sums of absolute values.
 	Structure, Strength Test
 
-	Strengths   [2]float64   // the sums
-	Gaps        []mcar.Share // of columns with gaps, by group
+	Strengths   [2]float64   // the two sums
+	Gaps        []mcar.Share // of columns with missing cells, by group
 	Failed      int          // permutations without two networks
-	Unconverged int          // permutations with a network that has not converged
+	Unconverged int          // permutations with a network that did not converge
 	Warnings    []string
 }
 
-// Test is a statistic with its p value by permutation.
+// Test is a statistic with its permutation p value.
 type Test struct{ Observed, P float64 }
 
-// Difference is that of one pair of columns, first network less second.
+// Difference belongs to a pair of columns: first network minus second.
 type Difference struct {
 	From, To  string
-	Weights   [2]float64 // partial correlations, with a nominal column strengths; 0 where there is no edge
+	Weights   [2]float64 // partial correlations, or strengths of a nominal column; 0 without an edge
 	Value     float64    // their difference
-	Low, High float64    // interval by permutation; NaN with too few permutations for its level, or with an edge in too few
+	Low, High float64    // permutation interval; NaN with too few permutations for its level, or too few with the edge
 	P, Q      float64    // by permutation
 	Estimates *Estimates // nil without inference
 }
 
-// Compare permutes and tests what is left of it; done holds permutations that were made
-// before, of the run that Identity names; it is replicate.ErrOtherRun where they are of other
-// numbers of columns.
+// Compare runs the missing permutations and tests; done holds earlier permutations of the run that
+// Identity names. It fails with replicate.ErrOtherRun if these have another number of columns.
 func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, done *replicate.Done[Permutation]) (*Result, error) {
 	c, err := c.Resolve()
 	if err != nil {
@@ -127,8 +125,8 @@ func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, don
 	return r, nil
 }
 
-// Identity names a run: tables, settings of both networks, and of the comparison all but
-// the number of permutations, so that a run can go on to more.
+// Identity names a run: tables, network settings, and all comparison settings except the number of
+// permutations, which a resumed run may increase.
 func (p Problem) Identity(c Config) (string, error) {
 	c, err := c.Resolve()
 	if err != nil {
@@ -148,7 +146,7 @@ func (p Problem) Identity(c Config) (string, error) {
 	return replicate.Identity(settings, p.Tables[:]...)
 }
 
-// gapWarnings say loudly where groups differ in which cells are missing.
+// gapWarnings warns if missingness differs between the groups.
 func (r *Result) gapWarnings() []string {
 	var columns []string
 	for _, s := range r.Gaps {
@@ -163,25 +161,25 @@ func (r *Result) gapWarnings() []string {
 	if n := len(columns) - 1; n > 0 {
 		text = fmt.Sprintf("%s, and %d more columns differ", text, n)
 	}
-	advice := "Spec.Inference model or robust compares estimates by their own standard errors"
+	advice := "compare estimates by their standard errors with Spec.Inference model or robust"
 	if len(r.Pairs) > 0 && r.Pairs[0].Estimates != nil {
-		advice = "rely on the comparison of estimates, which does not permute"
+		advice = "rely on the comparison of estimates instead"
 	}
-	return []string{"WARNING: the two groups differ in which cells are missing: " + text +
-		". Permuted rows take their gaps along: the p values by permutation then test whether rows and gaps have the same distribution in both groups, not whether the networks are equal: " + advice}
+	return []string{"WARNING: missing cells differ between the groups: " + text +
+		". Permutation p values then test rows and missing cells together, not the networks alone: " + advice}
 }
 
-// Permutation is what the two networks of permuted rows tell.
+// Permutation holds the statistics of the two networks of permuted rows.
 type Permutation struct {
-	Differences []float64 // of weights, pairs j < k in column order
+	Differences []float64 // of weights, for pairs j < k in column order
 	Strength    float64   // S
 	Unconverged bool
-	Failure     string // why there are none; empty
+	Failure     string // reason if there are no networks; else empty
 }
 
-// permute makes permutation k: as many rows of the pool as the first table has, drawn
-// without replacement, are the first group, the others the second. Rows stay in the pool's
-// order, on which sums depend in their last digits.
+// permute makes permutation k: as many rows of the pool as the first table has, drawn without
+// replacement, form the first group, the others the second. Rows keep the pool's order, because
+// rounding of sums depends on it.
 func (p Problem) permute(ctx context.Context, pool *data.Table, seed uint64, k int) (Permutation, error) {
 	first := make([]bool, pool.N)
 	for _, i := range stream.New(seed, stream.Permute, uint64(k)).Perm(pool.N)[:p.Tables[0].N] {
@@ -221,8 +219,8 @@ func (p Problem) permute(ctx context.Context, pool *data.Table, seed uint64, k i
 	return out, nil
 }
 
-// unsigned leaves the weights of pairs with a nominal column without a sign: they are strengths, and a
-// partial correlation of a column of which only two levels were drawn has the sign of their order.
+// unsigned makes weights of pairs with a nominal column nonnegative, because their sign depends on
+// the order of levels.
 func unsigned(t *data.Table, weights []float64) {
 	i := 0
 	for j := range t.D {
@@ -251,12 +249,11 @@ func strength(weights []float64) (sum float64) {
 	return sum
 }
 
-// same is the share of a statistic by which another may be smaller and still as large: the
-// same rows in another order sum up differently.
+// same is the relative tolerance for ties of statistics, which rounding breaks.
 const same = 1e-9
 
-// pValue is (1 + #{null ≥ observed}) / (1 + N) of N values under the null hypothesis, which
-// is never 0 and holds its level at any N (Phipson and Smyth 2010).
+// pValue returns (1 + #{null ≥ observed}) / (1 + N) for N null values; it is never 0 and valid for
+// any N (Phipson and Smyth 2010).
 func pValue(observed float64, null []float64) float64 {
 	reached := 1.0
 	for _, v := range null {
@@ -267,11 +264,11 @@ func pValue(observed float64, null []float64) float64 {
 	return reached / (1 + float64(len(null)))
 }
 
-// radius is the half width of the interval around a difference that holds what a test at
-// 1 − level does not refuse, if permuted differences are spread as the difference is around
-// its own truth: the k-th largest of their sizes, k = ⌊(1 − level)(1 + N)⌋. It does not
-// reach 0 just where p ≤ 1 − level. NaN where N is too small for the level, and where it is
-// 0: so few permuted networks have the pair as an edge that they say nothing of its spread.
+// radius returns the half width of the interval around a difference: the k-th largest absolute
+// permuted difference, k = ⌊(1 − level)(1 + N)⌋. The interval inverts the test if permuted
+// differences have the distribution of the estimation error. It excludes 0 if and only if p ≤ 1 −
+// level. NaN if N is too small for the level, or if the radius is 0, because too few permuted
+// networks have the edge.
 func radius(sizes []float64, level float64) float64 {
 	k := int((1-level)*float64(1+len(sizes)) + 1e-9)
 	if k < 1 || k > len(sizes) {
@@ -285,7 +282,7 @@ func radius(sizes []float64, level float64) float64 {
 	return math.NaN()
 }
 
-// test fills in pairs and statistics with their p values.
+// test sets the p values of pairs and statistics.
 func (r *Result) test(names []string, weights [2][]float64, made []Permutation) error {
 	var good []Permutation
 	reason := ""
@@ -301,13 +298,13 @@ func (r *Result) test(names []string, weights [2][]float64, made []Permutation) 
 		}
 	}
 	if r.Failed = len(made) - len(good); len(good) == 0 {
-		return fmt.Errorf("none of %d permutations has two networks; the first failed because: %s", len(made), reason)
+		return fmt.Errorf("none of %d permutations gave two networks; the first failure: %s", len(made), reason)
 	}
 	if r.Failed > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d permutations failed and are left out of p values; the first because: %s", r.Failed, len(made), reason))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d permutations failed and are left out of p values; the first failure: %s", r.Failed, len(made), reason))
 	}
 	if r.Unconverged > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("in %d of %d permutations a network has not converged; it is used as it is", r.Unconverged, len(made)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("in %d of %d permutations a network did not converge; it is used as it is", r.Unconverged, len(made)))
 	}
 	differences := make([]float64, len(weights[0]))
 	for i := range differences {
@@ -324,7 +321,7 @@ func (r *Result) test(names []string, weights [2][]float64, made []Permutation) 
 	return nil
 }
 
-// pairs fills in the differences of pairs.
+// pairs sets the differences of pairs.
 func (r *Result) pairs(names []string, weights [2][]float64, good []Permutation) {
 	i := 0
 	for j, from := range names {
@@ -350,16 +347,16 @@ func (r *Result) pairs(names []string, weights [2][]float64, good []Permutation)
 	}
 }
 
-// Estimates compares the estimates of a pair that were made for inference, by their own
-// uncertainty and without permutations: it holds where groups differ in their gaps.
+// Estimates compares the inferred estimates of a pair by their standard errors, without
+// permutations. It is valid if missingness differs between the groups.
 type Estimates struct {
 	Estimate  [2]float64
-	Value     float64 // their difference
+	Value     float64 // difference of the estimates
 	Low, High float64
 	P, Q      float64 // NaN without standard errors
 }
 
-// estimates fills in what the uncertainties of the two networks tell.
+// estimates sets Estimates from the uncertainties of the two networks.
 func (r *Result) estimates(networks [2]*trainers.Result) {
 	a, b := networks[0].Network.Network.Pairs, networks[1].Network.Network.Pairs
 	if a == nil || b == nil {
@@ -375,13 +372,13 @@ func (r *Result) estimates(networks [2]*trainers.Result) {
 	}
 }
 
-// between compares two independent estimates r₁, r₂ of partial correlations. Where both have
-// standard errors, on Fisher's scale
+// between compares two independent estimates r₁, r₂ of partial correlations. If both have standard
+// errors, on Fisher's scale
 //
 //	z = (atanh r₁ − atanh r₂) / √(se₁²/(1 − r₁²)² + se₂²/(1 − r₂²)²),   p = 2 Φ(−|z|)
 //
-// and the interval of the difference is made of those of the two, (l₁, u₁) and (l₂, u₂),
-// which need not be symmetric (Zou 2007, Psychological Methods 12):
+// The interval of the difference combines the intervals (l₁, u₁) and (l₂, u₂), which need not be
+// symmetric (Zou 2007, Psychological Methods 12):
 //
 //	r₁ − r₂ − √((r₁ − l₁)² + (u₂ − r₂)²)  to  r₁ − r₂ + √((u₁ − r₁)² + (r₂ − l₂)²)
 func between(a, b network.Uncertainty) Estimates {
@@ -397,8 +394,8 @@ func between(a, b network.Uncertainty) Estimates {
 	return e
 }
 
-// WriteDifferences writes differences.csv: a line for each pair, in column order, with the names of
-// the two groups. What there is no number of is empty.
+// WriteDifferences writes differences.csv: a line per pair in column order, with the groups' names.
+// Missing values are empty.
 func (r *Result) WriteDifferences(w io.Writer, groups [2]string) error {
 	c := csv.NewWriter(w)
 	header := []string{"from", "to", "group_a", "group_b", "partial_correlation_a", "partial_correlation_b", "difference", "low", "high", "p", "q"}

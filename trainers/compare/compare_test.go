@@ -24,7 +24,7 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// unpenalised gives every pair its partial correlation by maximum likelihood.
+// unpenalised estimates every partial correlation by maximum likelihood.
 func unpenalised(*data.Table) trainers.Spec {
 	return trainers.Spec{
 		Steps:   engine.Config{Method: "em-exact", Seed: 1},
@@ -105,7 +105,7 @@ func TestPValue(t *testing.T) {
 	require.Equal(t, 1.0, pValue(0, null))
 }
 
-// A difference is refused by its p value just where the interval has no 0 in it.
+// A p value rejects if and only if the interval excludes 0.
 func TestRadius(t *testing.T) {
 	sizes := make([]float64, 39)
 	for i := range sizes {
@@ -156,7 +156,7 @@ func chained(t testing.TB, n int, r, s, missing float64, seed uint64) *data.Tabl
 	return hidden
 }
 
-// Estimates stand beside permutations where the networks have uncertainties.
+// Estimates are reported next to permutations if the networks have uncertainties.
 func TestEstimates(t *testing.T) {
 	p := problem(t, chained(t, 60, 0.4, 0, 0, 1), chained(t, 60, 0, 0, 0, 2), unpenalised)
 	for i, r := range p.Networks {
@@ -174,7 +174,7 @@ func TestEstimates(t *testing.T) {
 	require.Equal(t, 1.0, r.Pairs[0].Estimates.P)
 }
 
-// A permutation that leaves a column without variation is counted and named.
+// A permutation with a constant column is counted and reported.
 func TestFailedPermutations(t *testing.T) {
 	table := func(seed uint64) *data.Table {
 		full := chained(t, 12, 0.4, 0, 0, seed)
@@ -187,7 +187,7 @@ func TestFailedPermutations(t *testing.T) {
 	r := compared(t, problem(t, table(1), table(2), unpenalised), Config{Permutations: 40}, 2)
 	require.InDelta(t, 40*11.0/23, float64(r.Failed), 4*math.Sqrt(40*11.0/23*12/23))
 	require.Len(t, r.Warnings, 1)
-	require.Regexp(t, `^\d+ of 40 permutations failed and are left out of p values; the first because: .*x4.*constant`, r.Warnings[0])
+	require.Regexp(t, `^\d+ of 40 permutations failed and are left out of p values; the first failure: .*x4.*constant`, r.Warnings[0])
 	good := float64(41 - r.Failed)
 	require.InDelta(t, math.Round(r.Structure.P*good), r.Structure.P*good, 1e-9)
 }
@@ -195,14 +195,14 @@ func TestFailedPermutations(t *testing.T) {
 func TestGapWarnings(t *testing.T) {
 	r := Result{Gaps: []mcar.Share{{Name: "a", Missing: [2]int{1, 30}, Rows: [2]int{50, 50}, P: 0.001, Corrected: 0.002}, {Name: "b", P: 0.5, Corrected: 0.5}, {Name: "c", P: 0.01, Corrected: 0.01}}}
 	require.Len(t, r.gapWarnings(), 1)
-	require.Contains(t, r.gapWarnings()[0], "WARNING: the two groups differ in which cells are missing: a is missing in 2 % and 60 % of the rows (p 0.002), and 1 more columns differ. Permuted rows take their gaps along")
-	require.Contains(t, r.gapWarnings()[0], "not whether the networks are equal: Spec.Inference model or robust compares")
+	require.Contains(t, r.gapWarnings()[0], "WARNING: missing cells differ between the groups: a is missing in 2 % and 60 % of the rows (p 0.002), and 1 more columns differ. Permutation p values then test rows and missing cells together")
+	require.Contains(t, r.gapWarnings()[0], "not the networks alone: compare estimates by their standard errors with Spec.Inference model or robust")
 	r.Pairs = []Difference{{Estimates: &Estimates{}}}
-	require.Contains(t, r.gapWarnings()[0], "not whether the networks are equal: rely on the comparison of estimates")
+	require.Contains(t, r.gapWarnings()[0], "not the networks alone: rely on the comparison of estimates instead")
 	require.Empty(t, (&Result{Gaps: r.Gaps[1:2]}).gapWarnings())
 }
 
-// Any number of workers, and a run that is cut and goes on, give the same.
+// Results do not depend on the number of workers, nor on an interruption.
 func TestWorkersAndResuming(t *testing.T) {
 	spec := func(*data.Table) trainers.Spec {
 		return trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &regpath.Config{Lambdas: 8}}
@@ -280,8 +280,8 @@ func grouped(t *testing.T, n int, effect float64, seed uint64) *data.Table {
 	return table
 }
 
-// Groups that differ in how a nominal column goes with a number are told apart in that pair alone, by
-// its strength. A binary column's pair keeps its sign.
+// Groups that differ in the association of a nominal column and a number are detected in that pair
+// alone, by its strength. A binary column's pair keeps its sign.
 func TestNominalColumns(t *testing.T) {
 	latent := func(*data.Table) trainers.Spec {
 		return trainers.Spec{Steps: engine.Config{Method: "auto", Seed: 1}, Network: &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}, Lambdas: 20}}
@@ -318,7 +318,7 @@ func TestWriteDifferences(t *testing.T) {
 	require.Contains(t, text.String(), "a,d,sex f,sex m,0,0,0,,,1,1,0.5,0.25,0.25,-0.5,1,0.5,\n")
 }
 
-// kolmogorov is the largest distance of the distribution of p from the uniform one.
+// kolmogorov returns the largest distance of the distribution of p from the uniform one.
 func kolmogorov(p []float64) (distance float64) {
 	sorted := slices.Clone(p)
 	slices.Sort(sorted)
@@ -329,8 +329,8 @@ func kolmogorov(p []float64) (distance float64) {
 	return distance
 }
 
-// Where the networks are equal, p values are uniform: the distance stays below the 0.1 %
-// point of Kolmogorov's distribution, 1.95/√n, and what their steps of 1/(1 + N) add.
+// For equal networks p values are uniform: the distance stays below the 0.1 % point of Kolmogorov's
+// distribution, 1.95/√n, plus their steps 1/(1 + N).
 func TestEqualNetworks(t *testing.T) {
 	pairs, c := 20, Config{Permutations: 39}
 	if slowtest.Set() {
@@ -349,7 +349,7 @@ func TestEqualNetworks(t *testing.T) {
 	}
 }
 
-// An edge that one network lacks is found, and no other.
+// An edge missing in one network is detected, and no other.
 func TestOneChangedEdge(t *testing.T) {
 	const pairs = 3
 	found, wrong := 0, 0

@@ -14,8 +14,8 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// Whatever a file of saved permutations holds under its own checksum is refused in plain words, or
-// is permutations with which a comparison goes on, or which it refuses.
+// Every file of saved permutations with a valid checksum is refused with a message, or the
+// comparison continues with it or refuses it.
 func FuzzLoadPermutations(f *testing.F) {
 	const mark, of = "missingscore replicates 1\n", "this run"
 	p := problem(f, chained(f, 20, 0.4, 0.3, 0.2, 1), chained(f, 20, 0, 0.3, 0.1, 2), func(*data.Table) trainers.Spec {

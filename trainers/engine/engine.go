@@ -125,7 +125,7 @@ func New(p Problem, c Config) (*Engine, error) {
 		return nil, err
 	}
 	if p.Model.Dim() != p.Table.D {
-		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", p.Model.Dim(), p.Table.D)
+		return nil, fmt.Errorf("the model has %d columns, but the table has %d", p.Model.Dim(), p.Table.D)
 	}
 	p.Model = p.Joint()
 	if p.Condensed == nil {

@@ -254,7 +254,7 @@ func TestEveryEstimatorKnowsMissingness(t *testing.T) {
 				return
 			}
 			if e.Loss.Needs().CompletedRows {
-				require.ErrorContains(t, err, "censored cells lie beyond the bounds of those: use em")
+				require.ErrorContains(t, err, "censored cells lie beyond the detection limits: use em")
 				return
 			}
 			require.NoError(t, err)

@@ -115,12 +115,12 @@ func TestCheck(t *testing.T) {
 	}{
 		{"exact", model.NewQuartic(2), nil, "method exact: it needs a Gaussian model"},
 		{"exact-mc", &model.Joint{Model: g, Missingness: fair()}, nil, "method exact-mc: it needs missing cells that are normal"},
-		{"em-full", g, censored, "method em-full: it takes imputed cells for observed ones"},
+		{"em-full", g, censored, "method em-full: it treats imputed cells as observed"},
 		{"iw", scoreAlone{g}, nil, "method iw: the model is a score without a log density, which is needed here: only the methods zeroed, full can learn it"},
 		{"zeroed", scoreAlone{g}, nil, ""},
 		{"var", model.NewQuartic(2), censored, ""},
 		{"pairwise", model.NewQuartic(2), nil, "method pairwise: it needs a Gaussian model"},
-		{"pairwise", g, censored, "method pairwise: moments of pairs of columns are for columns without bounds"},
+		{"pairwise", g, censored, "method pairwise: pairwise moments are for columns without bounds"},
 	} {
 		e, err := estimator.ByName(c.method)
 		require.NoError(t, err)

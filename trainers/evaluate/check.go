@@ -26,11 +26,12 @@ type Check struct {
 	OK        bool    `json:"ok"`
 }
 
-// Gradients compares every gradient that a fit of m on a domain (nil for all of R^d) would use on the first rows of t
-// with central differences: score, diagonal and Hessian products of the model, the losses that it can be fitted by, and
-// both imputer losses. Parameters are moved away from their start first; gaps are filled with fixed N(0, 1) draws.
+// Gradients compares with central differences every gradient that a fit of m on a domain (nil for
+// R^d) may use, on the first rows of t: score, diagonal and Hessian products of the model, its
+// losses, and both imputer losses. It perturbs the parameters first and fills missing cells with
+// fixed N(0, 1) draws.
 func Gradients(t *data.Table, m model.Model, s *domain.Domain, rows int, seed uint64) (checks []Check, err error) {
-	const draws, tolerance = 3, 1e-5 // draws of each row
+	const draws, tolerance = 3, 1e-5 // draws per row
 	rows = min(rows, t.N)
 	if rows < 1 {
 		return nil, fmt.Errorf("%d rows: at least one is needed", rows)
@@ -76,7 +77,7 @@ func Gradients(t *data.Table, m model.Model, s *domain.Domain, rows int, seed ui
 		{"pseudo-loss (P), importance weights", losses.Marginal{}, losses.SelfNormalised{}, draws},
 		{"direct Marg-IW loss", losses.Direct{}, losses.SelfNormalised{}, draws},
 	}
-	if !density { // MissDiff's form, which zeroed and full can learn
+	if !density { // score-only models support zeroed and full
 		list = []learnable{{"ordinary score matching", losses.Complete{}, losses.Uniform{}, 1}}
 	}
 	if (losses.GaussianMarginal{}).Check(m, objective) == nil {
@@ -115,12 +116,12 @@ func Gradients(t *data.Table, m model.Model, s *domain.Domain, rows int, seed ui
 	return checks, nil
 }
 
-// derivatives checks the model's score, its diagonal, and Hessian products in a random
-// direction. It says whether the model has a density to compare its score with.
+// derivatives checks the model's score, diagonal, and Hessian products in a random direction. It
+// returns whether the model has a density.
 func derivatives(m model.Model, batch *data.Batch, x []float64, draws int, rng *rand.Rand, add func(string, gradcheck.Difference)) (density bool, err error) {
 	seen := m
 	if p, ok := m.(model.MaskConditional); ok {
-		var mask []float64 // of each draw
+		var mask []float64 // per draw
 		for row := range slices.Chunk(batch.Mask, m.Dim()) {
 			mask = append(mask, slices.Repeat(row, draws)...)
 		}

@@ -52,7 +52,7 @@ func TestCheckPassesTheModels(t *testing.T) {
 	}
 }
 
-// wrong is a Gaussian whose diagonal lost its sign.
+// wrong is a Gaussian with the wrong sign of the diagonal.
 type wrong struct{ *model.Gaussian }
 
 func (w wrong) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
@@ -61,7 +61,7 @@ func (w wrong) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return t
 }
 
-// half is one whose score lost a factor 2.
+// half has half of the right score.
 type half struct{ *model.Gaussian }
 
 func (w half) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
@@ -86,7 +86,7 @@ func TestCheckFindsWrongModels(t *testing.T) {
 	require.Contains(t, failed(half{model.NewGaussian(4, model.CholeskyFactor)}), "score of the model")
 }
 
-// Gradients of models with missingness against differences, on all of R^d and censored.
+// Gradients of models with missingness against differences, on R^d and censored.
 func TestCheckWithMissingness(t *testing.T) {
 	g, logistic, censored := testtables.Pair()
 	for name, by := range map[string]*missingness.Model{"logistic": logistic, "censored": censored} {

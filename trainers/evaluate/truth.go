@@ -1,4 +1,4 @@
-// Package evaluate compares: a fit with a known truth, a gradient with differences.
+// Package evaluate compares a fit with a known truth, and gradients with differences.
 package evaluate
 
 import (
@@ -16,20 +16,19 @@ import (
 	"missingscore/graph/model"
 )
 
-// FisherDivergence is E‖s_θ(x) − s(x)‖² over draws x of a true distribution, by
-// Monte Carlo; units 1/x². The draws stay, so that it can be followed along a fit.
+// FisherDivergence is E‖s_θ(x) − s(x)‖² over a fixed sample x of the true distribution; units 1/x².
 type FisherDivergence struct {
 	program *graph.Program
 	n       int
 }
 
-// NewFisherDivergence compares m with truth at the rows of sample (n, d): fresh,
-// uncorrupted draws of the truth, restricted to its support.
+// NewFisherDivergence compares m with truth at the rows of sample (n, d): independent draws of the
+// truth on its support, not used in the fit.
 func NewFisherDivergence(m, truth model.Model, sample []float64) (*FisherDivergence, error) {
 	d := m.Dim()
 	n := len(sample) / d
 	if truth.Dim() != d || n < 2 || n*d != len(sample) {
-		return nil, fmt.Errorf("a truth of %d columns and %d numbers do not fit a model of %d columns", truth.Dim(), len(sample), d)
+		return nil, fmt.Errorf("the truth has %d columns and %d numbers, which do not fit a model of %d columns", truth.Dim(), len(sample), d)
 	}
 	p, err := graph.Build(func(b *graph.Builder) {
 		x := b.Input("x", n, d)
@@ -43,7 +42,7 @@ func NewFisherDivergence(m, truth model.Model, sample []float64) (*FisherDiverge
 	return &FisherDivergence{p, n}, nil
 }
 
-// Value is the divergence at the models' present parameters, with its standard error.
+// Value returns the divergence at the current parameters, with its standard error.
 func (f *FisherDivergence) Value() (mean, se float64, err error) {
 	if err := f.program.Run(); err != nil {
 		return 0, 0, err
@@ -52,9 +51,8 @@ func (f *FisherDivergence) Value() (mean, se float64, err error) {
 	return mean, stat.StdErr(sd, float64(f.n)), nil
 }
 
-// GaussianFisher is the divergence in closed form where both are normal on all of
-// R^d: tr((P−P*)Σ*(P−P*)) + ‖P(μ−μ*)‖², stars for the truth. It fails if P* is not
-// positive definite.
+// GaussianFisher is the divergence of two normals on R^d in closed form: tr((P−P*)Σ*(P−P*)) +
+// ‖P(μ−μ*)‖², with stars for the truth. It fails if P* is not positive definite.
 func GaussianFisher(m, truth model.Normal) (float64, error) {
 	p, star := m.Precision(), truth.Precision()
 	var gap mat.SymDense
@@ -75,18 +73,18 @@ func GaussianFisher(m, truth model.Normal) (float64, error) {
 	return mat.Trace(&prod) + mat.Dot(&ps, &ps), nil
 }
 
-// Truth is a known distribution that a fit is compared with as it goes. Either
-// part may be absent.
+// Truth is a known distribution to compare a fit with. Either part may be nil.
 type Truth struct {
-	Model  model.Model // what Fisher divergence and errors are taken against
-	Sample []float64   // (n, d): draws of it; nil: the Fisher divergence of two normals in closed form, else none
+	Model  model.Model // reference of Fisher divergence and errors
+	Sample []float64   // (n, d): draws of Model; nil: Fisher divergence of two normals in closed form, else none
 
-	// View and Scale are for fits of standardised columns: the fit in the truth's units. A model.Parametric view takes over
-	// the fit's quantities and is rescaled; any other reads the fit's own parameters.
+	// View and Scale convert fits of standardised columns to the truth's units. A model.Parametric
+	// view copies the fit's quantities and is rescaled; any other view reads the fit's own
+	// parameters.
 	View  model.Model
 	Scale data.Scale
 
-	Unknown []string // quantities of Model that are not known
+	Unknown []string // unknown quantities of Model
 }
 
 // Error is one comparison with the truth.
@@ -95,14 +93,14 @@ type Error struct {
 	Value float64
 }
 
-// Comparison follows a fit.
+// Comparison compares a model with the truth during its fit.
 type Comparison struct {
 	truth  *Truth
 	fitted model.Model
 	fisher *FisherDivergence
 }
 
-// Follow compares a model with the truth as it is fitted; nil where no truth is known.
+// Follow returns a Comparison of m; nil without a truth.
 func (t *Truth) Follow(m model.Model) (*Comparison, error) {
 	if t == nil {
 		return nil, nil
@@ -120,9 +118,8 @@ func (t *Truth) Follow(m model.Model) (*Comparison, error) {
 	return c, err
 }
 
-// Errors gives the Fisher divergence with its standard error and, for each
-// quantity that both models have, the root of the sum of squared errors (for a
-// matrix the Frobenius norm).
+// Errors returns the Fisher divergence with its standard error and, for each quantity of both
+// models, the root of the sum of squared errors (Frobenius norm).
 func (c *Comparison) Errors() (out []Error, err error) {
 	got, parametric := c.fitted.(model.Parametric)
 	if v, ok := c.truth.View.(model.Parametric); ok && parametric {

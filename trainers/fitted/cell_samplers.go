@@ -17,12 +17,11 @@ import (
 
 type cellSampler struct {
 	name      string
-	refuses   func(*Model) error                                         // why it cannot draw from a model; nil where it can
-	completer func(*Model, *data.Table, ImputeConfig) (completer, error) // one worker's, for a table in the units of z
-	chains    func(*Model) bool                                          // whether it draws by Markov chains, whose R-hat tells something; nil: never
+	refuses   func(*Model) error                                         // why it does not support a model; nil if it does
+	completer func(*Model, *data.Table, ImputeConfig) (completer, error) // for one worker; the table is in the units of z
+	chains    func(*Model) bool                                          // whether it uses Markov chains with an R-hat; nil: never
 }
 
-// A new one is a line here.
 var cellSamplers = []cellSampler{
 	{
 		name: "exact", refuses: refusesExactCells, chains: func(f *Model) bool { return f.gaps().Bounded() },
@@ -37,7 +36,7 @@ var cellSamplers = []cellSampler{
 	{
 		name: "imputer", refuses: func(f *Model) error {
 			if f.Imputer == nil {
-				return errors.New("the model has no imputer (fits by var, variw, em-var and em-variw train one): use auto")
+				return errors.New("the model has no trained imputer: use auto")
 			}
 			return nil
 		},
@@ -70,13 +69,13 @@ var Samplers = func() (names []string) {
 func cellSamplerByName(name string) (cellSampler, error) {
 	i := slices.IndexFunc(cellSamplers, func(s cellSampler) bool { return s.name == name })
 	if i < 0 {
-		return cellSampler{}, fmt.Errorf("cells cannot be imputed by %q; it is one of %s", name, strings.Join(Samplers, ", "))
+		return cellSampler{}, fmt.Errorf("unknown sampler %q for missing cells: use one of %s", name, strings.Join(Samplers, ", "))
 	}
 	return cellSamplers[i], nil
 }
 
-// cellSamplerFor is the sampler that a name is for a model, auto being the first of latent, exact,
-// mcmc, diffusion that the model allows. It fails where it does not allow the sampler.
+// cellSamplerFor returns the sampler with this name. "auto" is the first of latent, exact, mcmc,
+// diffusion that the model supports. It fails if the model does not support the sampler.
 func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
 	if name == "auto" && f.Posterior != nil {
 		name = predictive
@@ -102,7 +101,7 @@ func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
 	return s, s.refuses(f)
 }
 
-var errScoreAlone = errors.New("the model is a score without a log density, not fitted along levels of noise, and cannot be drawn from: fit it with Spec.Objective.Kind denoising of kind exploding or preserving")
+var errScoreAlone = errors.New("the model has a score but no log density and no noise levels, so it cannot be drawn from: fit it with Spec.Objective.Kind denoising of kind exploding or preserving")
 
 func (f *Model) regressed() bool { return f.Missingness != nil && f.Missingness.Logistic != nil }
 
@@ -112,9 +111,9 @@ func refusesExactCells(f *Model) error {
 	case f.mixed() != nil:
 		return nil
 	case !gaussian:
-		return errors.New("the exact conditional is known for Gaussian models, this is another: use mcmc")
+		return errors.New("the exact conditional exists for Gaussian models only: use mcmc")
 	case f.regressed():
-		return errors.New("cells are missing not at random by a logistic regression: given the observed ones they are not normal; use mcmc")
+		return errors.New("cells are missing not at random by a logistic regression, so their conditional is not normal: use mcmc")
 	}
 	return nil
 }
@@ -138,21 +137,21 @@ func refusesCellNoise(f *Model) error {
 	case err != nil:
 		return err
 	case f.regressed():
-		return errors.New("cells are missing not at random, which draws along noise do not know: use mcmc")
+		return errors.New("diffusion does not support cells missing not at random: use mcmc")
 	case scoreOnly && f.noiseConditional() == nil:
 		return errScoreAlone
 	case f.noiseConditional() == nil:
-		return errors.New("the model was not fitted along levels of noise: use mcmc")
+		return errors.New("the model was not fitted at several noise levels: use mcmc")
 	case f.Domain.Bounded():
-		return errors.New("noise takes rows out of the domain: use mcmc")
+		return errors.New("noise moves rows out of the domain: use mcmc")
 	}
 	return nil
 }
 
-// completer draws the gaps of some rows of a table.
+// completer draws the missing cells of some rows of a table.
 type completer func(ctx context.Context, rows []int, rng *source.Stream) (block, error)
 
-// bySource is by a source, each draw from scratch.
+// bySource draws independently from a source.
 func bySource(f *Model, z *data.Table, draws int, from func(source.Setting) (source.Source, error)) (completer, error) {
 	gaps, err := from(source.Setting{Model: f.Model, Table: z, Imputer: f.Imputer, Batch: blockRows, Draws: draws, Domain: f.gaps()})
 	batch := data.NewBatch(blockRows, z.D)
@@ -195,8 +194,8 @@ func byLangevin(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	}, nil
 }
 
-// leastNoise is the imputer's draws of rows without noise: a noise-conditional imputer is told
-// the least level, where a z stands for a z + σ ε.
+// leastNoise draws from a noise-conditional imputer at the least noise level, where a row z is a z
+// + σ ε.
 type leastNoise struct {
 	source.Source
 	signal, sigma float64
@@ -213,7 +212,6 @@ func newLeastNoise(f *Model) func(source.Setting) (source.Source, error) {
 	}
 }
 
-// Complete implements source.Source.
 func (l leastNoise) Complete(b *data.Batch, x, logProposal []float64, rng *source.Stream) error {
 	b.Signal, b.Noise = slices.Repeat([]float64{l.signal}, b.Size), slices.Repeat([]float64{l.sigma}, b.Size)
 	for i := range b.X {

@@ -19,20 +19,20 @@ import (
 	"missingscore/trainers/mcmc"
 )
 
-// Check holds rows drawn from a model against those of a table, in its units. The table's missing cells are
-// drawn given the observed ones of their row, by the model where it has a density, so that cells missing at
-// random make no difference (docs/theory/checks.md#drawn-rows).
+// Check compares rows drawn from a model with the rows of a table, in the table's units. Missing
+// cells of the table are drawn from the model's conditional (if it has a density), so the
+// comparison holds under MAR (docs/theory/checks.md#drawn-rows).
 type Check struct {
 	Rows     int             `json:"rows"` // of the table
 	Drawn    int             `json:"drawn"`
 	Columns  []CheckedColumn `json:"columns"`            // of numbers
-	Pairs    []CheckedPair   `json:"pairs,omitempty"`    // of these, where they are at most checkedPairs
-	Modes    []TableDrawn    `json:"modes,omitempty"`    // shares of the components of a mixture of the table
-	Distance *EnergyDistance `json:"distance,omitempty"` // nil without columns of numbers, and for another sample
-	Off      []string        `json:"off"`                // what is far off, in words
+	Pairs    []CheckedPair   `json:"pairs,omitempty"`    // at most checkedPairs
+	Modes    []TableDrawn    `json:"modes,omitempty"`    // component shares of a mixture of the table
+	Distance *EnergyDistance `json:"distance,omitempty"` // nil without numeric columns, or for another sample
+	Off      []string        `json:"off"`                // messages on large differences
 }
 
-// TableDrawn is a number of the table and of the drawn rows.
+// TableDrawn is a statistic of the table and of the drawn rows.
 type TableDrawn struct {
 	Table float64 `json:"table"`
 	Drawn float64 `json:"drawn"`
@@ -56,37 +56,41 @@ type CheckedPair struct {
 // EnergyDistance is 2 E|X−Y| − E|X−X'| − E|Y−Y'| of standardised rows of the table X and drawn rows Y.
 type EnergyDistance struct {
 	Drawn  float64 `json:"drawn"`
-	Chance float64 `json:"chance"` // the 99 % quantile of rows of one law: by 200 permutations
-	Normal float64 `json:"normal"` // of rows of a normal law with the table's means and covariances
-	room   float64 // what is not far off
+	Chance float64 `json:"chance"` // 99 % quantile under the null, by 200 permutations
+	Normal float64 `json:"normal"` // distance of normal rows with the table's means and covariances
+	room   float64 // tolerance
 }
 
-// A feature is off by more than checkedErrors standard errors and checkedRoom: the mean of a standardised
-// number, of a square or a product of two, the share below a quantile, of a level or of a mode.
+// A feature is off if it differs by more than checkedErrors standard errors and by more than
+// checkedRoom. Features are means of standardised numbers, of squares and products, and shares
+// below quantiles, of levels and of modes.
 const (
 	checkedErrors = 4.
 	checkedRoom   = 0.1
 	checkedPairs  = 50  // columns
-	distanceRows  = 400 // of each of the two
+	distanceRows  = 400 // of each sample
 	permutations  = 200
-	distanceRoom  = 0.005 // of 2 E|X−Y|
+	distanceRoom  = 0.005 // in units of 2 E|X−Y|
 )
 
-// CheckedRows is how many rows are drawn for a Check where they are independent.
+// leastAgain is the minimum sample size that Again judges.
+const leastAgain = 100
+
+// CheckedRows is the sample size of a Check with independent draws.
 const CheckedRows = 2000
 
 var checkedQuantiles = [5]float64{0.05, 0.25, 0.5, 0.75, 0.95}
 
-// feature is a number of a row that drawn rows are compared by.
+// feature is a statistic of a row whose means are compared.
 type feature struct {
 	name     string
 	of       func(row []float64) float64
-	expected float64                    // its mean over the table's rows
-	show     func(mean float64) float64 // in the units of a message
+	expected float64                    // mean over the table's rows
+	show     func(mean float64) float64 // converts a mean to the units of a message
 }
 
-// CheckRows compares drawn rows (m, d) with completed rows (n, d) of the table t, whose levels it tells; with
-// a mixture also the shares of its components.
+// CheckRows compares drawn rows (m, d) with completed rows (n, d) of t. It also compares levels,
+// and component shares if mixture is not nil.
 func CheckRows(t *data.Table, completed, drawn []float64, mixture *model.Mixed, seed uint64) *Check {
 	d := t.D
 	c := &Check{Rows: len(completed) / d, Drawn: len(drawn) / d, Off: []string{}}
@@ -129,36 +133,40 @@ func CheckRows(t *data.Table, completed, drawn []float64, mixture *model.Mixed, 
 	return c
 }
 
-// Again compares other drawn rows (m, d) with what c knows of the table; names are those of all columns.
+// Again compares another sample (m, d) with the statistics of the table in c; names are the names
+// of all columns.
 func (c *Check) Again(names []string, drawn []float64) *Check {
 	again := &Check{Rows: c.Rows, Drawn: len(drawn) / len(names), Columns: slices.Clone(c.Columns), Pairs: slices.Clone(c.Pairs), Off: []string{}}
 	var numbers []int
 	for _, k := range c.Columns {
 		numbers = append(numbers, slices.Index(names, k.Name))
 	}
-	compare(&again.Off, again.features(numbers, drawn, len(names)), nil, drawn, len(names), "")
+	features := again.features(numbers, drawn, len(names))
+	if again.Drawn >= leastAgain {
+		compare(&again.Off, features, nil, drawn, len(names), "")
+	}
 	return again
 }
 
-// check refuses what a file cannot have from Encode.
+// check refuses files that Encode cannot have written.
 func (c *Check) check(names []string) error {
 	if c == nil {
 		return nil
 	}
 	for _, k := range c.Columns {
 		if !slices.Contains(names, k.Name) {
-			return fmt.Errorf("check: it has a column %q, and the model has none", k.Name)
+			return fmt.Errorf("check: the model has no column %q", k.Name)
 		}
 	}
 	for _, p := range c.Pairs {
 		if p.A < 0 || p.B < 0 || p.A >= len(c.Columns) || p.B >= len(c.Columns) {
-			return fmt.Errorf("check: it has a pair of columns %d and %d, and there are %d", p.A, p.B, len(c.Columns))
+			return fmt.Errorf("check: it has a pair of columns %d and %d, but there are %d columns", p.A, p.B, len(c.Columns))
 		}
 	}
 	return nil
 }
 
-// correlation is 0 of a constant.
+// correlation returns 0 if a sample is constant.
 func correlation(x, y []float64) float64 {
 	r := stat.Correlation(x, y, nil)
 	if math.IsNaN(r) {
@@ -174,10 +182,10 @@ func columnOf(rows []float64, j, d int) (x []float64) {
 	return x
 }
 
-// features fills in what drawn rows have in columns of numbers, and gives the features that compare them.
+// features sets the drawn statistics of numeric columns and returns their features.
 func (c *Check) features(numbers []int, drawn []float64, d int) (features []feature) {
 	same := func(v float64) float64 { return v }
-	var z []func(row []float64) float64 // about the drawn rows' mean
+	var z []func(row []float64) float64 // centred at the drawn mean
 	for a := range c.Columns {
 		k, j := &c.Columns[a], numbers[a]
 		x := slices.Sorted(slices.Values(columnOf(drawn, j, d)))
@@ -208,7 +216,8 @@ func (c *Check) features(numbers []int, drawn []float64, d int) (features []feat
 	return features
 }
 
-// modes are the components of a mixture, by the probability that a row comes from one.
+// modes returns one feature per component of a mixture: the component's posterior probability given
+// the row.
 func (c *Check) modes(m *model.Mixed, completed []float64) (features []feature) {
 	given := m.Given(slices.Repeat([]bool{true}, m.Dim()))
 	part := make([]float64, len(m.Weights))
@@ -224,7 +233,8 @@ func (c *Check) modes(m *model.Mixed, completed []float64) (features []feature) 
 	return features
 }
 
-// levels compares shares of levels, and means of numbers and shares of other levels where a row has a level.
+// levels compares the shares of levels, and within each level the means of numbers and shares of
+// other levels.
 func (c *Check) levels(t *data.Table, numbers []int, completed, drawn []float64) {
 	share := func(j, level int) feature {
 		return feature{fmt.Sprintf("the share of %s = %s", t.Names[j], data.Coded(t, j)[level]), func(row []float64) float64 {
@@ -235,11 +245,11 @@ func (c *Check) levels(t *data.Table, numbers []int, completed, drawn []float64)
 		}, math.NaN(), func(v float64) float64 { return v }}
 	}
 	var all []feature
-	first := make([]int, t.D+1) // of each column's in all
+	first := make([]int, t.D+1) // first level of each column
 	for j := range t.D {
 		names := data.Coded(t, j)
 		for level := range names {
-			if level > 0 || len(names) > 2 { // the other share of two says the same
+			if level > 0 || len(names) > 2 { // the share of the second level is redundant
 				all = append(all, share(j, level))
 			}
 		}
@@ -262,14 +272,14 @@ func (c *Check) levels(t *data.Table, numbers []int, completed, drawn []float64)
 				}
 				return of
 			}
-			others := slices.Concat(all[first[j+1]:], means) // of columns before it the other way round
+			others := slices.Concat(all[first[j+1]:], means) // earlier columns are compared in the other direction
 			compare(&c.Off, others, with(completed), with(drawn), t.D, fmt.Sprintf(" where %s = %s", t.Names[j], name))
 		}
 	}
 }
 
-// compare says which features of drawn rows are off, and gives their means there. Without completed rows their
-// expected means stand for them.
+// compare reports the features that are off and returns the drawn means. Without completed rows it
+// uses the expected means.
 func compare(off *[]string, features []feature, completed, drawn []float64, d int, where string) (means []float64) {
 	evaluate := func(f feature, rows []float64) (mean, variance, n float64) {
 		var x []float64
@@ -286,7 +296,7 @@ func compare(off *[]string, features []feature, completed, drawn []float64, d in
 			b, bv, bn = f.expected, av, an
 		}
 		means = append(means, a)
-		if !math.IsNaN(f.expected) && where == "" { // about the table's own mean
+		if !math.IsNaN(f.expected) && where == "" { // centred at the table's mean
 			b = f.expected
 		}
 		if an < 2 || bn < 2 || math.Abs(a-b) <= checkedErrors*math.Sqrt(max(av, bv)*(1/an+1/bn))+checkedRoom {
@@ -297,7 +307,7 @@ func compare(off *[]string, features []feature, completed, drawn []float64, d in
 	return means
 }
 
-// distance is the energy distance of the columns of numbers, with its law by permutation.
+// distance sets the energy distance of the numeric columns and its permutation quantile.
 func (c *Check) distance(numbers []int, completed, drawn []float64, d int, rng *rand.Rand) {
 	k := len(numbers)
 	rows := func(from []float64) (z [][]float64) {
@@ -342,11 +352,11 @@ func (c *Check) distance(numbers []int, completed, drawn []float64, d int, rng *
 	}
 	c.Distance.room = distanceRoom * 2 * across
 	if e := c.Distance; e.Drawn > 2*e.Chance+e.room && !(e.Drawn < e.Normal) {
-		c.Off = append(c.Off, fmt.Sprintf("the energy distance of drawn rows is %.3g, of rows of a normal law %.3g", e.Drawn, e.Normal))
+		c.Off = append(c.Off, fmt.Sprintf("the energy distance of drawn rows is %.3g, of normal rows %.3g", e.Drawn, e.Normal))
 	}
 }
 
-// energyDistance is that of rows x and y, and of as many pairs of random parts of both as permutations are asked for.
+// energyDistance returns the energy distance of x and y, and of permuted samples.
 func energyDistance(x, y [][]float64, permutations int, rng *rand.Rand) (distance float64, permuted []float64) {
 	both := slices.Concat(x, y)
 	n, total := len(x), len(both)
@@ -358,7 +368,7 @@ func energyDistance(x, y [][]float64, permutations int, rng *rand.Rand) (distanc
 		}
 	}
 	of := func(order []int) float64 {
-		first := make([]float64, total) // 1 for rows of the first part
+		first := make([]float64, total) // 1 for rows of the first sample
 		for _, i := range order[:n] {
 			first[i] = 1
 		}
@@ -387,11 +397,11 @@ func energyDistance(x, y [][]float64, permutations int, rng *rand.Rand) (distanc
 	return distance, permuted
 }
 
-// ErrUnchecked is of a model whose rows are not to be held against a table.
-var ErrUnchecked = errors.New("the model is of rows with noise added, and not of the table's")
+// ErrUnchecked means that the model's rows cannot be compared with a table.
+var ErrUnchecked = errors.New("the model describes rows with added noise, not the rows of the table")
 
-// CheckDraws draws the rows that a Check of a model compares, in the units of its Transform's result: exactly
-// where that is known; along levels of noise; or by Monte Carlo from weighted draws of a mixture of the table.
+// CheckDraws draws the rows for a Check in the units after Transform: exactly if possible,
+// otherwise along noise levels or by Monte Carlo from weighted draws of a mixture.
 func CheckDraws(ctx context.Context, f *Model, mixture *model.Mixed, seed uint64) ([]float64, error) {
 	if f.Noise != nil && f.Noise.Single() {
 		return nil, ErrUnchecked

@@ -28,54 +28,53 @@ import (
 	"missingscore/trainers/posterior"
 )
 
-// Saved is a fitted or true model with what is needed to use it. Its file is
-// JSON with a version; quantities of a model.Parametric are there under their own
-// names, the numbers of networks packed.
+// Saved is a fitted or true model with all settings for its use. Its file is versioned JSON: the
+// quantities of a model.Parametric under their names, network parameters packed.
 type Saved struct {
 	Kind string // a name of model.Models
-	// Model is of the table's columns if it is a model.Parametric, otherwise of
-	// standardised ones (see InUnits).
+	// Model takes the table's columns if it is a model.Parametric, otherwise standardised columns
+	// (InUnits).
 	Model model.Model
-	New   func() (model.Model, error) // makes another one like Model; nil: the maker of Kind
+	New   func() (model.Model, error) // makes another model like Model; nil: by Kind
 	Names []string
-	// Levels are by column the names of the levels that a table's texts are, which the model numbers from
-	// 0; nil of columns of numbers, and nil if there are none.
+	// Levels are the names of levels per column, numbered from 0 in the model; nil for a numeric
+	// column, and nil if there are none.
 	Levels [][]string
-	// Transform are functions of the table's columns, nil if there are none: model, domain,
-	// scale, imputer and missingness are of the columns after them.
+	// Transform are functions of the table's columns, nil if there are none. Model, Domain, Scale,
+	// Imputer and Missingness refer to transformed columns.
 	Transform transform.Columns
 	Domain    *domain.Domain // in the table's units; nil for all of R^d
 
-	Scale       data.Scale      // x = mean + deviation z, z the standardised columns of the fit; zero if there was none
+	Scale       data.Scale      // x = mean + deviation z, z standardised; zero value: none
 	Imputer     nets.Imputer    // of standardised columns; nil if none was trained
 	ImputerKind string          // a name of nets.Imputers
-	Noise       *noise.Schedule // of a model.NoiseConditional, or the level that was added to standardised columns; else nil
+	Noise       *noise.Schedule // of a model.NoiseConditional, or the single level added to standardised columns; else nil
 
-	Missingness *missingness.Model // what was known of it, in the table's units; nil for completely at random
+	Missingness *missingness.Model // the missingness mechanism, in the table's units; nil: MCAR or MAR
 
-	// Blocks are the columns of Model that stand for each of the table's columns, K − 1 utilities for a
-	// nominal one; nil: one each. Such a model is a network's, and is not drawn from.
+	// Blocks are the model columns of each table column, K − 1 utilities for a nominal one; nil:
+	// one each. Such a model is a network and draws no rows.
 	Blocks []data.Block
 
-	// Posterior are draws of the parameters that Posterior kept, of standardised columns, in place of Model;
-	// nil: the model is Model.
+	// Posterior are posterior draws of the parameters, of standardised columns, in place of Model;
+	// nil: use Model.
 	Posterior *posterior.Parameters
 
-	Outcome     *Outcome     // how the fit ended; nil of a true model, and of files that do not say
-	Uncertainty *Uncertainty // of its parameters, if it was asked for
-	Check       *Check       // of rows drawn from it after its fit; nil of normal and true models
+	Outcome     *Outcome     // how the fit ended; nil for a true model or an old file
+	Uncertainty *Uncertainty // of the parameters; nil if not requested
+	Check       *Check       // check of drawn rows; nil for normal and true models
 }
 
-// Outcome is how a fit ended, for those who use its model.
+// Outcome is how a fit ended.
 type Outcome struct {
 	Converged  bool              `json:"converged"`
 	Verdict    string            `json:"verdict,omitempty"`
-	Assumption losses.Assumption `json:"assumption,omitempty"` // of why cells are missing; empty where the file does not say
-	Moments    string            `json:"moments,omitempty"`    // in words: the second moments that a fit knew the table by; empty where it knew rows
-	LeftOut    []string          `json:"left_out,omitempty"`   // in words: columns of the table that the model is without, and why
+	Assumption losses.Assumption `json:"assumption,omitempty"` // on missing cells; empty if unknown
+	Moments    string            `json:"moments,omitempty"`    // the second moments that the fit used instead of rows; else empty
+	LeftOut    []string          `json:"left_out,omitempty"`   // columns left out, with reasons
 }
 
-// Versions of files: with draws of the parameters, with levels, with a transform, with none of these.
+// Versions of files: with posterior draws, with levels, with a transform, plain.
 const (
 	modelVersion     = 5
 	levelsVersion    = 4
@@ -83,7 +82,7 @@ const (
 	plainVersion     = 2
 )
 
-// InUnits is the model of the table's columns, after Transform.
+// InUnits returns the model of the table's columns after Transform.
 func (s *Saved) InUnits() model.Model {
 	if _, ok := s.Model.(model.Parametric); ok || s.Scale.Mean == nil {
 		return s.Model
@@ -91,7 +90,7 @@ func (s *Saved) InUnits() model.Model {
 	return model.Rescaled{Model: s.Model, Mean: s.Scale.Mean, Deviation: s.Scale.Deviation}
 }
 
-// Standardised is the model of the fit's standardised columns.
+// Standardised returns the model of standardised columns.
 func (s *Saved) Standardised() (model.Model, error) {
 	m, ok := s.Model.(model.Parametric)
 	if !ok || s.Scale.Mean == nil {
@@ -122,7 +121,7 @@ func (s *Saved) again() (model.Model, error) {
 	}
 	m, err := s.New()
 	if err == nil && m.Params()[0] == s.Model.Params()[0] {
-		err = errors.New("ModelSpec.New gives the same model twice: it must make a new one at each call")
+		err = errors.New("ModelSpec.New returned the same model twice: it must make a new model at each call")
 	}
 	return m, err
 }
@@ -132,8 +131,8 @@ type file struct {
 	Model      string              `json:"model"`
 	Options    json.RawMessage     `json:"options,omitempty"`
 	Names      []string            `json:"names"`
-	Levels     map[string][]string `json:"levels,omitempty"`  // by column
-	Columns    []int               `json:"columns,omitempty"` // of the model, that stand for each of the table's
+	Levels     map[string][]string `json:"levels,omitempty"`  // per column
+	Columns    []int               `json:"columns,omitempty"` // number of model columns per table column
 	Transform  json.RawMessage     `json:"transform,omitempty"`
 	Domain     json.RawMessage     `json:"domain,omitempty"`
 	Scale      *scaleFile          `json:"standardised_by,omitempty"`
@@ -159,19 +158,19 @@ type imputerFile struct {
 	Parameters map[string]packed `json:"parameters"`
 }
 
-// packed are the numbers of a parameter, little-endian float64 in base64.
+// packed holds a parameter as little-endian float64 in base64.
 type packed struct {
 	Rows    int    `json:"rows"`
 	Cols    int    `json:"cols"`
 	Float64 []byte `json:"float64"`
 }
 
-// packParams fails where two parameters have one name: a file tells them by it.
+// packParams fails if two parameters have the same name.
 func packParams(params []*graph.Param) (map[string]packed, error) {
 	out := map[string]packed{}
 	for _, p := range params {
 		if _, twice := out[p.Name]; twice {
-			return nil, fmt.Errorf("two parameters are named %q: a file could not tell them apart", p.Name)
+			return nil, fmt.Errorf("two parameters are named %q: names must differ", p.Name)
 		}
 		q := packed{Rows: p.Rows, Cols: p.Cols}
 		for _, v := range p.Value {
@@ -189,7 +188,7 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 			return fmt.Errorf("parameter %q is missing", p.Name)
 		}
 		if q.Rows != p.Rows || q.Cols != p.Cols || len(q.Float64) != 8*len(p.Value) {
-			return fmt.Errorf("parameter %q is (%d, %d) with %d bytes, (%d, %d) is needed", p.Name, q.Rows, q.Cols, len(q.Float64), p.Rows, p.Cols)
+			return fmt.Errorf("parameter %q has shape (%d, %d) and %d bytes, expected (%d, %d)", p.Name, q.Rows, q.Cols, len(q.Float64), p.Rows, p.Cols)
 		}
 		for i := range p.Value {
 			p.Value[i] = math.Float64frombits(binary.LittleEndian.Uint64(q.Float64[8*i:]))
@@ -201,7 +200,7 @@ func readParams(params []*graph.Param, from map[string]packed) error {
 	return nil
 }
 
-// Encode gives the file's text; extra fields are added as they are.
+// Encode returns the file's text with the extra fields added.
 func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 	var options json.RawMessage
 	var err error
@@ -289,15 +288,15 @@ func byName(names []string, levels [][]string) map[string][]string {
 	return out
 }
 
-// Load reads what Encode gave. Errors name the file and what is wrong.
+// Load reads a file of Encode. Errors name the file and the fault.
 func Load(path string) (*Saved, error) {
-	text, err := memory.ReadFile(path, 20) // JSON takes many times its text
+	text, err := memory.ReadFile(path, 20) // JSON takes many times its text in memory
 	if err != nil {
 		return nil, err
 	}
 	s, err := decodeModel(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s is not a model that can be used: %w", path, err)
+		return nil, fmt.Errorf("%s is not a usable model: %w", path, err)
 	}
 	return s, nil
 }
@@ -330,7 +329,7 @@ func decodeModel(text []byte) (*Saved, error) {
 	}
 	if scale, d := f.Scale, len(f.Names); scale != nil {
 		if len(scale.Mean) != d || len(scale.Deviation) != d {
-			return nil, fmt.Errorf("standardised_by has %d means and %d deviations for %d columns", len(scale.Mean), len(scale.Deviation), d)
+			return nil, fmt.Errorf("standardised_by has %d means and %d standard deviations for %d columns", len(scale.Mean), len(scale.Deviation), d)
 		}
 		if least := slices.Min(scale.Deviation); !(least > 0) {
 			return nil, fmt.Errorf("standardised_by has the deviation %v", least)
@@ -378,7 +377,7 @@ func decodeFile(text []byte) (*file, error) {
 		return nil, fmt.Errorf("it is damaged: %w", strictjson.Plainly(err))
 	}
 	if head.Version > modelVersion {
-		return nil, fmt.Errorf("it was written by a newer program (model version %d, this one reads %d)", head.Version, modelVersion)
+		return nil, fmt.Errorf("it was written by a newer program: its version is %d, this program reads %d", head.Version, modelVersion)
 	}
 	var f file
 	if err := strictjson.Unmarshal(text, &f); err != nil {
@@ -388,7 +387,7 @@ func decodeFile(text []byte) (*file, error) {
 		return nil, errors.New("it has no version or no names")
 	}
 	if len(slices.Compact(slices.Sorted(slices.Values(f.Names)))) < len(f.Names) {
-		return nil, fmt.Errorf("two of its columns have one name: %s", strings.Join(f.Names, ", "))
+		return nil, fmt.Errorf("two of its columns have the same name: %s", strings.Join(f.Names, ", "))
 	}
 	if f.Columns != nil && len(f.Columns) != len(f.Names) {
 		return nil, fmt.Errorf("it has columns for %d names, and %d names", len(f.Columns), len(f.Names))
@@ -416,7 +415,7 @@ func (f *file) model(text []byte) (model.Model, error) {
 	return m, readParams(m.Params(), f.Parameters)
 }
 
-// levels are the file's by column. It fails if they are not those of the model.
+// levels returns the file's levels per column. It fails if they do not match the model.
 func (f *file) levels(m model.Model) (levels [][]string, err error) {
 	known := 0
 	if f.Levels != nil {
@@ -430,20 +429,20 @@ func (f *file) levels(m model.Model) (levels [][]string, err error) {
 			known++
 		}
 		if len(names) == 0 && coded || len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names) {
-			return nil, fmt.Errorf("levels of %q: at least one is needed, each of another name", name)
+			return nil, fmt.Errorf("levels of %q: at least one is needed, with different names", name)
 		}
 		if mixed != nil && mixed.Levels(j) != len(names) {
-			return nil, fmt.Errorf("levels of %q: there are %d names, and the model has %d", name, len(names), mixed.Levels(j))
+			return nil, fmt.Errorf("levels of %q: there are %d names, but the model has %d levels", name, len(names), mixed.Levels(j))
 		}
 	}
 	if known < len(f.Levels) {
-		return nil, errors.New("levels: a column that the model does not have is named")
+		return nil, errors.New("levels: a named column is not in the model")
 	}
 	return levels, nil
 }
 
-// Kinds say how the columns of a table are read for the model: numbers as numbers, and texts as its
-// levels.
+// Kinds says how to read a table for the model: columns of numbers, and columns of text with the
+// model's levels.
 func (s *Saved) Kinds() map[string]data.Column {
 	kinds := map[string]data.Column{}
 	for j, name := range s.Names {
@@ -465,7 +464,7 @@ func (f *file) imputer() (nets.Imputer, error) {
 		return nil, err
 	}
 	if n, ok := imputer.(nets.NormalConditional); ok && n.NoiseConditional() && f.Noise == nil {
-		return nil, errors.New("its imputer is for levels of noise, but noise is missing")
+		return nil, errors.New("its imputer needs noise levels, but noise is missing")
 	}
 	if err := readParams(imputer.Params(), f.Imputer.Parameters); err != nil {
 		return nil, fmt.Errorf("imputer: %w", err)
@@ -513,19 +512,19 @@ func readQuantities(text []byte, m model.Parametric) error {
 	return m.SetQuantities(qs)
 }
 
-// denseColumns is up to how many columns a file has symmetric matrices whole; of more, which
-// are mostly zeros, it has the diagonal and the pairs that are not.
+// denseColumns is the largest number of columns with whole symmetric matrices in a file. Larger
+// matrices are stored as the diagonal and the nonzero pairs.
 const denseColumns = 300
 
 type symmetricFile struct {
 	Columns  int          `json:"columns"`
 	Diagonal []float64    `json:"diagonal"`
-	Pairs    [][3]float64 `json:"pairs"` // j < k from 0, and the number there
+	Pairs    [][3]float64 `json:"pairs"` // j < k from 0, and the value
 }
 
 func quantities(m model.Parametric) map[string]any {
 	out := map[string]any{}
-	if g, ok := m.(*model.Gaussian); ok && g.Dim() > denseColumns && g.Parameterisation() == model.FreeSymmetric { // without a matrix of its zeros
+	if g, ok := m.(*model.Gaussian); ok && g.Dim() > denseColumns && g.Parameterisation() == model.FreeSymmetric { // avoids a dense matrix
 		out["mean"], out["precision"] = g.Mean(), symmetricOf(g.Dim(), func(j, k int) float64 { return g.Packed.Value[graph.PackedIndex(g.Dim(), j, k)] })
 		return out
 	}
@@ -542,7 +541,7 @@ func quantities(m model.Parametric) map[string]any {
 	return out
 }
 
-// symmetricOf are the elements of a matrix, j ≤ k, that the file has.
+// symmetricOf returns the file's form of a matrix with these elements.
 func symmetricOf(d int, element func(j, k int) float64) symmetricFile {
 	f := symmetricFile{Columns: d, Pairs: [][3]float64{}}
 	for j := range d {

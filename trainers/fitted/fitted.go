@@ -1,12 +1,11 @@
-// Package fitted has models in files, and what is done with them: missing cells and new
-// rows are drawn, and rows are scored.
+// Package fitted reads and writes fitted models, draws missing cells and new rows from them, and
+// scores rows.
 //
 //	Saved, Load              a model's file
-//	Model                    one ready for use, by Saved.Fitted
-//	Impute, Sample, Score    its uses, each with settings and a result of its own
+//	Model                    a model ready for use, by Saved.Fitted
+//	Impute, Sample, Score    its uses, each with its own settings and result
 //
-// Draws come from a sampler by name: Samplers for missing cells, RowSamplers for rows. A new one is a
-// line of cellSamplers or rowSamplers.
+// Samplers lists the samplers of missing cells, RowSamplers the samplers of rows.
 package fitted
 
 import (
@@ -25,26 +24,26 @@ import (
 	"missingscore/trainers/posterior"
 )
 
-// Model is a model with all that drawing from it and scoring rows by it need.
+// Model is a model with everything needed to draw from it and to score rows.
 type Model struct {
 	Names     []string
-	Levels    [][]string            // names of levels by column, which x numbers from 0; nil of numbers, and nil if there are none
-	Transform transform.Columns     // functions of the table's columns; below x is what they give, nil if it is the table
+	Levels    [][]string            // names of levels per column; nil for numbers, and nil if there are none
+	Transform transform.Columns     // functions of the table's columns; x below is their result, the table itself if nil
 	Model     model.Model           // of rows z, x_j = Mean_j + Deviation_j z_j
 	Scale     data.Scale            // Mean and Deviation
 	Domain    *domain.Domain        // in the units of x, nil for all of R^d
 	Imputer   nets.Imputer          // of rows z, nil if there is none
-	Posterior *posterior.Parameters // of rows z, in place of Model; nil: the model is Model
-	Noise     *noise.Schedule       // that was added to rows z when it was fitted, nil if none was
+	Posterior *posterior.Parameters // of rows z, in place of Model; nil: use Model
+	Noise     *noise.Schedule       // noise added to rows z in the fit, nil if none
 
-	// Missingness is what is known of it, in the units of x. Missing cells are then drawn
-	// from q φ_Λ, and rows have its score. nil for completely at random.
+	// Missingness is the missingness mechanism in the units of x; nil for MCAR or MAR. With it,
+	// missing cells are drawn from q φ_Λ, and rows have its score.
 	Missingness *missingness.Model
 }
 
-var errNetworkOfLevels = errors.New("it is a network of columns with levels, from which no rows are drawn, filled or scored: fill the gaps of a table by impute TABLE, or fit a model by fit Spec.Model.Kind mixture")
+var errNetworkOfLevels = errors.New("it is a network of columns with levels, which cannot draw, impute or score rows: use impute TABLE, or fit Spec.Model.Kind mixture")
 
-// Fitted is the model of a file, ready for use. That of a network of columns with levels is refused.
+// Fitted returns the model ready for use. It refuses a network of columns with levels.
 func (s *Saved) Fitted() (*Model, error) {
 	if s.Blocks != nil {
 		return nil, errNetworkOfLevels
@@ -62,8 +61,7 @@ func (s *Saved) Fitted() (*Model, error) {
 	return f, nil
 }
 
-// density is the model of rows z without noise: of one fitted at many levels that
-// of the least.
+// density returns the model of clean rows z: for many noise levels, the model at the least level.
 func (f *Model) density() model.Model {
 	if l := f.noiseConditional(); l != nil {
 		signal, sigma := f.Noise.At(0)
@@ -72,7 +70,7 @@ func (f *Model) density() model.Model {
 	return f.Model
 }
 
-// joint is density, times what is known of the pattern.
+// joint returns density times the probability of the missingness pattern.
 func (f *Model) joint() model.Model {
 	if phi := model.MissingnessOf(f.Missingness.Standardised(f.Scale.Mean, f.Scale.Deviation)); phi != nil {
 		return &model.Joint{Model: f.density(), Missingness: phi}
@@ -80,14 +78,15 @@ func (f *Model) joint() model.Model {
 	return f.density()
 }
 
-// patterned is the domain of rows with gaps, as thresholds cut it, in the units of x.
+// patterned returns the domain of rows with missing cells, cut at thresholds of the mechanism, in
+// the units of x.
 func (f *Model) patterned() *domain.Domain { return f.Missingness.Support(f.Domain) }
 
 func (f *Model) gaps() *domain.Domain {
 	return f.patterned().Standardised(f.Scale.Mean, f.Scale.Deviation)
 }
 
-// scoreOnly says that the model gives no log density.
+// scoreOnly reports whether the model gives no log density.
 func (f *Model) scoreOnly() (bool, error) {
 	if f.mixed() != nil || f.Posterior != nil {
 		return false, nil
@@ -100,11 +99,11 @@ func (f *Model) support() *domain.Domain {
 	return f.Domain.Standardised(f.Scale.Mean, f.Scale.Deviation)
 }
 
-// transformed is a table of the model's columns in the units of x. A cell that has none there, or lies
-// outside the domain, is a *data.RowError.
+// transformed returns a table of the model's columns in the units of x. A cell outside the
+// transform or the domain is a *data.RowError.
 func (f *Model) transformed(t *data.Table) (*data.Table, error) {
 	if t.D != len(f.Names) {
-		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
+		return nil, fmt.Errorf("the model has %d columns, but the table has %d", len(f.Names), t.D)
 	}
 	x, err := f.Transform.Table(t)
 	if err != nil {
@@ -115,7 +114,7 @@ func (f *Model) transformed(t *data.Table) (*data.Table, error) {
 	return x, inside.Inside(f.patterned())
 }
 
-// standardised is a transformed table in the units of z.
+// standardised returns a transformed table in the units of z.
 func (f *Model) standardised(t *data.Table) *data.Table {
 	z := *t
 	z.Values = make([]float64, len(t.Values))
@@ -127,7 +126,7 @@ func (f *Model) standardised(t *data.Table) *data.Table {
 	return &z
 }
 
-// restore takes rows z to the units of the table, in place.
+// restore converts rows z to the units of the table, in place.
 func (f *Model) restore(z []float64) {
 	for i, d := 0, len(f.Names); i < len(z); i++ {
 		z[i] = f.Scale.Mean[i%d] + f.Scale.Deviation[i%d]*z[i]
@@ -135,10 +134,10 @@ func (f *Model) restore(z []float64) {
 	f.Transform.Restore(z)
 }
 
-// MaxRHat is the R-hat above which chains are said not to have converged.
+// MaxRHat is the largest R-hat of converged chains.
 const MaxRHat = 1.05
 
-// noiseConditional is the model as one that knows levels of noise, nil if it is none.
+// noiseConditional returns the model if it takes noise levels, else nil.
 func (f *Model) noiseConditional() model.NoiseConditional {
 	l, _ := f.Model.(model.NoiseConditional)
 	if f.Noise == nil {
@@ -147,7 +146,7 @@ func (f *Model) noiseConditional() model.NoiseConditional {
 	return l
 }
 
-// marks are the mask of row i, 1 = observed.
+// marks returns the mask of row i, 1 = observed.
 func marks(t *data.Table, i int) []float64 {
 	mask := make([]float64, t.D)
 	for j, seen := range t.Observed[i*t.D : (i+1)*t.D] {
@@ -158,7 +157,7 @@ func marks(t *data.Table, i int) []float64 {
 	return mask
 }
 
-// checkDraws refuses draws (rows, d) in the table's units that are not finite: no reader takes them.
+// checkDraws refuses draws (rows, d) in the table's units that are not finite.
 func (f *Model) checkDraws(values []float64) error {
 	for i, v := range values {
 		if !engine.Finite(v) {

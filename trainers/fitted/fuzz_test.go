@@ -22,10 +22,9 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// requireSame requires the same model's file, but for rounding: of a precision P, which is kept
-// as LLᵀ, √(P_jj P_kk) times d and the distance of two numbers (Higham 2002, theorem 10.3); of the K
-// shares and the deviations of a mixture, which are kept as logarithms, the number itself times that
-// distance, as often as the logarithm is large, and once for each summand of shares.
+// requireSame requires equal model files up to rounding: for a precision P, stored as LLᵀ, √(P_jj
+// P_kk) times d times the rounding unit (Higham 2002, theorem 10.3); for the shares and deviations
+// of a mixture, stored as logarithms, the relative rounding error of exponentials.
 func requireSame(t *testing.T, first, second []byte) {
 	var read [2]map[string]any
 	var precision, shares, deviations [2][][]float64
@@ -57,8 +56,8 @@ func requireSame(t *testing.T, first, second []byte) {
 	}
 }
 
-// Whatever a model's file holds is refused in plain words, or is a model that comes again as
-// it is written and whose draws are numbers.
+// Every model file is refused with a message, or is a model that is written unchanged and has
+// finite draws.
 func FuzzLoad(f *testing.F) {
 	f.Setenv(memory.Variable, "200MB")
 	for kind := range model.Models { // as it is written, and with all that a model may have along
@@ -115,7 +114,7 @@ func FuzzLoad(f *testing.F) {
 		m, err := s.Fitted()
 		require.NoError(t, err)
 		c, err := fitted.SampleConfig{N: 3}.For(m)
-		if err != nil || c.Sampler != "exact" || s.Domain.Bounded() { // chains and rejection take their time
+		if err != nil || c.Sampler != "exact" || s.Domain.Bounded() { // chains and rejection are slow
 			return
 		}
 		drawn, err := fitted.Sample(t.Context(), m, c)

@@ -15,16 +15,15 @@ import (
 	"missingscore/data/domain"
 )
 
-// Hold says what imputed values of a column (d of them) may be. The zero value leaves
-// them as they are.
+// Hold restricts the imputed values of d columns. The zero value does nothing.
 type Hold struct {
-	Low, High []float64 // ends that values beyond are moved to; nil for none
-	Step      []float64 // values are rounded to multiples of it; 0 for not. nil for no column
+	Low, High []float64 // limits to which values are clipped; nil for none
+	Step      []float64 // values are rounded to multiples of it; 0 or nil: no rounding
 }
 
-// Apply moves the missing cells of completed rows (n·draws, d) into the ends, then rounds
-// them to the nearest multiple that is neither beyond these nor outside the model's domain.
-// Where the domain leaves none a value stays as it was; levels stay. It gives how many it changed.
+// Apply clips the missing cells of completed rows (n·draws, d), then rounds them to the nearest
+// multiple inside the limits and the model's domain. A value without such a multiple stays; levels
+// stay. It returns the number of changed values.
 func (h Hold) Apply(f *Model, t *data.Table, values []float64, draws int) (changed int) {
 	allowed := f.allowed(t)
 	for at := range values {
@@ -47,7 +46,7 @@ func (h Hold) Apply(f *Model, t *data.Table, values []float64, draws int) (chang
 	return changed
 }
 
-// candidates are the values of column j that x may become, best first.
+// candidates returns the possible values of column j for x, best first.
 func (h Hold) candidates(j int, x float64) []float64 {
 	low, high := math.Inf(-1), math.Inf(1)
 	if h.Low != nil {
@@ -72,7 +71,7 @@ func (h Hold) candidates(j int, x float64) []float64 {
 	return append(fit, held)
 }
 
-// multiple is k·step without the digits that a product of binary numbers adds.
+// multiple returns k·step without binary rounding digits.
 func multiple(k, step float64) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(k*step, 'g', 15, 64), 64)
 	if err != nil {
@@ -81,11 +80,11 @@ func multiple(k, step float64) float64 {
 	return v
 }
 
-// mostDecimals is the finest grid that columns are taken to lie on.
+// mostDecimals is the finest detected grid.
 const mostDecimals = 6
 
-// Grids are the steps of a table's columns: 1 where all observed values are whole, 0.1 with
-// one decimal place, and so on; 0 where more than six decimals occur, or nothing is observed.
+// Grids returns the grid step of each column: 1 if all observed values are whole, 0.1 with one
+// decimal place, and so on; 0 with more than six decimals or without observed values.
 func Grids(t *data.Table) []float64 {
 	steps := make([]float64, t.D)
 	for j := range t.D {
@@ -105,8 +104,8 @@ func decimals(v float64) int {
 	return len(places)
 }
 
-// Ranges are the least and the largest observed value of a table's columns, infinite where
-// nothing is observed.
+// Ranges returns the minimum and maximum observed value of each column, infinite without observed
+// values.
 func Ranges(t *data.Table) (low, high []float64) {
 	for j := range t.D {
 		x := t.Column(j)
@@ -118,11 +117,11 @@ func Ranges(t *data.Table) (low, high []float64) {
 	return low, high
 }
 
-// allowed tells whether row i of a table, completed, is where the model says that missing cells are.
+// allowed reports whether completed row i lies in the model's domain for its missing cells.
 func (f *Model) allowed(t *data.Table) func(i int, completed []float64) bool {
 	var section domain.Section
 	var mask []float64
-	support, x, row := f.patterned(), make([]float64, t.D), -1 // row that section is of
+	support, x, row := f.patterned(), make([]float64, t.D), -1 // row is the row of section
 	return func(i int, completed []float64) bool {
 		if !f.Transform.Row(x, completed) {
 			return false
@@ -138,15 +137,15 @@ func (f *Model) allowed(t *data.Table) func(i int, completed []float64) bool {
 	}
 }
 
-// A drawn cell is not to be believed where it lies beyond the column's observed ones by more
-// than 1.5 times their range and 6 of their standard deviations.
+// A draw is far outside if it lies beyond the observed range by more than 1.5 ranges and 6 standard
+// deviations.
 const (
 	farRanges     = 1.5
 	farDeviations = 6.
-	judgedCells   = 10 // of a column at least, or its range says too little
+	judgedCells   = 10 // minimum number of observed cells
 )
 
-// Beyond says, column by column, which draws lie far outside what the table shows of it.
+// Beyond reports, per column, draws far outside the observed range.
 func (r *Imputed) Beyond(t *data.Table) (problems []string) {
 	for j, name := range t.Names {
 		x := t.Column(j)
@@ -172,54 +171,54 @@ func (r *Imputed) Beyond(t *data.Table) (problems []string) {
 			}
 		}
 		if beyond > 0 {
-			problems = append(problems, fmt.Sprintf("%d of %d draws of %s lie far outside what was observed (%.4g to %.4g), as %.4g", beyond, cells, name, low, high, worst))
+			problems = append(problems, fmt.Sprintf("%d of %d draws of %s lie far outside the observed range (%.4g to %.4g), for example %.4g", beyond, cells, name, low, high, worst))
 		}
 	}
 	return problems
 }
 
-// A column's draws extrapolate if more than this share of them, of so many at least, lies outside
-// the observed range.
+// A column's draws extrapolate if more than this share of at least this number of draws lies
+// outside the observed range.
 const (
 	extrapolatedShare = 1. / 3
 	extrapolatedDraws = 20
 )
 
-// Extrapolated names the columns more than a third of whose draws lie outside the observed range. It is for draws
-// without a known law of missing cells or bounds, by which such draws may be right.
+// Extrapolated names the columns with more than a third of the draws outside the observed range. Do
+// not use it with a given missingness mechanism or bounds, where such draws may be right.
 func (r *Imputed) Extrapolated(t *data.Table) (problems []string) {
 	for _, c := range Summarise(t, r.Values, r.Draws) {
 		if o := c.Observed; o.N >= judgedCells && c.Imputed.N >= extrapolatedDraws && c.Outside > extrapolatedShare {
-			problems = append(problems, fmt.Sprintf("%.0f %% of the draws of %s lie outside what was observed (%.4g to %.4g): its gaps lie where the table has no values of it (MatchConfig.Donors keeps to observed values)", 100*c.Outside, c.Name, o.Low, o.High))
+			problems = append(problems, fmt.Sprintf("%.0f %% of the draws of %s lie outside the observed range (%.4g to %.4g): the model extrapolates; MatchConfig.Donors keeps to observed values", 100*c.Outside, c.Name, o.Low, o.High))
 		}
 	}
 	return problems
 }
 
-// Moments of some values, in their units. NaN where there are too few.
+// Moments are statistics of some values, in their units; NaN with too few values.
 type Moments struct {
 	N                   int
 	Mean, SD, Low, High float64
 }
 
-// ColumnSummary sets what was imputed in a column beside what was observed in it.
+// ColumnSummary compares the imputed and the observed values of a column.
 type ColumnSummary struct {
 	Column            int // from 0
 	Name              string
 	Observed, Imputed Moments
-	Outside           float64 // the share of imputed values below the least or above the largest observed one
+	Outside           float64 // share of imputed values outside the observed range
 
-	Levels []LevelShare // of a column of levels, the most frequent observed one first; else nil
+	Levels []LevelShare // of a column of levels, most frequent observed level first; else nil
 }
 
-// LevelShare is how often a level was observed and imputed, of all cells of the column.
+// LevelShare is the share of a level among observed and among imputed cells.
 type LevelShare struct {
 	Name              string
 	Observed, Imputed float64
 }
 
-// Summarise compares, for the columns with missing cells, completed rows (n·draws, d)
-// with what was observed.
+// Summarise compares completed rows (n·draws, d) with the observed cells, for each column with
+// missing cells.
 func Summarise(t *data.Table, values []float64, draws int) (columns []ColumnSummary) {
 	for j, name := range t.Names {
 		observed := t.Column(j)

@@ -16,37 +16,35 @@ import (
 	"missingscore/trainers/source"
 )
 
-// ImputeConfig says how missing cells are drawn. Zero values mean the defaults named here.
+// ImputeConfig configures Impute. Zero values select the defaults.
 type ImputeConfig struct {
-	// Sampler is where the draws come from:
+	// Sampler is the sampler of missing cells:
 	//
 	//	exact      the conditional normal of a Gaussian, restricted to the domain
-	//	mcmc       Hamiltonian Monte Carlo from the model's density given the observed cells,
-	//	           from the imputer's draws or else from normals like the columns
-	//	imputer    the trained imputer alone: as good as its training
-	//	diffusion  Langevin steps along the levels of noise of a model that knows them: for
-	//	           scores without a density
-	//	latent     numbers behind ordered categories and in gaps, by Gibbs sweeps within the
-	//	           categories' thresholds: for models of ordinal columns
-	//	predictive by the kept draws of the parameters (Model.Posterior)
-	//	auto       predictive, or the first of latent, exact, mcmc, diffusion that the model allows
+	//	mcmc       Hamiltonian Monte Carlo on the model's conditional density; starts are the
+	//	           imputer's draws, or else normals with the columns' moments
+	//	imputer    the trained imputer alone; its error is not corrected
+	//	diffusion  Langevin steps along noise levels, for scores without a density
+	//	latent     Gibbs sweeps over latent normals, for models of ordinal columns
+	//	predictive the posterior draws of the parameters (Model.Posterior)
+	//	auto       predictive, or the first of latent, exact, mcmc, diffusion that the model supports
 	Sampler string
-	Draws   int // of each row; 1
+	Draws   int // per row; 1
 	Seed    uint64
 
 	Chains    mcmc.Options      // of mcmc: WarmUp, Draws (1000 by default), Leapfrog
 	Diffusion diffusion.Options // of diffusion
 
-	Workers int                   // parallel blocks of rows; 1. Results do not depend on it.
-	Observe func(done, total int) // called when a block of rows is done, if set
+	Workers int                   // threads; 1. Results do not depend on it.
+	Observe func(done, total int) // called after each block of rows, if set
 
-	// Partial keeps what is drawn, and is not drawn again, if set. Save is then called,
-	// by one worker at a time, when a block is done, and before a run that is cut ends.
+	// Partial keeps finished blocks, which are not drawn again, if set. Save is called after each
+	// block, by one worker at a time, and before an interrupted run returns.
 	Partial *Partial
 	Save    func(*Partial) error
 }
 
-// Imputed is a table completed Draws times.
+// Imputed is a table completed by Draws draws.
 type Imputed struct {
 	Sampler string
 	Draws   int
@@ -54,7 +52,7 @@ type Imputed struct {
 	Mixing  *Mixing   // of chains, else nil
 }
 
-// Gaps are the draws of each missing cell of the table, row by row.
+// Gaps returns the draws of each missing cell, row by row.
 func (r *Imputed) Gaps(t *data.Table) (gaps [][]float64) {
 	for at, seen := range t.Observed {
 		if seen {
@@ -69,22 +67,22 @@ func (r *Imputed) Gaps(t *data.Table) (gaps [][]float64) {
 	return gaps
 }
 
-// Mixing tells whether a table's chains have met: four for each row with gaps, or for rows whose part of the domain
-// is too narrow for rejection.
+// Mixing tells whether the chains have converged: four chains per row with missing cells, also for
+// rows whose domain is too narrow for rejection sampling.
 type Mixing struct {
 	mcmc.Mixing
-	// Size are the rows' least effective numbers of draws of all their chains (n), +Inf
-	// for those without gaps.
+	// Size (n) is the least effective sample size of each row over all its chains, +Inf for rows
+	// without missing cells.
 	Size []float64
 }
 
-// Converged says that RHat is at most MaxRHat and no row's above 1.2.
+// Converged reports that RHat is at most MaxRHat and every row's R-hat at most 1.2.
 func (m *Mixing) Converged() bool { return m.RHat <= MaxRHat && m.Worst <= 1.2 }
 
-// Impute draws the missing cells of a table given its observed ones, in its units.
-// Rows without any value are drawn whole. It fails if the model does not allow
-// c.Sampler, or by a *data.RowError if a row lies outside the domain. Levels that a model of numbers
-// takes for numbers are rounded to the nearest one.
+// Impute draws the missing cells given the observed cells of each row, in the table's units. Rows
+// without observed cells are drawn whole. It fails if the model does not support c.Sampler, or with
+// a *data.RowError if a row lies outside the domain. Numbers drawn for columns with levels are
+// rounded to the nearest level.
 func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Imputed, error) {
 	c, err := c.For(f)
 	if err != nil {
@@ -117,7 +115,7 @@ func Impute(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Impu
 	return r, err
 }
 
-// toLevels makes numbers of columns with levels the nearest level.
+// toLevels rounds columns with levels to the nearest level.
 func (f *Model) toLevels(values []float64) {
 	if f.Levels == nil {
 		return
@@ -129,7 +127,7 @@ func (f *Model) toLevels(values []float64) {
 	}
 }
 
-// For is c with its defaults for a model; it fails where the model does not allow c.Sampler.
+// For returns c with defaults for a model. It fails if the model does not support c.Sampler.
 func (c ImputeConfig) For(f *Model) (ImputeConfig, error) {
 	setting.Default(&c.Sampler, "auto")
 	setting.Default(&c.Draws, 1)
@@ -149,12 +147,13 @@ type block struct {
 	mask []float64 // (rows, d)
 	x    []float64 // (rows·draws, d) in the units of z
 
-	rhat, size []float64 // of chains (rows): R-hat, 0 without chains, and effective number of draws
+	rhat, size []float64 // of chains (rows): R-hat (0 without chains) and effective sample size
 }
 
 const blockRows = 32
 
-// eachBlock draws all rows with gaps, block by block, up to c.Workers at a time, and visits them.
+// eachBlock draws all rows with missing cells in blocks, up to c.Workers at a time, and visits each
+// block.
 func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, visit func(block) error) (*Mixing, error) {
 	t, err := f.transformed(t)
 	if err != nil {
@@ -211,7 +210,7 @@ func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, vis
 	return &Mixing{*pooled, size}, nil
 }
 
-// block is block k, as c.Partial holds it or else drawn.
+// block returns block k from c.Partial, or draws it.
 func (c ImputeConfig) block(ctx context.Context, draw completer, z *data.Table, rows []int, k int, chained bool) (block, error) {
 	if c.Partial != nil {
 		if s, held := c.Partial.Get(k); held {

@@ -83,7 +83,7 @@ func TestImputeNotAtRandom(t *testing.T) {
 		})
 	}
 	_, err := fitted.Impute(context.Background(), known(regressed), table([]string{"a", "b"}, []float64{a, nan}), fitted.ImputeConfig{Sampler: "exact"})
-	require.ErrorContains(t, err, "they are not normal; use mcmc")
+	require.ErrorContains(t, err, "their conditional is not normal: use mcmc")
 	_, err = fitted.Impute(context.Background(), known(censored), table([]string{"a", "b"}, []float64{a, 1.4}), fitted.ImputeConfig{})
 	require.ErrorContains(t, err, "0.9")
 }

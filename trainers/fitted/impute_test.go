@@ -77,8 +77,8 @@ func split(row []float64) (gaps, observed []int, values []float64) {
 	return gaps, observed, values
 }
 
-// Draws given what is observed are those of the conditional normal (by gonum), in
-// the table's units; so are draws of a row without any value.
+// Draws given observed cells follow the conditional normal (by gonum), in the table's units; so do
+// draws of rows without observed cells.
 func TestImputeNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}}
@@ -118,7 +118,7 @@ func TestImputeNormal(t *testing.T) {
 	}
 }
 
-// constant is an imputer that draws from N(0, sd²) whatever it sees.
+// constant is an imputer that always draws from N(0, sd²).
 func constant(d int, o nets.NormalOptions, sd float64) nets.Imputer {
 	m := nets.NewNormalImputer(d, o, stream.New(1))
 	for _, p := range m.Params() {
@@ -128,8 +128,8 @@ func constant(d int, o nets.NormalOptions, sd float64) nets.Imputer {
 	return m
 }
 
-// The imputer's draws come in the table's units, and are where the chains start:
-// without warm-up from far too wide an imputer they have not met.
+// The imputer's draws are in the table's units and start the chains: from a far too wide imputer
+// without warm-up they have not converged.
 func TestImputeByImputer(t *testing.T) {
 	f, _ := scaledNormal(t)
 	f.Imputer = constant(3, nets.NormalOptions{Hidden: 3}, 0.5)
@@ -156,7 +156,8 @@ func TestImputeByImputer(t *testing.T) {
 	require.False(t, r.Mixing.Converged())
 }
 
-// noise-conditionalNormal is N(μ_j, 1/4) in each column, told by its score alone or with its density.
+// noise-conditionalNormal is N(μ_j, 1/4) in each column, given by its score alone or with its
+// density.
 type noiseConditionalNormal struct {
 	*model.Gaussian
 	mean          float64
@@ -217,8 +218,8 @@ func TestImputeRefuses(t *testing.T) {
 		message string
 	}{
 		{quartic, "exact", "use mcmc"},
-		{quartic, "imputer", "has no imputer"},
-		{quartic, "diffusion", "not fitted along levels of noise"},
+		{quartic, "imputer", "has no trained imputer"},
+		{quartic, "diffusion", "not fitted at several noise levels"},
 		{normal, "guessing", "one of auto, exact, mcmc, imputer, diffusion"},
 		{scores, "mcmc", "no log density"},
 	} {
@@ -226,11 +227,11 @@ func TestImputeRefuses(t *testing.T) {
 		require.ErrorContains(t, err, c.message)
 	}
 	_, err := fitted.Impute(context.Background(), quartic, table([]string{"a"}, []float64{1}), fitted.ImputeConfig{})
-	require.ErrorContains(t, err, "a model of 2 columns does not fit a table of 1")
+	require.ErrorContains(t, err, "the model has 2 columns, but the table has 1")
 }
 
-// Marginal scores of a normal are −Σ_ΛΛ⁻¹(x − μ)_Λ, of complete rows −P(x − μ); the
-// log density is gonum's but for a constant.
+// Marginal scores of a normal are −Σ_ΛΛ⁻¹(x − μ)_Λ, of complete rows −P(x − μ); the log density is
+// gonum's up to a constant.
 func TestScoresNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}, {9, 9, 9}}

@@ -17,7 +17,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// A precision of many columns comes back as it was, from a file of what is not zero.
+// A sparse precision of many columns is unchanged by writing and reading.
 func TestManyColumns(t *testing.T) {
 	const d = denseColumns + 1
 	p := mat.NewSymDense(d, nil)
@@ -63,8 +63,7 @@ func TestManyColumns(t *testing.T) {
 	require.ErrorContains(t, err, "precision: 300 columns with a diagonal of 301, 301 are needed")
 }
 
-// A column has levels where its values are twenty at most, and there are five cells of each on
-// average.
+// A column has levels if it has at most twenty values and five cells per value on average.
 func TestLevelsOf(t *testing.T) {
 	column := func(n, distinct int) (x []float64) {
 		for i := range n {
@@ -77,7 +76,7 @@ func TestLevelsOf(t *testing.T) {
 	require.Nil(t, levelsOf(column(99, 20)))
 }
 
-// A panic in a goroutine is an error of what started it, and does not end the program.
+// A panic in a goroutine becomes an error of its caller and does not end the program.
 func TestPanicsAreErrors(t *testing.T) {
 	truth, err := simulate.Star(3, stream.New(1, stream.Simulate))
 	require.NoError(t, err)

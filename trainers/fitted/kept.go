@@ -16,13 +16,13 @@ import (
 	"missingscore/trainers/source"
 )
 
-// predictive is the sampler of cells and rows of a model that Posterior keeps.
+// predictive is the sampler of models that Posterior saves.
 const predictive = "predictive"
 
 var (
-	errPredictive    = errors.New("the model holds draws of the parameters of an imputation: use the sampler predictive or auto")
-	errNotPredictive = errors.New("predictive is for models kept by an imputation, and this is another: use auto")
-	errKeptMatch     = errors.New("the model keeps no rows, of which predictive-mean matching would take values: leave it out (MatchConfig.Donors)")
+	errPredictive    = errors.New("the model holds posterior draws of its parameters: use the sampler predictive or auto")
+	errNotPredictive = errors.New("predictive needs a model that an imputation has kept: use auto")
+	errKeptMatch     = errors.New("the model keeps no rows, which predictive-mean matching needs: leave out MatchConfig.Donors")
 )
 
 func refusesPredictive(f *Model) error {
@@ -32,13 +32,13 @@ func refusesPredictive(f *Model) error {
 	return nil
 }
 
-// Saved is the model of draws that kept parameters (posterior.Config.Keep), of the table they are of.
-// Levels that the table has no cell of are left out.
+// Saved returns a model of the posterior draws (posterior.Config.Keep) for later tables. Levels
+// without an observed cell are left out.
 func (r *PosteriorImputed) Saved(t *data.Table) *Saved {
 	s := &Saved{Kind: FromPosterior, Names: t.Names, Scale: r.scale, Posterior: r.Law.Parameters, Transform: make(transform.Columns, t.D), Outcome: &Outcome{Converged: r.Converged()}}
-	s.Outcome.Verdict = "the Markov chains have met"
+	s.Outcome.Verdict = "the Markov chains have converged"
 	if !r.Converged() {
-		s.Outcome.Verdict = fmt.Sprintf("the Markov chains have not met: R-hat of %s is %.3g", t.Names[r.Law.Least().Row], r.Law.Least().Worst)
+		s.Outcome.Verdict = fmt.Sprintf("the Markov chains have not converged: R-hat of %s is %.3g", t.Names[r.Law.Least().Row], r.Law.Least().Worst)
 	}
 	for j, f := range r.Transform {
 		names := data.Coded(t, j)
@@ -68,7 +68,7 @@ func (r *PosteriorImputed) Saved(t *data.Table) *Saved {
 	return s
 }
 
-// byParameters draws cells by kept parameters, draw k by draw k of them, from the first again after the last.
+// byParameters draws cells: draw k uses parameter draw k, modulo the number of parameter draws.
 func byParameters(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	return func(ctx context.Context, rows []int, rng *source.Stream) (block, error) {
 		b := block{rows: rows, x: make([]float64, len(rows)*c.Draws*z.D)}
@@ -97,17 +97,17 @@ func byParameters(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	}, nil
 }
 
-// rowsByParameters draws rows by kept parameters, each draw of them in turn.
+// rowsByParameters draws rows, using each parameter draw in turn.
 func rowsByParameters(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	values, err := f.Posterior.Sample(c.N, new(source.Stream).At(c.Seed, stream.Sample))
 	return &Rows{Values: values}, err
 }
 
-// scoreKept is Score by kept parameters: log densities of the observed cells of all rows, normalised, and no
-// derivatives.
+// scoreKept is Score for posterior draws: normalised log densities of the observed cells of all
+// rows, without derivatives.
 func (f *Model) scoreKept(ctx context.Context, t *data.Table, c ImputeConfig) (*Scores, error) {
 	if t.D != len(f.Names) {
-		return nil, fmt.Errorf("a model of %d columns does not fit a table of %d", len(f.Names), t.D)
+		return nil, fmt.Errorf("the model has %d columns, but the table has %d", len(f.Names), t.D)
 	}
 	smooth := f.Transform.Smooth()
 	x, err := smooth.Table(t)
@@ -144,8 +144,8 @@ func (f *Model) scoreKept(ctx context.Context, t *data.Table, c ImputeConfig) (*
 	return &Scores{Sampler: ClosedForm, LogDensity: log}, err
 }
 
-// parametersOf are the kept parameters as a file has them: of each draw the log weights, and of each of its
-// components the mean and the upper triangle of the precision, row by row.
+// parametersOf returns the file's form of posterior draws: per draw the log weights, and per
+// component the mean and the upper triangle of the precision, row by row.
 func parametersOf(p *posterior.Parameters) map[string]packed {
 	d, k := p.Width(), len(p.Draws[0].LogWeights)
 	weights := &graph.Param{Name: "log_weights", Rows: len(p.Draws), Cols: k}
@@ -158,11 +158,11 @@ func parametersOf(p *posterior.Parameters) map[string]packed {
 			precisions.Value = append(precisions.Value, m.Precisions[at+at/d%d:at+d]...)
 		}
 	}
-	out, _ := packParams([]*graph.Param{weights, means, precisions}) // of three names
+	out, _ := packParams([]*graph.Param{weights, means, precisions}) // cannot fail: the names differ
 	return out
 }
 
-// posterior reads what parametersOf gave, of columns with these functions and levels.
+// posterior reads the result of parametersOf.
 func (f *file) posterior(s *Saved) (*posterior.Parameters, error) {
 	p := &posterior.Parameters{Cuts: make([][]float64, len(s.Names)), Levels: make([]int, len(s.Names))}
 	if s.Scale.Mean == nil {
@@ -186,7 +186,7 @@ func (f *file) posterior(s *Saved) (*posterior.Parameters, error) {
 		case len(names) > 2 && function == nil:
 			p.Levels[j] = len(names)
 		case !cut && names != nil:
-			return nil, fmt.Errorf("%q has %d levels, and another function than they have", s.Names[j], len(names))
+			return nil, fmt.Errorf("%q has %d levels, but a function without levels", s.Names[j], len(names))
 		}
 		if cut {
 			for _, at := range o.Cuts() {

@@ -15,7 +15,7 @@ import (
 	"missingscore/trainers/posterior"
 )
 
-// kept is a table's model, written and read again.
+// kept returns a table's model after writing and reading.
 func kept(t *testing.T, gaps *data.Table) *fitted.Model {
 	r := fromPosterior(t, gaps, nil, posterior.Config{Draws: 2, Seed: 1, Keep: 8})
 	text, err := r.Saved(gaps).Encode(nil)
@@ -36,13 +36,13 @@ func kept(t *testing.T, gaps *data.Table) *fitted.Model {
 		require.Contains(t, string(text), from)
 		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), from, wrong, 1)), 0o600))
 		_, err := fitted.Load(path)
-		require.ErrorContains(t, err, "is not a model that can be used")
+		require.ErrorContains(t, err, "is not a usable model")
 	}
 	return f
 }
 
-// A kept model completes rows that it has not seen as well as the table's own draws are, in the table's
-// units, and its density of a log normal column by normal scores integrates to 1.
+// A kept model completes new rows as well as the table's own draws, in the table's units, and its
+// density of a log-normal column with normal scores integrates to 1.
 func TestKept(t *testing.T) {
 	gaps, _ := mixed(t, 400)
 	f := kept(t, gaps)
@@ -80,14 +80,14 @@ func TestKept(t *testing.T) {
 	require.InDelta(t, 1, mass, 0.01)
 
 	_, err = fitted.Impute(t.Context(), f, table(gaps.Names, []float64{x, nan, 4}), fitted.ImputeConfig{})
-	require.ErrorContains(t, err, `column "three": 4 lies outside the values that the model knows, -1 to 1`)
+	require.ErrorContains(t, err, `column "three": 4 lies outside the values of the model, -1 to 1`)
 	_, err = fitted.Impute(t.Context(), f, gaps, fitted.ImputeConfig{Sampler: "mcmc"})
-	require.ErrorContains(t, err, "sampler predictive")
+	require.ErrorContains(t, err, "use the sampler predictive")
 	_, err = fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: "hmc"})
-	require.ErrorContains(t, err, "sampler predictive")
+	require.ErrorContains(t, err, "use the sampler predictive")
 }
 
-// Probabilities of the levels add up to 1; drawn rows have levels that the table has, in its shares.
+// Probabilities of the levels sum to 1; drawn rows have the table's levels with its shares.
 func TestKeptLevels(t *testing.T) {
 	gaps, _ := coded(t, 300)
 	f := kept(t, gaps)

@@ -16,24 +16,24 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Of the latent numbers of a row: Gibbs sweeps before the first draw, and from draw to draw.
+// Gibbs sweeps of a row before the first draw, and between draws.
 const (
 	latentWarmUp  = 200
 	latentSpacing = 20
 )
 
 var (
-	errLatent      = errors.New("the model has ordered categories, of which intervals of latent numbers are known: draw by latent, or leave the sampler out (auto)")
-	errNotLatent   = errors.New("latent is for models of ordered categories (Spec.Transform=ordinal), this is another: leave the sampler out (auto)")
-	errLatentMatch = errors.New("the model draws categories that were seen: its draws of ordered categories need no predictive-mean matching, leave it out (MatchConfig.Donors)")
-	errLatentScore = errors.New("the model has ordered categories: a row of intervals has no score; fit another model without Spec.Transform=ordinal, whose scores are of the codes taken for numbers")
+	errLatent      = errors.New("the model has ordered categories: use the sampler latent or auto")
+	errNotLatent   = errors.New("latent needs a model of ordered categories (Spec.Transform=ordinal): use the sampler auto")
+	errLatentMatch = errors.New("draws of ordered categories are observed values and need no predictive-mean matching: leave out MatchConfig.Donors")
+	errLatentScore = errors.New("a model of ordered categories has no score: fit a model without Spec.Transform=ordinal, which takes the codes as numbers")
 )
 
 func (f *Model) ordinal() bool { return f.Posterior == nil && f.Transform.Ordinal() != nil }
 
-// byLatent draws the latent numbers of rows, each given the others of its row, observed ones
-// within the thresholds of their category (docs/theory/ordinal.md#eq-latent-draws): one chain a
-// row, whose draws are latentSpacing sweeps apart.
+// byLatent draws the latent normals of each row by Gibbs sweeps, observed cells within the
+// thresholds of their category (docs/theory/ordinal.md#eq-latent-draws). There is one chain per
+// row; draws are latentSpacing sweeps apart.
 func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 	m, ok := model.AsNormal(f.Model)
 	if !ok {
@@ -73,7 +73,7 @@ func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 	}, nil
 }
 
-// sweep renews the latent numbers x of a row, less their means.
+// sweep draws the centred latent numbers x of a row, each given the others.
 func sweep(z *data.Table, row int, x, mean []float64, p *mat.SymDense, coefficients *mat.Dense, rng *source.Stream) {
 	for j := range x {
 		seen := z.Observed[row*z.D+j]
@@ -102,8 +102,7 @@ func between(cuts []float64, z float64) (low, high float64) {
 	return low, high
 }
 
-// mostFrequent is the value that stands most often in draws, the least of them where there are
-// several.
+// mostFrequent returns the most frequent value, the least of several.
 func mostFrequent(draws []float64) (most float64) {
 	sorted, best := slices.Sorted(slices.Values(draws)), 0
 	for from := 0; from < len(sorted); {

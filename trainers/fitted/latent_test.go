@@ -18,7 +18,8 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// latentModel is of two ordinal columns with correlation 0.6, thresholds −0.5, 0.7 and 0.2, in a file.
+// latentModel is a saved model of two ordinal columns with correlation 0.6, thresholds −0.5, 0.7
+// and 0.2.
 func latentModel(t *testing.T) *fitted.Model {
 	t.Helper()
 	const rho = 0.6
@@ -81,11 +82,11 @@ func TestModelsOfCategoriesRefuse(t *testing.T) {
 	_, err = fitted.Impute(t.Context(), f, table, fitted.ImputeConfig{Sampler: "exact"})
 	require.ErrorContains(t, err, "ordered categories")
 	_, err = fitted.Score(t.Context(), f, table, fitted.ImputeConfig{})
-	require.ErrorContains(t, err, "a row of intervals has no score")
+	require.ErrorContains(t, err, "a model of ordered categories has no score")
 	_, err = fitted.Match(t.Context(), f, table, &fitted.Imputed{Draws: 1, Values: table.Values}, fitted.MatchConfig{})
 	require.ErrorContains(t, err, "MatchConfig.Donors")
 	plain := *f
 	plain.Transform = nil
 	_, err = fitted.Impute(t.Context(), &plain, table, fitted.ImputeConfig{Sampler: "latent"})
-	require.ErrorContains(t, err, "latent is for models of ordered categories")
+	require.ErrorContains(t, err, "latent needs a model of ordered categories")
 }

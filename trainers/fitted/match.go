@@ -24,26 +24,25 @@ import (
 	"missingscore/internal/stream"
 )
 
-// MatchConfig says how imputed values are made observed ones.
+// MatchConfig configures predictive-mean matching.
 type MatchConfig struct {
-	Donors  int // that one is drawn from; 5
+	Donors  int // candidates per cell; 5
 	Seed    uint64
-	Workers int                   // draws of the table at once; 1. Results do not depend on it.
-	Observe func(done, total int) // called when a draw of the table is done, if set
+	Workers int                   // threads; 1. Results do not depend on it.
+	Observe func(done, total int) // called after each draw of the table, if set
 }
 
-var errNoMatch = errors.New("the model knows that cells are missing because of what they hold, so observed values cannot stand for them: leave predictive-mean matching out")
+var errNoMatch = errors.New("cells are missing not at random, so observed values cannot replace them: leave out predictive-mean matching")
 
-// Match replaces the missing cells of completed rows, as Impute gives them, by observed
-// values of their columns: predictive-mean matching (docs/theory/sampling.md#eq-matching).
-// From each joint draw it goes through the columns. A row that lacks column j takes the value
-// of one of the c.Donors rows, drawn at random, that have it and whose E[x_j | x_−j] is nearest
-// to the row's own, the other cells being as they are completed at that time. Values outside
-// the model's domain are no donors; where none is left, the model's draw stays.
+// Match replaces the missing cells of completed rows by observed values of their columns:
+// predictive-mean matching (docs/theory/sampling.md#eq-matching). For each draw and each column j,
+// a row without x_j takes the value of a random one of the c.Donors rows that have x_j and whose
+// E[x_j | x_−j] is nearest to the row's own. Other cells are as completed at that time. Values
+// outside the model's domain are excluded; if none is left, the model's draw stays.
 //
-// The predictions are by the model's parameters as they are, without a draw of them: type 0
-// of van Buuren, "Flexible Imputation of Missing Data" (2nd edition 2018, section 3.4.2).
-// It gives the number of cells that kept the model's draw.
+// Predictions use the estimated parameters without drawing them: type 0 of van Buuren, "Flexible
+// Imputation of Missing Data" (2nd edition 2018, section 3.4.2). Match returns the number of cells
+// that kept the model's draw.
 func Match(ctx context.Context, f *Model, t *data.Table, r *Imputed, c MatchConfig) (int, error) {
 	setting.Default(&c.Donors, 5)
 	setting.Default(&c.Workers, 1)
@@ -110,13 +109,13 @@ func (r *Imputed) row(i, k, d int) []float64 {
 	return r.Values[at : at+d]
 }
 
-// donor is a row with a value, in the order of predictions.
+// donor is a row with an observed value; donors are sorted by prediction.
 type donor struct {
 	row       int
 	predicted float64
 }
 
-// matchColumn matches column j of draw k; z are the completed rows in the units of the model.
+// matchColumn matches column j of draw k; z are the completed rows in the model's units.
 func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor, j, k int, z []float64, rng *rand.Rand) (kept int, err error) {
 	var donors []donor
 	for i := range t.N {
@@ -134,7 +133,7 @@ func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor
 	for a := range donors {
 		donors[a].predicted = expected[donors[a].row]
 	}
-	rng.Shuffle(len(donors), func(a, b int) { donors[a], donors[b] = donors[b], donors[a] }) // equal predictions in random order
+	rng.Shuffle(len(donors), func(a, b int) { donors[a], donors[b] = donors[b], donors[a] }) // random order of ties
 	slices.SortStableFunc(donors, func(a, b donor) int { return cmp.Compare(a.predicted, b.predicted) })
 	allowed := f.allowed(t)
 	for i := range t.N {
@@ -158,7 +157,7 @@ func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor
 	return kept, nil
 }
 
-// nearest are the rows of up to k donors that are nearest to a prediction, of those that may be.
+// nearest returns up to k allowed donors nearest to a prediction.
 func nearest(donors []donor, predicted float64, k int, mayBe func(row int) bool) (rows []int) {
 	high := sort.Search(len(donors), func(a int) bool { return donors[a].predicted >= predicted })
 	low := high - 1
@@ -189,7 +188,7 @@ func (f *Model) predictor(n int) (predictor, error) {
 		return nil, err
 	}
 	if scoreOnly {
-		return nil, errors.New("the model gives a score but no log density, which the predictions of predictive-mean matching need: leave the matching out, or fit another model")
+		return nil, errors.New("the model gives a score but no log density, which predictive-mean matching needs: leave the matching out, or fit another model")
 	}
 	rows := min(n, predictedRows)
 	density, err := model.NewEvaluator(f.density(), rows*predictedPoints, false)
@@ -197,13 +196,13 @@ func (f *Model) predictor(n int) (predictor, error) {
 	return func(z []float64, j int) ([]float64, error) { return expectOnGrid(density, support, rows, d, z, j) }, err
 }
 
-// expectNormal is a normal model's: μ_j − Σ_{k≠j} P_jk (z_k − μ_k)/P_jj, variance 1/P_jj, restricted
-// to the interval that the domain leaves.
+// expectNormal returns μ_j − Σ_{k≠j} P_jk (z_k − μ_k)/P_jj, the mean of a normal with variance
+// 1/P_jj, restricted to the domain.
 func expectNormal(mean []float64, precision *mat.SymDense, support *domain.Domain, z []float64, j int) ([]float64, error) {
 	d := len(mean)
 	own := precision.At(j, j)
 	if !(own > 0) {
-		return nil, errors.New("the precision of a column is not positive, so that it has no expectation given the others: fit again, by another method")
+		return nil, errors.New("the precision of a column is not positive: fit again with another method")
 	}
 	ends := interval(support, j, d)
 	sd := 1 / math.Sqrt(own)
@@ -224,7 +223,7 @@ func expectNormal(mean []float64, precision *mat.SymDense, support *domain.Domai
 	return expected, nil
 }
 
-// densityAt is the density of the normal restricted to (alpha, beta), 0 at infinity.
+// densityAt returns the density of the normal truncated to (alpha, beta); 0 at infinity.
 func densityAt(x, alpha, beta float64) float64 {
 	if math.IsInf(x, 0) {
 		return 0
@@ -232,7 +231,7 @@ func densityAt(x, alpha, beta float64) float64 {
 	return math.Exp(truncnorm.LogDensity(x, alpha, beta))
 }
 
-// interval is where coordinate j of a row may be while the d − 1 others stay.
+// interval returns the range of coordinate j given the other d − 1 coordinates.
 func interval(s *domain.Domain, j, d int) func(row []float64) (low, high float64) {
 	var section domain.Section
 	mask := slices.Repeat([]float64{1}, d)
@@ -247,12 +246,12 @@ func interval(s *domain.Domain, j, d int) func(row []float64) (low, high float64
 }
 
 const (
-	predictedRows   = 50 // in one evaluation
+	predictedRows   = 50 // rows per evaluation
 	predictedPoints = 64
 )
 
-// expectOnGrid integrates a model's density by Gauss–Legendre quadrature, over the range of the column
-// and half of it on either side, as far as the domain goes; so many rows at a time.
+// expectOnGrid integrates a model's density by Gauss–Legendre quadrature over the column's range,
+// extended by half of it on both sides and clipped to the domain, predictedRows rows at a time.
 func expectOnGrid(density *model.Evaluator, support *domain.Domain, rows, d int, z []float64, j int) ([]float64, error) {
 	var column []float64
 	for i := j; i < len(z); i += d {

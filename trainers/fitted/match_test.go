@@ -18,8 +18,7 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// hidden is a table of n draws of f with cells hidden completely at random, and the table as
-// it was.
+// hidden returns n draws of f with cells hidden completely at random, and the complete table.
 func hidden(t testing.TB, f *fitted.Model, n int, share float64) (gaps *data.Table, whole []float64) {
 	full, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{N: n, Seed: 9})
 	require.NoError(t, err)
@@ -36,7 +35,7 @@ func hidden(t testing.TB, f *fitted.Model, n int, share float64) (gaps *data.Tab
 	return table(f.Names, rows...), full.Values
 }
 
-// matched are draws of a table, matched.
+// matched returns matched draws of a table.
 func matched(t testing.TB, f *fitted.Model, gaps *data.Table, draws int, c fitted.MatchConfig) *fitted.Imputed {
 	r, err := fitted.Impute(context.Background(), f, gaps, fitted.ImputeConfig{Draws: draws, Seed: 4})
 	require.NoError(t, err)
@@ -46,9 +45,9 @@ func matched(t testing.TB, f *fitted.Model, gaps *data.Table, draws int, c fitte
 	return r
 }
 
-// Values are observed ones of their column, whatever the number of workers; and cells that
-// miss together keep their correlation, as those of rows that miss both show: of a
-// normal with two missing of three the second moments are those of its covariance.
+// Values are observed values of their column, for any number of workers. Cells missing together
+// keep their correlation: for a normal with two of three columns missing the second moments match
+// its covariance.
 func TestMatch(t *testing.T) {
 	f, normal := scaledNormal(t)
 	const n, draws = 1000, 6
@@ -86,8 +85,8 @@ func observedOf(t *data.Table, j int) (x []float64) {
 	return x
 }
 
-// Donors are the nearest by expectation: with one donor the value is that of the row whose
-// observed cell is nearest, where the expectation is a line of it.
+// Donors are the nearest by expectation: with one donor the value is from the row with the nearest
+// observed cell, if the expectation is linear in it.
 func TestMatchNearest(t *testing.T) {
 	f, _ := scaledNormal(t)
 	rows := [][]float64{{10, 10, 1}, {11, 10, 2}, {12, 10, 3}, {13, 10, 4}, {11.4, 10, nan}, {30, 10, nan}, {-5, 10, nan}}
@@ -107,8 +106,8 @@ func TestMatchNearest(t *testing.T) {
 	require.Equal(t, 60, seen[2]+seen[3])
 }
 
-// Expectations by quadrature find the same rows as the normal's closed form, on all of R^d
-// and where a half-space ties the end of one column to another.
+// Expectations by quadrature choose the same rows as the normal's closed form, on R^d and with a
+// half-space.
 func TestMatchByQuadrature(t *testing.T) {
 	half := domain.All(2)
 	half.Half = []domain.HalfSpace{{A: []float64{1, 1}, B: 0.5}}
@@ -121,7 +120,7 @@ func TestMatchByQuadrature(t *testing.T) {
 		r, err := fitted.Impute(context.Background(), f, gaps, fitted.ImputeConfig{Draws: 2})
 		require.NoError(t, err)
 		var values [2][]float64
-		for k, m := range []model.Model{normal, struct{ model.Model }{normal}} { // the second is not known to be normal
+		for k, m := range []model.Model{normal, struct{ model.Model }{normal}} { // the second is not recognised as normal
 			f.Model = m
 			own := &fitted.Imputed{Draws: 2, Values: slices.Clone(r.Values)}
 			_, err := fitted.Match(context.Background(), f, gaps, own, fitted.MatchConfig{Donors: 1})
@@ -141,7 +140,7 @@ func TestMatchByQuadrature(t *testing.T) {
 	}
 }
 
-// Where no observed value lies in the domain the draw stays, and is counted, whichever row it is of.
+// If no observed value lies in the domain, the draw stays and is counted.
 func TestMatchWithoutDonors(t *testing.T) {
 	f, _ := scaledNormal(t)
 	f.Domain = domain.All(3)
@@ -169,7 +168,7 @@ func TestMatchRefuses(t *testing.T) {
 	told := *f
 	told.Missingness = &missingness.Model{Censored: missingness.NewCensored(3)}
 	_, err = fitted.Match(context.Background(), &told, gaps, r, fitted.MatchConfig{})
-	require.ErrorContains(t, err, "leave predictive-mean matching out")
+	require.ErrorContains(t, err, "leave out predictive-mean matching")
 	scores := noiseConditional(false)
 	_, err = fitted.Match(context.Background(), scores, table(scores.Names, []float64{1, nan}), &fitted.Imputed{Draws: 1, Values: []float64{1, 2}}, fitted.MatchConfig{})
 	require.ErrorContains(t, err, "no log density")

@@ -12,18 +12,18 @@ import (
 )
 
 var (
-	errLevels      = errors.New("the model has levels, which have no derivative, and rows and cells are drawn exactly: use exact, or leave the sampler out (auto)")
-	errLevelsMatch = errors.New("the model has levels, and predictive-mean matching is by expectations of numbers: leave it out (MatchConfig.Donors), or impute the table itself with it")
+	errLevels      = errors.New("the model has levels and is drawn exactly: use the sampler exact or auto")
+	errLevelsMatch = errors.New("predictive-mean matching does not support models with levels: leave out MatchConfig.Donors, or impute the table itself")
 )
 
-// mixed is the model if it is one of numbers and levels, else nil.
+// mixed returns the model if it has numbers and levels, else nil.
 func (f *Model) mixed() *model.Mixed {
 	m, _ := f.Model.(*model.Mixed)
 	return m
 }
 
-// Drawn are by column the names of the levels that drawn rows hold, nil of numbers. A model of numbers
-// draws numbers in place of levels, but of columns cut at thresholds.
+// Drawn returns the names of levels in drawn rows per column, nil for numbers. A model of numbers
+// draws numbers in place of levels, except for ordinal columns.
 func (f *Model) Drawn() [][]string {
 	drawn := make([][]string, len(f.Names))
 	if f.mixed() != nil || f.Posterior != nil {
@@ -38,8 +38,8 @@ func (f *Model) Drawn() [][]string {
 	return drawn
 }
 
-// byComponents draws cells of numbers and levels: a component given the row's observed cells, and the
-// others from it (docs/theory/models.md#eq-mixed-conditional).
+// byComponents draws a component given the observed cells, then the missing cells given the
+// component (docs/theory/models.md#eq-mixed-conditional).
 func (f *Model) byComponents(z *data.Table, draws int) completer {
 	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {
 		b, given := block{rows: rows}, f.mixed().ByPattern()

@@ -7,11 +7,11 @@ import (
 	"missingscore/internal/checkedfile"
 )
 
-// Partial are the draws of a run that was cut, by block of rows: what it holds is not drawn again, and the result is
-// that of a run that was never cut.
+// Partial holds the finished blocks of an interrupted run. A resumed run gives the same result as
+// an uninterrupted run.
 type Partial = checkedfile.Parts[SavedBlock]
 
-// SavedBlock is a block's gaps, row by row and draw by draw, in the units of z.
+// SavedBlock holds the missing cells of a block, row by row and draw by draw, in the units of z.
 type SavedBlock struct {
 	Gaps       []float64
 	RHat, Size []float64 // of mcmc
@@ -19,27 +19,26 @@ type SavedBlock struct {
 
 const partialMark = "missingscore draws 2\n"
 
-// NewPartial holds nothing. of names the run: model, table and settings.
+// NewPartial returns an empty Partial; of identifies model, table and settings.
 func NewPartial(of string) *Partial { return checkedfile.NewParts[SavedBlock](partialMark, of) }
 
-// ErrOtherImputation says that saved draws are of another run.
-var ErrOtherImputation = errors.New("the saved draws belong to another model, table or other settings: use the same, or start again without resuming")
+// ErrOtherImputation means that saved draws belong to another run.
+var ErrOtherImputation = errors.New("the saved draws belong to another model, table or settings: use the same, or start again without resuming")
 
-// LoadPartial reads what Partial.Save wrote of the run that of names. Another's is ErrOtherImputation, a damaged file
-// is refused by name, as is one that needs more memory than may be used (MISSINGSCORE_MEMORY).
+// LoadPartial reads a file of Partial.Save. It fails with ErrOtherImputation for another run, and
+// with an error naming the file if it is damaged or exceeds the memory limit (MISSINGSCORE_MEMORY).
 func LoadPartial(path, of string) (*Partial, error) {
 	return checkedfile.LoadParts[SavedBlock](path, partialMark, of, "draws", ErrOtherImputation)
 }
 
-// savedBlock is b of a table of d columns.
 func savedBlock(b block, d int) SavedBlock {
 	s := SavedBlock{RHat: b.rhat, Size: b.size}
 	eachGap(b.mask, d, len(b.x)/len(b.mask), func(at int) { s.Gaps = append(s.Gaps, b.x[at]) })
 	return s
 }
 
-// block is s of rows of a table in the units of z; chained says that it tells of chains. It is
-// ErrOtherImputation if s is of other rows or settings.
+// block converts s back; chained requires R-hats. It fails with ErrOtherImputation if s has other
+// rows or settings.
 func (s SavedBlock) block(z *data.Table, rows []int, draws int, chained bool) (b block, err error) {
 	b = block{rows: rows, rhat: s.RHat, size: s.Size}
 	for _, of := range [][]float64{s.RHat, s.Size} {
@@ -64,7 +63,7 @@ func (s SavedBlock) block(z *data.Table, rows []int, draws int, chained bool) (b
 	return b, nil
 }
 
-// eachGap visits the places of missing cells in x (rows·draws, d).
+// eachGap visits the index of each missing cell in x (rows·draws, d).
 func eachGap(mask []float64, d, draws int, visit func(at int)) {
 	for i := 0; i < len(mask); i += d {
 		for k := range draws {

@@ -11,8 +11,8 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// A run that is cut again and again, and goes on each time from its file with another number
-// of workers, gives the draws of one that was not.
+// A run that is interrupted repeatedly and resumed with another number of workers gives the draws
+// of an uninterrupted run.
 func TestCutAndResumed(t *testing.T) {
 	f, _ := scaledNormal(t)
 	gaps, _ := hidden(t, f, 200, 0.5)

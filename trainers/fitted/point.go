@@ -15,28 +15,27 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Points is a table whose missing cells are their expectations.
+// Points is a table whose missing cells hold conditional expectations.
 type Points struct {
 	Sampler string    // of the draws they are means of, "closed form" where there are none
-	Draws   int       // of each row, 0 for the closed form
+	Draws   int       // per row, 0 for the closed form
 	Values  []float64 // (n, d), observed cells as they are
-	// Error (n, d) is the Monte-Carlo standard error of a missing cell, in the table's units; 0 elsewhere and for the
-	// closed form.
+	// Error (n, d) is the Monte Carlo standard error of each missing cell in the table's units; 0
+	// elsewhere and for the closed form.
 	Error  []float64
 	Mixing *Mixing // of mcmc, else nil
 }
 
-// PointDraws are those that Point takes the means of, where the caller does not say.
+// PointDraws is the default number of draws of Point.
 const PointDraws = 400
 
-// ClosedForm is the Sampler of Points and Scores without draws.
+// ClosedForm is the Sampler of Points and Scores computed without draws.
 const ClosedForm = "closed form"
 
-// Point gives the conditional mean E[x_mis | x_obs] of a table's missing cells, in its
-// units (docs/theory/sampling.md#eq-conditional-mean). For a normal model on all of R^d it
-// is μ_m − P_mm⁻¹P_mo(x_o − μ_o), unless c.Sampler is another than exact. For other models,
-// and where columns are transformed, it is the mean of c.Draws draws (PointDraws), and for
-// categories the most frequent of them. It fails as Impute does.
+// Point returns the conditional means E[x_mis | x_obs] in the table's units
+// (docs/theory/sampling.md#eq-conditional-mean). For a normal model on R^d with c.Sampler exact or
+// unset it is μ_m − P_mm⁻¹P_mo(x_o − μ_o). Otherwise it is the mean of c.Draws draws (default
+// PointDraws); for categories the most frequent draw. It fails as Impute does.
 func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Points, error) {
 	setting.Default(&c.Draws, PointDraws)
 	c, err := c.For(f)
@@ -83,7 +82,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 	return r, err
 }
 
-// normalMeans is the model where conditional means of the table's cells are known.
+// normalMeans returns the model if conditional means have a closed form.
 func (f *Model) normalMeans() (model.Normal, bool) {
 	if f.Domain.Bounded() || f.Missingness != nil || f.Transform != nil {
 		return nil, false

@@ -9,8 +9,8 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// Expectations of a normal's missing cells are those of the conditional normal by gonum, in
-// closed form to rounding and as means of draws within their error.
+// Expectations of a normal's missing cells agree with the conditional normal by gonum: to rounding
+// in closed form, within the error as means of draws.
 func TestPointNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	rows := [][]float64{{12, nan, nan}, {11, 6, 12}, {nan, 8, 3}, {nan, nan, nan}, {10, 9, nan}}
@@ -40,7 +40,7 @@ func TestPointNormal(t *testing.T) {
 	}
 }
 
-// Of a neural energy it is the mean by quadrature, and the error is that of the mean.
+// For a neural energy the expectation is the mean by quadrature, within its standard error.
 func TestPointByDraws(t *testing.T) {
 	f := bumpy(t)
 	for _, row := range [][]float64{{3, 5, nan}, {nan, 6, nan}} {
@@ -58,7 +58,7 @@ func TestPointByDraws(t *testing.T) {
 func TestPointRefuses(t *testing.T) {
 	f, _ := scaledNormal(t)
 	_, err := fitted.Point(context.Background(), f, table([]string{"a"}, []float64{1}), fitted.ImputeConfig{})
-	require.ErrorContains(t, err, "a model of 3 columns does not fit a table of 1")
+	require.ErrorContains(t, err, "the model has 3 columns, but the table has 1")
 	_, err = fitted.Point(context.Background(), f, table(f.Names), fitted.ImputeConfig{Sampler: "diffusion"})
 	require.ErrorContains(t, err, "use mcmc")
 }

@@ -17,22 +17,22 @@ import (
 // FromPosterior is the Sampler of draws without a fitted model.
 const FromPosterior = "posterior"
 
-// PosteriorImputed is a table completed by draws of its cells and of the law of its rows.
+// PosteriorImputed is a table completed by posterior draws of missing cells and parameters.
 type PosteriorImputed struct {
 	Imputed
-	Law       *posterior.Drawn  // what the chains tell
-	Transform transform.Columns // that the law is of
-	scale     data.Scale        // of columns after them
+	Law       *posterior.Drawn  // the draws and their diagnostics
+	Transform transform.Columns // the transform of the mixture's columns
+	scale     data.Scale        // of transformed columns
 }
 
-// Converged says that the chains have met.
+// Converged reports that the chains have converged.
 func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 
-// Posterior draws the missing cells of a table, in its units, without a fitted model: by a
-// mixture of normals that is drawn along (package posterior). It is of functions of the
-// columns, which are undone; where these are nil, of NaturalFunctions. A column of levels (data.Coded)
-// is taken by its levels, whatever the functions say. With c.Donors, a draw of a column of continuous values is one of its
-// observed cells. It fails where a column has no two observed values, or a cell no T(x).
+// Posterior draws the missing cells of a table, in its units, jointly with the parameters of a
+// normal mixture (package posterior). The mixture describes transformed columns: functions, or
+// NaturalFunctions where nil. Columns of levels (data.Coded) always use their levels. With
+// c.Donors, draws of continuous columns are observed values. It fails if a column has fewer than
+// two distinct observed values, or a cell lies outside its transform.
 func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, c posterior.Config) (*PosteriorImputed, error) {
 	if functions == nil {
 		functions = NaturalFunctions(t, nil)
@@ -55,7 +55,7 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 			for _, at := range l.Cuts() {
 				c.Cuts[j] = append(c.Cuts[j], (at-scale.Mean[j])/scale.Deviation[j])
 			}
-		case nominal: // as it is
+		case nominal:
 			c.Levels[j], scale.Mean[j], scale.Deviation[j] = len(l), 0, 1
 			for at := j; at < len(z.Values); at += t.D {
 				z.Values[at] = y.Values[at]
@@ -75,8 +75,9 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 	return r, f.checkDraws(r.Values)
 }
 
-// Point has the means of the draws of each missing cell, of a column of levels the most frequent level, the
-// first of several. Errors are the draws' standard deviation over the root of their number.
+// Point returns the mean of the draws of each missing cell; for levels the most frequent level, the
+// first of several. Errors are the standard deviation of the draws divided by the root of their
+// number.
 func (r *PosteriorImputed) Point(t *data.Table) *Points {
 	p := &Points{Sampler: r.Sampler, Draws: r.Draws, Values: make([]float64, len(t.Values)), Error: make([]float64, len(t.Values))}
 	x := make([]float64, r.Draws)
@@ -102,8 +103,8 @@ func (r *PosteriorImputed) Point(t *data.Table) *Points {
 	return p
 }
 
-// snap moves values of continuous columns, which are observed ones but for rounding, to the
-// nearest observed one.
+// snap replaces values of continuous columns by the nearest observed value, to undo rounding of the
+// transform.
 func snap(t *data.Table, values []float64) {
 	for j := range t.D {
 		seen := slices.Sorted(slices.Values(t.Column(j)))
@@ -117,8 +118,8 @@ func snap(t *data.Table, values []float64) {
 	}
 }
 
-// fill are a table's rows, each with every draw of its missing cells one after the other:
-// gaps has those of the whole table, by row, for each draw, of the functions of the columns.
+// fill returns the table's rows, each with every draw of its missing cells in turn. gaps has, per
+// draw, the transformed missing cells of the whole table by row.
 func (f *Model) fill(t *data.Table, gaps [][]float64) (values []float64) {
 	z, next := make([]float64, t.D), 0
 	for i := range t.N {
@@ -144,14 +145,13 @@ func (f *Model) fill(t *data.Table, gaps [][]float64) (values []float64) {
 	return values
 }
 
-// NaturalFunctions are those given, nil for none; and of columns that have none levels of few values; normal scores where a column is
-// clearly not normal, as its observed cells have a skewness beyond 0.5, or an excess kurtosis
-// above 2, and beyond three of the standard errors √(6/n) and √(24/n) of n normal numbers;
-// and else none. Scores beyond the observed ones go on for half of the range at most. A normal column of which mostly one side is missing is a little skewed, and
-// scores would bend what it has in common with others.
+// NaturalFunctions returns the given functions and fills nil ones: levels for columns with few
+// values; normal scores if the observed cells are clearly not normal (skewness beyond 0.5 or excess
+// kurtosis above 2, and beyond three of the standard errors √(6/n) and √(24/n)); else none. Normal
+// scores extrapolate by at most half of the observed range.
 func NaturalFunctions(t *data.Table, given transform.Columns) transform.Columns {
 	functions := make(transform.Columns, t.D)
-	z, _ := data.Standardise(t) // so that no power overflows
+	z, _ := data.Standardise(t) // avoids overflow of powers
 	for j := range t.D {
 		if given != nil && given[j] != nil {
 			functions[j] = given[j]
@@ -177,14 +177,15 @@ func NaturalFunctions(t *data.Table, given transform.Columns) transform.Columns 
 
 const (
 	mostLevels  = 20
-	sharedValue = 5 // cells that a level has on average at least
+	sharedValue = 5 // minimum mean number of cells per level
 )
 
-// levels is the function of a column of few values that nobody called ordinal: as
-// transform.Ordinal, of any number, and nothing but draws from a table alone know of it.
+// levels is the function of a numeric column with few values: transform.Ordinal without bounds on
+// its values, for draws from a table alone.
 type levels struct{ *transform.Ordinal }
 
-// levelsOf is nil for a column that has many values: more than 20, or one in five of its cells.
+// levelsOf returns nil for a column with many values: more than 20, or more than one per five
+// cells.
 func levelsOf(x []float64) *levels {
 	distinct := len(slices.Compact(slices.Sorted(slices.Values(x))))
 	if distinct > mostLevels || len(x) < sharedValue*distinct {
@@ -193,20 +194,19 @@ func levelsOf(x []float64) *levels {
 	return &levels{transform.NewOrdinal(x, nil)}
 }
 
-// Kind implements transform.Function.
 func (l *levels) Kind() string { return "levels" }
 
-// Check implements transform.Function. A number between two values goes with the nearer one.
+// Check accepts any number: one between two values counts as the nearer one.
 func (l *levels) Check(x float64) error {
 	known := l.Values()
 	if low, high := known[0], known[len(known)-1]; x < low || x > high {
-		return fmt.Errorf("lies outside the values that the model knows, %s to %s", data.FormatNumber(low), data.FormatNumber(high))
+		return fmt.Errorf("lies outside the values of the model, %s to %s", data.FormatNumber(low), data.FormatNumber(high))
 	}
 	return nil
 }
 
-// codedFunction is the function of a column of levels: nominal if there are three or more observed
-// ones without an order.
+// codedFunction returns the function of a column of levels: nominal for three or more observed
+// levels without an order.
 func codedFunction(t *data.Table, j int) transform.Function {
 	x := t.Column(j)
 	if seen := slices.Compact(slices.Sorted(slices.Values(x))); data.KindOf(t, j) == data.Nominal && len(seen) > 2 {
@@ -215,29 +215,23 @@ func codedFunction(t *data.Table, j int) transform.Function {
 	return &levels{transform.NewOrdinal(x, nil)}
 }
 
-// nominal is the function of a nominal column: the codes of the levels that are observed, increasing.
-// T(x) is the place among them, from 0.
+// nominal maps the codes of the observed levels, increasing, to 0, 1, ….
 type nominal []float64
 
-// Kind implements transform.Function.
 func (nominal) Kind() string { return "levels" }
 
-// Check implements transform.Function.
 func (nominal) Check(float64) error { return nil }
 
-// Forward implements transform.Function.
 func (l nominal) Forward(x float64) float64 {
 	k, _ := slices.BinarySearch(l, x)
 	return float64(k)
 }
 
-// Inverse implements transform.Function.
 func (l nominal) Inverse(y float64) float64 { return l[int(y)] }
 
-// Slope implements transform.Function: there is none.
+// Slope returns zeros: levels have no derivative.
 func (nominal) Slope(float64) (log, curvature float64) { return 0, 0 }
 
-// Bounds implements transform.Function.
 func (l nominal) Bounds(_, _ float64) (low, high float64) { return l[0], l[len(l)-1] }
 
 var (

@@ -17,8 +17,8 @@ import (
 	"missingscore/trainers/posterior"
 )
 
-// mixed is a table of a normal, a log normal and a column of three values that go with a
-// normal, a third of the cells of the last two missing.
+// mixed is a table with a normal column, a log-normal column and a column of three values that
+// depend on the first; a third of the cells of the last two is missing.
 func mixed(t testing.TB, n int) (gaps *data.Table, whole [][]float64) {
 	rng := stream.New(11)
 	rows := make([][]float64, n)
@@ -43,9 +43,8 @@ func fromPosterior(t testing.TB, gaps *data.Table, functions transform.Columns, 
 	return r
 }
 
-// The log normal column goes in by normal scores and that of three values by a number behind
-// them, of which nothing else is drawn; observed cells stay. Draws are near what was hidden:
-// the logs within the noise's deviation 0.3 of the truth, three values mostly the right one.
+// Draws of the log-normal and the three-valued column are close to the hidden cells: logs within
+// the noise's deviation 0.3, values mostly right. Observed cells stay.
 func TestPosterior(t *testing.T) {
 	gaps, whole := mixed(t, 400)
 	const draws = 10
@@ -79,9 +78,9 @@ func TestPosterior(t *testing.T) {
 	require.Equal(t, draws, len(r.Gaps(gaps)[0]))
 }
 
-// Boys of 0 to 21 years, a volume in steps that is measured of most above about 8 years: it is
-// constant at 1 or 2 until puberty and rises within a few years. No row under 6 years has it; draws
-// for these rows stay near the values of the youngest boys with a measurement.
+// Boys of 0 to 21 years with a volume measured in steps, mostly above 8 years: constant at 1 or 2
+// until puberty, then rising. No row under 6 years has it; draws for these rows stay near the
+// values of the youngest measured boys.
 func TestPosteriorBeyondTheObserved(t *testing.T) {
 	slowtest.Skip(t, "3 s")
 	rng := stream.New(12)
@@ -114,8 +113,8 @@ func TestPosteriorBeyondTheObserved(t *testing.T) {
 	require.Positive(t, mean)
 }
 
-// coded is a table of a number, a yes/no column, an ordered one and a nominal one of four levels, of which
-// no row has the second; all go with one normal, a quarter of the cells missing.
+// coded is a table of a number, a yes/no column, an ordered and a nominal column of four levels,
+// one of them unobserved; all depend on one normal, and a quarter of the cells is missing.
 func coded(t testing.TB, n int) (gaps *data.Table, whole [][]float64) {
 	rng := stream.New(21)
 	rows := make([][]float64, n)
@@ -136,9 +135,9 @@ func coded(t testing.TB, n int) (gaps *data.Table, whole [][]float64) {
 	return gaps, whole
 }
 
-// Columns of levels get levels that were observed, more often the right one than the most frequent;
-// rounding leaves them, and the summary has their shares. Point has the mode of the draws and
-// the mean of numbers. With donors numbers are observed ones, to the bit.
+// Columns of levels get observed levels, more often the right one than the most frequent; rounding
+// keeps them, and the summary has their shares. Point has the mode of levels and the mean of
+// numbers. With donors numbers are observed values, to the bit.
 func TestPosteriorOfLevels(t *testing.T) {
 	const n, draws = 300, 20
 	gaps, whole := coded(t, n)

@@ -16,15 +16,16 @@ import (
 )
 
 const (
-	rowChains     = 4   // for each row
-	firstWarmUp   = 150 // iterations, of the first attempt
+	rowChains     = 4   // per row
+	firstWarmUp   = 150 // iterations of the first attempt
 	firstDraws    = 250
 	chainAttempts = 4 // each twice as long as the one before
 	leastSize     = 100
 )
 
-// byChains draws rows by Monte Carlo: draw k of a row is of its chain k mod 4. Rows whose chains have not met go on,
-// twice as long each time, up to chainAttempts times. A number of iterations that the caller asks for is kept to.
+// byChains draws rows by Monte Carlo; draw k of a row comes from its chain k mod 4. Rows whose
+// chains have not converged continue, doubling in length, up to chainAttempts times. A number of
+// iterations set by the caller is kept.
 func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	mean, sd := source.Marginals(z)
 	from := newLeastNoise(f)
@@ -38,7 +39,7 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	first, tries := c.Chains, chainAttempts
 	first.Group, first.Scale, first.Centre, first.Keep = rowChains, sd, mean, (c.Draws+rowChains-1)/rowChains
 	if first.Leapfrog == 0 {
-		first.Travel = math.Pi / 2 // a quarter of a normal's period
+		first.Travel = math.Pi / 2 // a quarter period of a standard normal
 	}
 	if first.Draws != 0 {
 		tries = 1
@@ -60,11 +61,11 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 	}, nil
 }
 
-// meet puts draws in the place of b.x, which holds where the chains start; o is of the first attempt.
+// meet replaces b.x, the chains' starts, by draws; o configures the first attempt.
 func meet(ctx context.Context, b *block, density model.Model, support *domain.Domain, o mcmc.Options, draws, tries int, rng *rand.Rand) error {
 	n, d, x := len(b.rows), density.Dim(), b.x
 	b.x, b.rhat, b.size = make([]float64, n*draws*d), make([]float64, n), make([]float64, n)
-	open := make([]int, n) // rows whose chains have not met
+	open := make([]int, n) // rows whose chains have not converged
 	for i := range open {
 		open[i] = i
 	}
@@ -81,7 +82,7 @@ func meet(ctx context.Context, b *block, density model.Model, support *domain.Do
 		x = nil
 		for a, i := range open {
 			b.rhat[i], b.size[i] = r.GroupRHat[a], r.GroupSize[a]
-			for k := range draws { // of the states kept the last ones first
+			for k := range draws { // the last states first
 				at := (a*rowChains+k%rowChains)*o.Keep + o.Keep - 1 - k/rowChains
 				copy(b.x[(i*draws+k)*d:], r.Kept[at*d:(at+1)*d])
 			}

@@ -21,21 +21,20 @@ import (
 	"missingscore/trainers/mcmc"
 )
 
-// SampleConfig says how complete rows are drawn. Zero values mean the defaults named here.
+// SampleConfig configures Sample. Zero values select the defaults.
 type SampleConfig struct {
-	// Sampler is how:
+	// Sampler is the sampler of rows:
 	//
-	//	exact     independent draws of a Gaussian, by rejection on its domain; of a mixture
+	//	exact     independent draws of a Gaussian (rejection on its domain) or a mixture
 	//	hmc       Hamiltonian Monte Carlo from the density
-	//	mala      the same with one leapfrog step, a Langevin step that may be rejected
-	//	langevin  annealed Langevin steps along the levels of noise
-	//	sde       the equation of the noise backwards in time
-	//	ode       its probability flow
-	//	predictive  by the kept draws of the parameters (Model.Posterior)
-	//	auto      exact where it can be; for models of many levels of noise sde, of a ladder of
-	//	          levels langevin; else hmc
+	//	mala      the same with one leapfrog step
+	//	langevin  annealed Langevin steps along the noise levels
+	//	sde       the reverse-time SDE
+	//	ode       the probability-flow ODE
+	//	predictive  the posterior draws of the parameters (Model.Posterior)
+	//	auto      exact if possible; sde for many noise levels, langevin for a ladder; else hmc
 	//
-	// The last three before auto need a model that knows levels of noise, and no domain.
+	// langevin, sde and ode need a model with noise levels and no domain.
 	Sampler string
 	N       int // rows; 1000
 	Seed    uint64
@@ -44,18 +43,18 @@ type SampleConfig struct {
 	Diffusion diffusion.Options // of langevin, sde and ode
 }
 
-// Rows are drawn ones.
+// Rows are drawn rows.
 type Rows struct {
 	Sampler string
 	Values  []float64    // (n, d) in the units of the table
 	Chains  *mcmc.Result // of hmc and mala, else nil
-	// Start is the effective number of the weighted draws that the chains of an energy with a proposal
-	// started from, over the number of chains; 0 of others.
+	// Start is the effective sample size of the weighted draws from which the chains of an energy
+	// started, divided by the number of chains; 0 for other models.
 	Start float64
 }
 
-// Converged says that no R-hat is above MaxRHat, where there is one, or that the chains started as draws
-// from the model: then they need not pass between its modes.
+// Converged reports that no R-hat is above MaxRHat, or that the chains started as draws from the
+// model and need not move between modes.
 func (r *Rows) Converged() bool {
 	return r.Chains == nil || r.Start >= leastStart || r.Chains.WorstRHat() <= MaxRHat
 }
@@ -66,7 +65,7 @@ func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := rowSamplers[slices.Index(RowSamplers, c.Sampler)-1].draw(ctx, f, c) // For has found it
+	r, err := rowSamplers[slices.Index(RowSamplers, c.Sampler)-1].draw(ctx, f, c) // For has checked the name
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +74,7 @@ func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	return r, f.checkDraws(r.Values)
 }
 
-// For is c with its defaults for a model; it fails where the model does not allow c.Sampler.
+// For returns c with defaults for a model. It fails if the model does not support c.Sampler.
 func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 	setting.Default(&c.Sampler, "auto")
 	setting.Default(&c.N, 1000)
@@ -94,7 +93,7 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 	}
 	i := slices.Index(RowSamplers, c.Sampler) - 1
 	if i < 0 {
-		return c, fmt.Errorf("rows cannot be drawn by %q; it is one of %s", c.Sampler, strings.Join(RowSamplers, ", "))
+		return c, fmt.Errorf("unknown sampler %q for rows: use one of %s", c.Sampler, strings.Join(RowSamplers, ", "))
 	}
 	if f.Posterior != nil && c.Sampler != predictive {
 		return c, errPredictive
@@ -104,11 +103,10 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 
 type rowSampler struct {
 	name    string
-	refuses func(*Model) error // why it cannot draw from a model; nil where it can
+	refuses func(*Model) error // why it does not support a model; nil if it does
 	draw    func(context.Context, *Model, SampleConfig) (*Rows, error)
 }
 
-// A new one is a line here.
 var rowSamplers = []rowSampler{
 	{"exact", refusesExactRows, func(_ context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		values, err := model.SampleRows(f.Model, c.N, f.support(), stream.New(c.Seed, stream.Sample))
@@ -156,7 +154,7 @@ func refusesExactRows(f *Model) error {
 	if exactly(f.Model, f.Domain) {
 		return nil
 	}
-	return errors.New("independent draws are known for Gaussian models, and for mixtures on all of R^d; this is another: use hmc")
+	return errors.New("independent draws exist for Gaussian models and for mixtures on all of R^d: use hmc")
 }
 
 func refusesChains(f *Model) error {
@@ -175,9 +173,9 @@ func refusesNoise(f *Model) error {
 	case f.mixed() != nil:
 		return errLevels
 	case f.noiseConditional() == nil:
-		return errors.New("the model was not fitted along levels of noise: use hmc")
+		return errors.New("the model was not fitted at several noise levels: use hmc")
 	case f.Domain.Bounded():
-		return errors.New("noise takes rows out of the domain: use hmc")
+		return errors.New("noise moves rows out of the domain: use hmc")
 	}
 	return nil
 }
@@ -187,12 +185,12 @@ func refusesLevels(f *Model) error {
 		return err
 	}
 	if f.Noise.Single() {
-		return errors.New("the model was fitted at one level of noise, there is no time to go back in: use langevin or hmc")
+		return errors.New("the model was fitted at one noise level: use langevin or hmc")
 	}
 	return nil
 }
 
-// mostChains run at once; of more rows each chain gives several.
+// mostChains is the largest number of parallel chains; beyond it each chain gives several rows.
 const mostChains = 1000
 
 func rowsByChains(ctx context.Context, f *Model, c SampleConfig, o mcmc.Options) (*Rows, error) {
@@ -219,7 +217,8 @@ func rowsByChains(ctx context.Context, f *Model, c SampleConfig, o mcmc.Options)
 	return r, nil
 }
 
-// rowsFrom runs chains for q from draws of a mixture, o.Keep rows of each, up to so many times.
+// rowsFrom runs chains for q started from draws of a mixture, o.Keep rows of each, in up to tries
+// attempts.
 func rowsFrom(ctx context.Context, q model.Model, s *domain.Domain, from *model.Mixed, chains int, o mcmc.Options, tries int, rng *rand.Rand) (*Rows, error) {
 	setting.Default(&o.WarmUp, proposedWarmUp)
 	setting.Default(&o.Draws, max(proposedIterations, 10*o.Keep))
@@ -244,18 +243,18 @@ func rowsFrom(ctx context.Context, q model.Model, s *domain.Domain, from *model.
 	return r, nil
 }
 
-// Chains of an energy start at draws of its proposal, which are weighted by its density; if they have not
-// met they go on, twice as long each time.
+// Chains of an energy start at importance-resampled draws of its proposal. Until they converge they
+// continue, doubling in length.
 const (
 	proposedWarmUp     = 40 // iterations
 	proposedIterations = 60
 	proposedTries      = 4
-	proposedRatio      = 10 // draws of the proposal for a chain
+	proposedRatio      = 10 // proposal draws per chain
 	leastStart         = 0.5
 )
 
-// proposed are n rows of a mixture, drawn again by the weights q/m (sampling-importance resampling), and the
-// effective number of those that they are drawn from.
+// proposed draws n rows of a mixture by sampling-importance resampling with weights q/m, and
+// returns their effective sample size.
 func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mixed, n int, rng *rand.Rand) (x []float64, size float64, err error) {
 	pool, err := m.SampleRows(proposedRatio*n, nil, rng)
 	if err != nil {
@@ -292,10 +291,10 @@ func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mix
 	return x, size, nil
 }
 
-// noiseRows are drawn at once along the levels of noise.
+// noiseRows is the block size along noise levels.
 const noiseRows = 500
 
-// alongNoise draws by a way along the levels of noise, in blocks, each from its own stream.
+// alongNoise draws along noise levels in blocks, each with its own random stream.
 func alongNoise(by func(*diffusion.Sampler, context.Context, diffusion.Options, *rand.Rand) ([]float64, error)) func(context.Context, *Model, SampleConfig) (*Rows, error) {
 	return func(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		s, err := diffusion.New(f.noiseConditional(), *f.Noise, min(c.N, noiseRows))
@@ -314,8 +313,8 @@ func alongNoise(by func(*diffusion.Sampler, context.Context, diffusion.Options, 
 	}
 }
 
-// Sample draws n complete rows: exactly where independent draws are known; otherwise the last states of n chains of
-// Hamiltonian Monte Carlo, with their diagnostics (else nil).
+// Sample draws n complete rows: exactly if independent draws exist; otherwise the last states of n
+// HMC chains, with diagnostics (else nil).
 func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
 	if rng == nil {
 		return nil, nil, errors.New("drawing rows needs a generator of random numbers: rng is nil")
@@ -351,8 +350,8 @@ func chainRows(ctx context.Context, m model.Model, s *domain.Domain, n int, o mc
 	return mcmc.HMC(ctx, m, s, start, o, rng)
 }
 
-// starts are points inside a domain: normal ones, drawn towards one well inside
-// until they are.
+// starts returns points inside a domain: normal draws, shrunk towards an interior point until they
+// lie inside.
 func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
 	x := make([]float64, n*d)
 	for i := range x {
@@ -364,7 +363,7 @@ func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
 	none := make([]float64, d)
 	inner, ok := s.Interior(none, none)
 	if !ok {
-		return nil, errors.New("the domain leaves no room")
+		return nil, errors.New("the domain has no interior")
 	}
 	for i := 0; i < len(x); i += d {
 		row := x[i : i+d]
@@ -380,7 +379,7 @@ func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
 	return x, nil
 }
 
-// exactly tells whether independent draws of m on s are known.
+// exactly reports whether independent draws of m on s exist.
 func exactly(m model.Model, s *domain.Domain) bool {
 	_, err := model.SampleRows(m, 1, s, stream.New(0))
 	return !errors.Is(err, model.ErrNoExactSampler)

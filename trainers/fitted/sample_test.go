@@ -80,10 +80,10 @@ func TestSampleRefuses(t *testing.T) {
 		message string
 	}{
 		{quartic, "exact", "use hmc"},
-		{quartic, "sde", "not fitted along levels of noise"},
+		{quartic, "sde", "not fitted at several noise levels"},
 		{normal, "moon", "one of auto, exact, hmc, mala, langevin, sde, ode"},
 		{noiseConditional(false), "hmc", "no log density"},
-		{single, "ode", "one level of noise"},
+		{single, "ode", "one noise level"},
 		{bounded, "langevin", "out of the domain"},
 	} {
 		_, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Sampler: c.method})

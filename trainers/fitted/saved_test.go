@@ -73,11 +73,11 @@ func scoreAt(t *testing.T, m model.Model, x []float64) []float64 {
 func TestDamagedModelsAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`: "it ends too early",
-		`{"version":6,"model":"gaussian","names":["a"]}`:                                                                                              "newer program (model version 6, this one reads 5)",
+		`{"version":6,"model":"gaussian","names":["a"]}`:                                                                                              "newer program: its version is 6, this program reads 5",
 		`{"version":2,"model":"score-network","names":["a"],"options":{"hidden":[2]}}`:                                                                `parameter "weight 1" is missing`,
 		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[2]}}`:                                                                       "weight 1 is missing",
 		`{"version":2,"model":"energy","names":["a"],"options":{"hidden":[-2]}}`:                                                                      "-2 units",
-		`{"version":2,"model":"score-network","names":["a"],"options":{"hidden":[2]},"parameters":{"weight 1":{"rows":1,"cols":2,"float64":"AAAA"}}}`: `"weight 1" is (1, 2) with 3 bytes`,
+		`{"version":2,"model":"score-network","names":["a"],"options":{"hidden":[2]},"parameters":{"weight 1":{"rows":1,"cols":2,"float64":"AAAA"}}}`: `"weight 1" has shape (1, 2) and 3 bytes`,
 		`{"version":2,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"standardised_by":{"mean":[0],"deviation":[0]}}`:                  "the deviation 0",
 		`{"version":2,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"noise":{"kind":"pink"}}`:                                         "no noise schedule",
 		`{"model":"gaussian","names":["a"]}`:                                                                                                          "no version",
@@ -86,10 +86,10 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1,2]]}`:                                                               "row 1 has 2 numbers",
 		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[-1]]}`:                                                                "not positive definite",
 		`{"version":1,"model":"gaussian","names":["a","b"],"mean":[0,0],"precision":[[1,0.1],[0.2,1]]}`:                                               "not symmetric at (1, 2)",
-		`{"version":4,"model":"gaussian","names":["a"],"levels":{"b":["u","v"]},"mean":[0],"precision":[[1]]}`:                                        "a column that the model does not have is named",
-		`{"version":4,"model":"gaussian","names":["a"],"levels":{"a":["u","u"]},"mean":[0],"precision":[[1]]}`:                                        `levels of "a": at least one is needed, each of another name`,
-		`{"version":4,"model":"mixture","names":["a"],"options":{"components":1,"levels":[2]},"weights":[[1]],"shares":[[0.5,0.5]]}`:                  `levels of "a": there are 0 names, and the model has 2`,
-		`{"version":4,"model":"mixture","names":["a"],"options":{"components":1,"levels":[2]},"weights":[[1]],"shares":[[0.5,0.6]]}`:                  "are no probabilities",
+		`{"version":4,"model":"gaussian","names":["a"],"levels":{"b":["u","v"]},"mean":[0],"precision":[[1]]}`:                                        "a named column is not in the model",
+		`{"version":4,"model":"gaussian","names":["a"],"levels":{"a":["u","u"]},"mean":[0],"precision":[[1]]}`:                                        `levels of "a": at least one is needed, with different names`,
+		`{"version":4,"model":"mixture","names":["a"],"options":{"components":1,"levels":[2]},"weights":[[1]],"shares":[[0.5,0.5]]}`:                  `levels of "a": there are 0 names, but the model has 2 levels`,
+		`{"version":4,"model":"mixture","names":["a"],"options":{"components":1,"levels":[2]},"weights":[[1]],"shares":[[0.5,0.6]]}`:                  "must not be negative and must sum to 1",
 		`{"version":1,"model":"gaussian","names":["a"],"mean":["x"],"precision":[[1]]}`:                                                               "mean",
 		`{"version":1,"model":"gaussian","names":["a"],"mean":[0],"precision":[[1]],"domain":{"lower":{"z":0}}}`:                                      `there is no column "z"`,
 	} {
@@ -101,21 +101,21 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 	}
 }
 
-// sharing is a model whose two parameters have one name.
+// sharing is a model with two parameters of the same name.
 type sharing struct{ model.Model }
 
 func (sharing) Params() []*graph.Param {
 	return []*graph.Param{graph.NewParam("w", 1, 2), graph.NewParam("w", 1, 2)}
 }
 
-// A file tells parameters by their names, so two of one name are not written.
+// Two parameters of the same name are not written.
 func TestParametersOfOneName(t *testing.T) {
 	m := &fitted.Saved{Kind: "sharing", Model: sharing{model.NewGaussian(2, model.CholeskyFactor)}, Names: []string{"a", "b"}}
 	_, err := m.Encode(nil)
-	require.EqualError(t, err, `model sharing: two parameters are named "w": a file could not tell them apart`)
+	require.EqualError(t, err, `model sharing: two parameters are named "w": names must differ`)
 }
 
-// Draws of a saved model keep its names, lie in its domain and have its moments, E x² by quadrature.
+// Draws of a saved model keep its names, lie in its domain and have E x² by quadrature.
 func TestSavedModelsSample(t *testing.T) {
 	const n = 3000
 	s := domain.All(2)
@@ -145,10 +145,10 @@ func TestSavedModelsSample(t *testing.T) {
 	require.NoError(t, table.Inside(s))
 	s.Lower[0], s.Upper[0] = 5, 4
 	_, _, err = saved.Sample(context.Background(), n, stream.New(4, 1))
-	require.ErrorContains(t, err, "no room")
+	require.ErrorContains(t, err, "no interior")
 }
 
-// A model whose draws are beyond float64 is refused when it is used, exact or not.
+// A model with draws beyond float64 is refused when it is used.
 func TestDrawsAreFinite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"version":2,"model":"mixture","options":{"components":1},"names":["a","b"],

@@ -13,26 +13,28 @@ import (
 	"missingscore/internal/setting"
 )
 
-// Scores are a table's rows under a model. All slices are in the table's units and NaN
-// where there is no number.
+// Scores are the log densities and scores of a table's rows. All slices are in the table's units,
+// NaN where undefined.
 type Scores struct {
-	Sampler string // where the draws of missing cells come from
-	// LogDensity (n) is log q(x), up to a constant, of rows without gaps; by Model.Posterior that of the
-	// observed cells of every row, normalised, and there is nothing else below.
+	Sampler string // sampler of the missing cells
+	// LogDensity (n) is log q(x) up to a constant, for rows without missing cells. With
+	// Model.Posterior it is the normalised log density of the observed cells of every row, and the
+	// fields below are unset.
 	LogDensity []float64
-	// Score (n, d) is ∂/∂x_j log q of the observed cells: of a row without gaps s(x), of
-	// another the marginal score E[s_j(x) | x_obs] over draws of the missing cells
-	// (docs/theory/marginal.md#eq-marginal-score), on a half-space along its surface.
+	// Score (n, d) is ∂/∂x_j log q of the observed cells: s(x) for complete rows, otherwise the
+	// marginal score E[s_j(x) | x_obs] over draws of the missing cells
+	// (docs/theory/marginal.md#eq-marginal-score). On a half-space it is tangential to the
+	// boundary.
 	Score []float64
-	// Error (n, d) is the Monte-Carlo standard error of a marginal score, its deviation over
-	// √Size; what is wrong with an approximate imputer's draws is not in it.
+	// Error (n, d) is the Monte Carlo standard error of a marginal score, the standard deviation
+	// over √Size. It excludes the error of an approximate imputer.
 	Error  []float64
-	Size   []float64 // (n): effective number of draws, 0 for rows without gaps
+	Size   []float64 // (n): effective sample size, 0 for rows without missing cells
 	Mixing *Mixing   // of chains, else nil
 }
 
-// Score gives the scores of a table's rows, whose missing cells it draws as Impute
-// does; c.Draws is 100 by default, and at least 2.
+// Score returns the scores of a table's rows. It draws missing cells as Impute does; c.Draws
+// defaults to 100 and must be at least 2.
 func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Scores, error) {
 	if f.ordinal() {
 		return nil, errLatentScore
@@ -65,12 +67,12 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 	return r, nil
 }
 
-// inTableUnits makes scores of transformed columns those of the table t, by the change of
-// variables (docs/theory/transforms.md#change-of-variables): with y = T(x)
+// inTableUnits converts scores of transformed columns to the units of t by the change of variables
+// (docs/theory/transforms.md#change-of-variables): with y = T(x)
 //
 //	log q(x) = log q_y(T(x)) + Σ_j log T_j'(x_j),   s_j(x) = s_y,j T_j'(x_j) + T_j''(x_j)/T_j'(x_j)
 //
-// What is not finite, at an end of where T is defined, is NaN.
+// Values that are not finite become NaN.
 func (f *Model) inTableUnits(r *Scores, t *data.Table) {
 	if f.Transform == nil {
 		return
@@ -104,7 +106,7 @@ func (f *Model) scoreComplete(ctx context.Context, r *Scores, t *data.Table) err
 	}
 	const size = 500
 	z := f.standardised(t)
-	unit := 0. // the log density of z less that of x
+	unit := 0. // log density of z minus log density of x
 	for _, v := range f.Scale.Deviation {
 		unit += math.Log(v)
 	}
@@ -176,8 +178,8 @@ func (f *Model) marginal(r *Scores, b block, draws int) error {
 	return nil
 }
 
-// tangential is t_jᵀs of each draw's score s (draws, d), where t_j = e_j − Σ_h a_hj v_h is
-// tangent to the half-spaces of the support; e_j if it has none.
+// tangential sets t_jᵀs for each score s of draws (draws, d), where t_j = e_j − Σ_h a_hj v_h is
+// tangent to the half-spaces of the support; t_j = e_j without half-spaces.
 func tangential(values, score []float64, j int, support *domain.Domain, tangents [][]float64) {
 	d := len(score) / len(values)
 	for k := range values {

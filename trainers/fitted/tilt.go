@@ -16,15 +16,15 @@ import (
 	"missingscore/nets"
 )
 
-// Draws of a mixture m that integrals over a density q go by, with the weights ω = q/m.
+// Importance samples of a mixture m for integrals over a density q, with weights ω = q/m.
 const (
 	pooledDraws = 4000 // of whole rows
 	gapDraws    = 20   // of a row's missing cells
-	tiltTurns   = 500  // of EM, at most
+	tiltTurns   = 500  // EM iterations, at most
 )
 
-// weighted has log ω = log q(x) − log m(x) of points that a mixture proposes for a density q on a
-// domain, −Inf outside; in units of the table's columns after Transform.
+// weighted computes log ω = log q(x) − log m(x) for points of a mixture m and a density q on a
+// domain, −Inf outside, in the units after Transform.
 type weighted struct {
 	density *model.Evaluator
 	domain  *domain.Domain
@@ -32,7 +32,7 @@ type weighted struct {
 	d, size int
 }
 
-// proposedRows are evaluated at once.
+// proposedRows is the number of rows per evaluation.
 const proposedRows = 500
 
 func newWeighted(q model.Model, s *domain.Domain, m *model.Mixed) (*weighted, error) {
@@ -40,7 +40,7 @@ func newWeighted(q model.Model, s *domain.Domain, m *model.Mixed) (*weighted, er
 	return &weighted{density, s, m.Given(slices.Repeat([]bool{true}, q.Dim())), q.Dim(), proposedRows}, err
 }
 
-// at is log ω (n) of points (n, d), and what part of m each component is there (n, K).
+// at returns log ω (n) of points (n, d), and the components' shares of m there (n, K).
 func (w *weighted) at(ctx context.Context, x []float64) (log, parts []float64, err error) {
 	block, joint := make([]float64, w.size*w.d), make([]float64, w.given.Components())
 	for part := range slices.Chunk(x, len(block)) {
@@ -66,10 +66,10 @@ func (w *weighted) at(ctx context.Context, x []float64) (log, parts []float64, e
 	return log, parts, nil
 }
 
-// truncation turns log ω into ω, in one unit, at most the root of n times its mean around: that bounds the
-// variance of averages (Ionides 2008, "Truncated importance sampling"). The pool has log ω of n draws of a
-// mixture with the weights w. The mean around x is 1/Σ_k r_k/c_k, c_k that of component k and r_k the part of
-// the mixture that it is at x.
+// truncation returns a function that replaces log ω by ω, truncated at √n times its local mean,
+// which bounds the variance of averages (Ionides 2008, "Truncated importance sampling"). pool has
+// log ω of n draws of a mixture with weights w. The local mean at x is 1/Σ_k r_k/c_k, where c_k is
+// the mean in component k and r_k its share of the mixture at x.
 func truncation(w, pool, pooledParts []float64) (truncate func(log, parts []float64), err error) {
 	k, n := len(w), len(pool)
 	means, terms, around := make([]float64, k), make([]float64, n), make([]float64, k)
@@ -93,11 +93,10 @@ func truncation(w, pool, pooledParts []float64) (truncate func(log, parts []floa
 	}, nil
 }
 
-// mostApart is how far, in logarithms, the components' means of ω are believed to lie apart.
+// mostApart is the largest accepted difference of the components' log means of ω.
 const mostApart = 500
 
-// Completed are the rows of a table with their missing cells drawn given the observed ones, so that
-// cells missing at random make no difference.
+// Completed is a table with missing cells drawn given the observed ones, valid under MAR.
 type Completed struct {
 	Values  []float64 // (n, d)
 	Mixture *model.Mixed
@@ -112,9 +111,9 @@ func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) *Completed {
 	return done
 }
 
-// Complete completes a table by a mixture of normals fitted to it, each draw weighted by q/m where the model
-// has a density q: that is by the model's own law. An energy with one level of noise gets its tilt first
-// (docs/theory/models.md#eq-tilt). The table is in the units of Saved.InUnits.
+// Complete completes a table by a normal mixture fitted to it; draws have weights q/m if the model
+// has a density q. An energy with one noise level is tilted first (docs/theory/models.md#eq-tilt).
+// The table is in the units of Saved.InUnits.
 func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed uint64) (*Completed, error) {
 	done, rng, d := &Completed{Values: slices.Clone(t.Values), Mixture: m}, stream.New(seed, stream.Sample, 3), t.D
 	evaluator, err := model.NewEvaluator(s.InUnits(), 1, false)
@@ -126,7 +125,7 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 	}
 	given := m.ByPattern()
 	var x []float64
-	first := []int{0} // draw of each row
+	first := []int{0} // first draw of each row
 	for i := range t.N {
 		observed, n := t.Observed[i*d:(i+1)*d], gapDraws
 		if !slices.Contains(observed, false) {
@@ -178,13 +177,13 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 	return done, nil
 }
 
-// tiltOf are the weights a of a mixture whose density times ω has the greatest likelihood of the table's
-// observed cells. That density is a mixture of f_k = ω N_k/c_k, c_k = E_{N_k} ω, with the shares
-// b_k ∝ a_k c_k, which are found by EM from b_k f_k(x_obs); of row i
+// tiltOf returns the weights a of the mixture whose density times ω maximises the likelihood of the
+// observed cells. That density is a mixture of f_k = ω N_k/c_k, c_k = E_{N_k} ω, with shares b_k ∝
+// a_k c_k. EM finds b from b_k f_k(x_obs), where for row i
 //
 //	f_k(x_obs) ∝ mean over its draws of ω r_k/(w_k c_k)
 //
-// r_k the part of m that component k is.
+// and r_k is component k's share of m.
 func tiltOf(w, omega, parts []float64, first []int, pooled, pooledParts []float64) (a []float64) {
 	n, k := len(first)-1, len(w)
 	c := make([]float64, k)
@@ -205,7 +204,7 @@ func tiltOf(w, omega, parts []float64, first []int, pooled, pooledParts []float6
 	}
 	b, next, r := slices.Clone(w), make([]float64, k), make([]float64, k)
 	for range tiltTurns {
-		copy(next, w) // a prior of one row
+		copy(next, w) // the prior counts as one row
 		for i := range n {
 			floats.MulTo(r, b, f[i*k:(i+1)*k])
 			if total := floats.Sum(r); total > 0 {
@@ -224,7 +223,7 @@ func tiltOf(w, omega, parts []float64, first []int, pooled, pooledParts []float6
 	return a
 }
 
-// pickOne draws an index with probabilities in proportion to p, any one where all are 0.
+// pickOne draws an index with probabilities proportional to p, uniformly if all are 0.
 func pickOne(p []float64, rng *rand.Rand) int {
 	u := rng.Float64() * floats.Sum(p)
 	for k, v := range p {

@@ -12,8 +12,8 @@ import (
 	"missingscore/internal/stream"
 )
 
-// A density with the right components and wrong shares gets the table's shares, also where cells are missing:
-// the weights a are those shares over the wrong ones, times w.
+// A density with the right components and wrong weights gets the table's weights, also with missing
+// cells: a is the right weights divided by the wrong ones, times w.
 func TestTiltOfKnownShares(t *testing.T) {
 	of := simulate.Mixture{Weights: []float64{0.35, 0.65}, Means: [][]float64{{0, 0}, {5, 3}}, Deviations: [][]float64{{1, 0.5}, {0.7, 1}}}
 	rng := stream.New(1)

@@ -52,8 +52,8 @@ func logNormal(t *testing.T) (*fitted.Model, *mat.SymDense, []float64) {
 	return ready, cov, mean
 }
 
-// Log density and score are those of the table's columns: against the normal density of
-// gonum, with the log-normal's own factors, and differences of it.
+// Log density and score are in the table's units: compared with gonum's normal density times the
+// log-normal factors, and with its differences.
 func TestTransformedScores(t *testing.T) {
 	f, cov, mean := logNormal(t)
 	normal, ok := distmv.NewNormal(mean, cov, nil)
@@ -109,7 +109,8 @@ func TestTransformedDraws(t *testing.T) {
 	require.InDelta(t, cov.At(0, 0), stat.Variance(logs, nil), 4.5*cov.At(0, 0)*math.Sqrt(2./n))
 }
 
-// A cell without a log is refused by its place; so is one outside the domain, in its units.
+// A cell outside the logarithm's range is refused with its position; so is a cell outside the
+// domain, in its units.
 func TestTransformedCellsRefused(t *testing.T) {
 	f, _, _ := logNormal(t)
 	table := &data.Table{Names: f.Names, N: 1, D: 3, Values: []float64{-3, 0, 1}, Observed: []bool{true, false, true}, Lines: []int{7}}

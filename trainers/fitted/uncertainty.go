@@ -7,20 +7,20 @@ import (
 	"math"
 )
 
-// Uncertainty is how far the parameters of a fit may be from those that it estimates
-// (docs/theory/inference.md#parameters). Files and --json have it as it is.
+// Uncertainty holds standard errors and intervals of a fit's parameters
+// (docs/theory/inference.md#parameters), in files and --json.
 type Uncertainty struct {
-	Kind       string      `json:"kind"`     // by which errors are found: robust
+	Kind       string      `json:"kind"`     // kind of standard errors: robust
 	Level      float64     `json:"level"`    // of the intervals
-	Rests      string      `json:"rests_on"` // a sentence: what the numbers rest on
+	Rests      string      `json:"rests_on"` // a sentence: method and assumptions
 	Parameters []Parameter `json:"parameters"`
-	Covariance [][]float64 `json:"covariance,omitempty"` // of the estimates, in their order; nil where they are many
+	Covariance [][]float64 `json:"covariance,omitempty"` // of the estimates, in their order; nil if there are many
 }
 
-// Parameter is one number of a model with its standard error and interval, in the table's units.
-// Unknown ones are NaN, in JSON null.
+// Parameter is a parameter with its standard error and interval in the table's units. Unknown
+// values are NaN, null in JSON.
 type Parameter struct {
-	Name                    string // as the model names it, with its columns: precision[Ozone, Wind]
+	Name                    string // for example precision[Ozone, Wind]
 	Estimate, SE, Low, High float64
 }
 
@@ -32,7 +32,6 @@ type parameterFile struct {
 	High     *float64 `json:"high"`
 }
 
-// MarshalJSON implements json.Marshaler.
 func (p Parameter) MarshalJSON() ([]byte, error) {
 	number := func(x float64) *float64 {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
@@ -43,7 +42,6 @@ func (p Parameter) MarshalJSON() ([]byte, error) {
 	return json.Marshal(parameterFile{p.Name, p.Estimate, number(p.SE), number(p.Low), number(p.High)})
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (p *Parameter) UnmarshalJSON(text []byte) error {
 	var f parameterFile
 	if err := json.Unmarshal(text, &f); err != nil {

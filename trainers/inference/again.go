@@ -7,20 +7,20 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// Again makes the whole estimate of a network again on the given rows of the table, with a seed of its own. Fit.Failed
-// says why there is no result; an error ends them all.
+// Again repeats the whole estimate of a network on the given rows of the table with a seed.
+// Fit.Failed holds the reason of a failure; an error stops all repetitions.
 type Again func(ctx context.Context, rows []int, seed uint64) (Fit, error)
 
-// Fit is a network: its edges as places among the pairs of nodes (0,1), (0,2), … in column order,
-// and their partial correlations, with a nominal column strengths.
+// Fit is a network: its edges as indices among the pairs of nodes (0,1), (0,2), … in column order,
+// and their partial correlations (strengths if a column is nominal).
 type Fit struct {
 	Done    bool
-	Failed  string // why there is none
+	Failed  string // reason of a failure; else empty
 	Edges   []int
 	Partial []float64
 }
 
-// FitOf is the network that a path has ended with.
+// FitOf returns the chosen network of a path.
 func FitOf(r *regpath.Run) Fit {
 	f, d, i := Fit{Done: true}, len(r.Nodes()), 0
 	point := regpath.Point{Packed: r.NodePrecision(r.Model().Packed.Value)}
@@ -36,7 +36,7 @@ func FitOf(r *regpath.Run) Fit {
 	return f
 }
 
-// Weights are the partial correlations of all so many pairs, 0 where there is no edge.
+// Weights returns the partial correlations of all pairs, 0 without an edge.
 func (f Fit) Weights(pairs int) []float64 {
 	w := make([]float64, pairs)
 	for i, at := range f.Edges {
@@ -45,7 +45,7 @@ func (f Fit) Weights(pairs int) []float64 {
 	return w
 }
 
-// Strengths are the sums of the sizes of the partial correlations of each of d columns.
+// Strengths returns, for each of d columns, the sum of absolute partial correlations.
 func (f Fit) Strengths(d int) []float64 {
 	s, weights, i := make([]float64, d), f.Weights(d*(d-1)/2), 0
 	for j := range d {
@@ -58,14 +58,13 @@ func (f Fit) Strengths(d int) []float64 {
 	return s
 }
 
-// State is what is finished of the estimates that are made again: by their numbers.
+// State holds the finished repetitions by number.
 type State struct {
 	Resamples  []Fit // of the bootstrap
 	Subsamples []Fit // of the case-dropping stability
 }
 
-// Left are the numbers of those that are asked for and not made, of subsamples after those
-// of resamples.
+// Left returns the numbers of requested unfinished repetitions; subsamples follow resamples.
 func (s *State) Left(c Config) (left []int) {
 	if s == nil {
 		s = &State{}
@@ -80,7 +79,7 @@ func (s *State) Left(c Config) (left []int) {
 	return left
 }
 
-// Join takes over what another state has.
+// Join adds the finished repetitions of other.
 func (s *State) Join(other *State) {
 	if other == nil {
 		return
@@ -96,9 +95,8 @@ func (s *State) Join(other *State) {
 	}
 }
 
-// Shard is a part of the estimates that are made again: those of the numbers I − 1, I − 1 + N,
-// …, counted from 0. The zero value is all.
+// Shard selects the repetitions I − 1, I − 1 + N, … (from 0). The zero value selects all.
 type Shard struct{ I, N int }
 
-// Has tells whether a number is the shard's.
+// Has reports whether the shard contains a number.
 func (s Shard) Has(number int) bool { return s.N == 0 || number%s.N == s.I-1 }

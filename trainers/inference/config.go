@@ -9,26 +9,25 @@ import (
 	"missingscore/internal/setting"
 )
 
-// Config says whether and how the uncertainty of a network is found. The zero value asks
-// for none.
+// Config selects the inference of a network. The zero value selects none.
 type Config struct {
 	Kind      string  `json:"kind"`                // "none", "auto" or a name of Kinds; "" means none
-	Resamples int     `json:"resamples,omitempty"` // of a kind that resamples
+	Resamples int     `json:"resamples,omitempty"` // for kinds that resample
 	Level     float64 `json:"level"`               // of confidence intervals; 0.95
-	Stability int     `json:"stability,omitempty"` // subsamples for the correlation-stability coefficients, whatever Kind is; 0: none
+	Stability int     `json:"stability,omitempty"` // subsamples for the correlation-stability coefficients, with any Kind; 0: none
 }
 
-// None gives no intervals. Auto is robust intervals where they are cheap and cover as they
-// say, else none; trainers.Prepare resolves it.
+// None gives no intervals. Auto gives robust intervals if they are cheap and have nominal coverage,
+// else none; trainers.Prepare resolves it.
 const (
 	None = "none"
 	Auto = "auto"
 )
 
-// DefaultLevel is that of confidence intervals.
+// DefaultLevel is the default confidence level.
 const DefaultLevel = 0.95
 
-// Parse reads none, auto, a kind's name, or that of a kind that resamples with a number, as
+// Parse reads none, auto, or a kind; a kind that resamples may have a number, for example
 // bootstrap=500.
 func Parse(text string) (Config, error) {
 	name, value, numbered := strings.Cut(text, "=")
@@ -46,13 +45,13 @@ func Parse(text string) (Config, error) {
 	if numbered {
 		var err error
 		if c.Resamples, err = strconv.Atoi(value); err != nil || c.Resamples < 2 {
-			return Config{}, setting.Errorf("inference", text, "the number of resamples must be 2 or more, as %s=500", name)
+			return Config{}, setting.Errorf("inference", text, "the number of resamples must be 2 or more, for example %s=500", name)
 		}
 	}
 	return c, nil
 }
 
-// forms are how the kinds are written.
+// forms returns the accepted forms of the kinds.
 func forms() (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(Kinds)) {
 		out = append(out, Kinds[name].form(name))
@@ -60,7 +59,7 @@ func forms() (out []string) {
 	return out
 }
 
-// Beginnings are what Parse reads, up to a number.
+// Beginnings returns the accepted values of Parse without numbers.
 func Beginnings() []string {
 	all := []string{Auto, None}
 	for _, name := range slices.Sorted(maps.Keys(Kinds)) {
@@ -72,14 +71,13 @@ func Beginnings() []string {
 	return all
 }
 
-// Asked tells whether anything is to be inferred.
+// Asked reports whether c requests inference.
 func (c Config) Asked() bool { return c.Kind != "" && c.Kind != None && c.Kind != Auto }
 
-// LeastStability is how many subsamples there must be for every share of rows that is
-// dropped to have one.
+// LeastStability is the least number of subsamples: one for each dropped share.
 const LeastStability = 10
 
-// Resolve fills zero values and checks the rest.
+// Resolve fills zero values and validates the others.
 func (c Config) Resolve() (Config, error) {
 	setting.Default(&c.Kind, None)
 	setting.Default(&c.Level, DefaultLevel)
@@ -87,7 +85,7 @@ func (c Config) Resolve() (Config, error) {
 		return c, setting.Errorf("level", c.Level, "the level of confidence intervals must be between 0 and 1")
 	}
 	if c.Stability != 0 && c.Stability < LeastStability {
-		return c, setting.Errorf("stability", c.Stability, "the number of subsamples must be %d or more, as 1000", LeastStability)
+		return c, setting.Errorf("stability", c.Stability, "the number of subsamples must be %d or more, for example 1000", LeastStability)
 	}
 	if !c.Asked() {
 		return c, nil
@@ -97,7 +95,7 @@ func (c Config) Resolve() (Config, error) {
 	case !known:
 		return c, setting.Errorf("inference", c.Kind, "it is auto, none, %s", strings.Join(forms(), ", "))
 	case kind.Resamples && c.Resamples < 2:
-		return c, setting.Errorf("inference", c.Kind, "the number of resamples must be 2 or more, as %s=500", c.Kind)
+		return c, setting.Errorf("inference", c.Kind, "the number of resamples must be 2 or more, for example %s=500", c.Kind)
 	}
 	return c, nil
 }

@@ -9,7 +9,7 @@ import (
 	"missingscore/trainers/inference"
 )
 
-// Gaps depend on other columns where the corrected test of one of them says so.
+// Gaps depend on other columns if one corrected test rejects.
 func TestDepends(t *testing.T) {
 	tests := []mcar.Column{{P: 0.001, Corrected: 0.06}, {P: 0.5, Corrected: 0.5}}
 	p := inference.Problem{GapTests: func() []mcar.Column { return tests }}

@@ -8,12 +8,12 @@ import (
 
 	"missingscore/internal/fuzztest"
 	"missingscore/trainers/inference"
-	_ "missingscore/trainers/inference/bootstrap" // kinds, which are in the list by being linked
+	_ "missingscore/trainers/inference/bootstrap" // linked in, so that the kinds are registered
 	_ "missingscore/trainers/inference/debias"
 	_ "missingscore/trainers/inference/sandwich"
 )
 
-// Whatever follows --inference is a kind, with its number of resamples, or is refused.
+// Every value of --inference is a kind with its number of resamples, or is refused.
 func FuzzParse(f *testing.F) {
 	fuzztest.Reader[inference.Config]{
 		Read: inference.Parse,

@@ -1,7 +1,7 @@
-// Package inference says how far the partial correlations of a network may be from the
-// truth: for every pair of columns an estimate, a standard error, a confidence interval,
-// a p value and a q value, or what resamples tell. Its sub-packages are the kinds, which
-// register themselves in Kinds. docs/theory/inference.md has the formulas.
+// Package inference computes the uncertainty of a network's partial correlations: for every pair of
+// columns an estimate, a standard error, a confidence interval, a p value and a q value, or
+// resampling statistics. Its sub-packages register themselves in Kinds. Formulas:
+// docs/theory/inference.md.
 package inference
 
 import (
@@ -16,19 +16,19 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// Kind is a way to infer.
+// Kind is a method of inference.
 type Kind struct {
-	Note      string // what it does, for a list
+	Note      string // description, for a list
 	Resamples bool   // its Config has a number of resamples
-	NoLaw     bool   // it is not for cells missing by a known law
+	NoLaw     bool   // it does not support cells missing by a given mechanism
 
-	// Check refuses an estimator or support that it cannot be used with, by a
-	// *setting.Error of the field "inference".
+	// Check refuses unsupported estimators and supports with a *setting.Error of the field
+	// "inference".
 	Check func(e estimator.Estimator, s *domain.Domain) error
-	// Fits makes the estimates that Infer rests on into p.State, of a shard its share; nil
-	// where there are none.
+	// Fits runs the estimates that Infer needs into p.State, or a shard's part of them; nil if
+	// there are none.
 	Fits func(ctx context.Context, p Problem) error
-	// Infer tells of every pair what is known of it.
+	// Infer returns the uncertainty of every pair.
 	Infer func(ctx context.Context, p Problem) (*Result, error)
 }
 
@@ -39,26 +39,26 @@ func (k Kind) form(name string) string {
 	return name
 }
 
-// Kinds are the ways to infer, by name.
+// Kinds are the methods of inference by name.
 var Kinds = map[string]Kind{}
 
-// Problem is a network whose uncertainty is asked for.
+// Problem is a network to infer.
 type Problem struct {
-	Config Config       // with every default filled in
+	Config Config       // with defaults
 	Path   *regpath.Run // finished: table (columns standardised), estimator, points and result
 
-	// GapTests are those of whether the gaps of Path's table depend on other columns, for a
-	// caller that has them or asks twice; nil: they are made.
+	// GapTests returns the tests of whether missing cells depend on other columns; nil: Problem
+	// computes them.
 	GapTests func() []mcar.Column
 
-	// Of kinds that resample:
+	// For kinds that resample:
 	Again Again        // the estimate on other rows
-	State *State       // what is finished of these; it goes on from there
-	Save  func() error // called when State is worth saving
-	Shard Shard        // which of them to make
+	State *State       // finished repetitions, which are not run again
+	Save  func() error // called after each repetition
+	Shard Shard        // repetitions to run
 }
 
-// Depends says whether the table's gaps depend on other columns.
+// Depends reports whether missing cells depend on other columns.
 func (p Problem) Depends() bool {
 	tests := p.GapTests
 	if tests == nil {
@@ -67,33 +67,33 @@ func (p Problem) Depends() bool {
 	return slices.ContainsFunc(tests(), mcar.Column.Depends)
 }
 
-// Result is what is known of the partial correlations.
+// Result is the uncertainty of the partial correlations.
 type Result struct {
 	Pairs    []network.Uncertainty // pairs j < k in column order
-	Rests    string                // a sentence: what the numbers rest on; empty if there are none
+	Rests    string                // a sentence: method and assumptions; empty if there are no numbers
 	Warnings []string
 	Doubt    string // why the result is not to be relied on; "" where it is
 
-	Edges, Strengths *Differences // of the bootstrap with two networks or more; of edges those with a sign
+	Edges, Strengths *Differences // of a bootstrap with two networks or more; Edges only for edges with a sign
 }
 
-// Differences says which numbers of a network differ from each other.
+// Differences holds intervals of the differences between numbers of a network.
 type Differences struct {
-	Of        []int     // places of the numbers, the largest in size first: of edges among all pairs j < k, of strengths among the nodes
-	All       int       // how many numbers there are, of which Of has the largest
+	Of        []int     // indices of the numbers, largest absolute value first: edges among all pairs j < k, or nodes
+	All       int       // number of candidates, of which Of has the largest
 	Value     []float64 // of each of Of
 	Low, High []float64 // interval of Value[i] − Value[j], i < j packed row by row: (0,1), (0,2), …
 }
 
-// Differ says whether the interval of the difference of numbers i and j is without 0, in either order.
+// Differ reports whether the interval of the difference of numbers i and j excludes 0.
 func (d *Differences) Differ(i, j int) bool {
 	i, j = min(i, j), max(i, j)
 	at := i*(2*len(d.Of)-i-1)/2 + j - i - 1
 	return d.Low[at] > 0 || d.High[at] < 0
 }
 
-// Infer tells what is known of a network's pairs, q values included. Of a shard it makes the
-// estimates, and tells nothing.
+// Infer returns the uncertainty of a network's pairs with q values. For a shard it runs the
+// estimates and returns nil.
 func Infer(ctx context.Context, p Problem) (*Result, error) {
 	kind := Kinds[p.Config.Kind]
 	if kind.Fits != nil {
@@ -117,5 +117,5 @@ func Infer(ctx context.Context, p Problem) (*Result, error) {
 	return r, err
 }
 
-// known says whether a pair has an interval or a share of resamples.
+// known reports whether a pair has an interval or an inclusion share.
 func known(u network.Uncertainty) bool { return !math.IsNaN(u.Low) || !math.IsNaN(u.Inclusion) }

@@ -11,8 +11,8 @@ import (
 	"missingscore/data/network"
 )
 
-// Pairs are the uncertainties of all pairs of nodes j < k by Normal. Nothing is known of a pair that no row has (together
-// is 0), nor of any where partial is nil.
+// Pairs returns Normal for all pairs of nodes j < k. A pair without common rows (together is 0) has
+// no interval; without partial (nil) none has.
 func Pairs(together []int, partial, se []float64, level float64) (out []network.Uncertainty) {
 	for i, rows := range together {
 		if partial == nil || rows == 0 {
@@ -24,7 +24,7 @@ func Pairs(together []int, partial, se []float64, level float64) (out []network.
 	return out
 }
 
-// Beyond warns of estimates that have no interval, being 1 or more in size; nothing where
+// Beyond warns of estimates without an interval because their absolute value is 1 or more; nil if
 // there are none.
 func Beyond(partial []float64) []string {
 	beyond := 0
@@ -36,16 +36,16 @@ func Beyond(partial []float64) []string {
 	if beyond == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d pairs have no interval: their partial correlations come to 1 or beyond", beyond, len(partial))}
+	return []string{fmt.Sprintf("%d of %d pairs have no interval: their partial correlations reach 1", beyond, len(partial))}
 }
 
-// Normal is the uncertainty of a partial correlation whose estimate r is about normal with
-// standard error se, by Fisher's z = atanh r, whose standard error is se/(1 − r²):
+// Normal returns the uncertainty of a partial correlation with estimate r and standard error se, by
+// Fisher's z = atanh r with standard error se/(1 − r²) (Fisher 1921):
 //
 //	interval tanh(z ± u se_z),  p = 2 Φ(−|z|/se_z),  u the quantile (1 + level)/2 of N(0, 1)
 //
-// so that it stays within (−1, 1) (Fisher 1921). Q is left to BenjaminiHochberg. An
-// estimate of size 1 or more, or that is not finite, has nothing but itself.
+// It leaves Q unset (see BenjaminiHochberg). If |r| ≥ 1 or a value is not finite, only the estimate
+// is set.
 func Normal(r, se, level float64, rows int) network.Uncertainty {
 	out := network.Unknown(rows)
 	out.Estimate, out.SE = r, se
@@ -59,14 +59,13 @@ func Normal(r, se, level float64, rows int) network.Uncertainty {
 	return out
 }
 
-// BenjaminiHochberg are the q values of p values: with them in increasing order,
+// BenjaminiHochberg returns the q values of p values. For the m sorted p values,
 //
 //	q_(i) = min over k ≥ i of p_(k) m/k
 //
-// m their number. Taking those with q ≤ α for edges keeps the false discovery rate at α or
-// less where the p values of pairs without an edge are independent or positively dependent
-// (Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001). A p value that is NaN is
-// none of the m and has the q value NaN.
+// Choosing edges with q ≤ α controls the false discovery rate at α if the p values of absent edges
+// are independent or positively dependent (Benjamini and Hochberg 1995; Benjamini and Yekutieli
+// 2001). NaN p values do not count in m and have q NaN.
 func BenjaminiHochberg(p []float64) []float64 {
 	q := make([]float64, len(p))
 	var order []int
@@ -77,7 +76,7 @@ func BenjaminiHochberg(p []float64) []float64 {
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[j], p[i]) })
 	m, least := float64(len(order)), 1.0
-	for above, i := range order { // the largest first
+	for above, i := range order { // descending order of p
 		least = min(least, p[i]*m/(m-float64(above)))
 		q[i] = least
 	}

@@ -6,29 +6,29 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Result is a finished run. Units are the model's.
+// Result is a finished run, in the model's units.
 type Result struct {
 	Last   []float64 // (chains, d): the chains' last states, independent draws
-	Kept   []float64 // (chains·Keep, d), nil unless Options.Keep is set: chain after chain, each in time
-	Step   float64   // adapted step size, in deviations; the mean over groups
+	Kept   []float64 // (chains·Keep, d), nil unless Options.Keep is set: by chain, then time
+	Step   float64   // adapted step size in standard deviations; mean over groups
 	Accept float64   // mean acceptance after warm-up
 
-	// By column, then for the log density: split R-hat (Gelman et al. 2013) and the effective number of
-	// draws of all chains, pooled over groups. A column observed everywhere has 1 and +Inf.
+	// By column, then for the log density: split R-hat (Gelman et al. 2013) and the effective
+	// sample size of all chains, pooled over groups. Fully observed columns have 1 and +Inf.
 	RHat, EffectiveSize []float64
 
-	// Of each group, its worst column's; nil without Options.Observed. With 4 chains of 200 draws an R-hat
-	// of 1.05 comes by chance, and 1.1 among thousands of rows.
+	// Per group, of its worst column; nil without Options.Observed. With 4 chains of 200 draws an
+	// R-hat of 1.05 occurs by chance, and 1.1 among thousands of rows.
 	GroupRHat, GroupSize []float64
 }
 
-// WorstRHat is the largest.
+// WorstRHat returns the largest R-hat.
 func (r *Result) WorstRHat() (worst float64) { return worstRHat(r.RHat) }
 
-// LeastSize is the smallest effective number of draws.
+// LeastSize returns the smallest effective sample size.
 func (r *Result) LeastSize() float64 { return leastSize(r.EffectiveSize) }
 
-// worstRHat is NaN if one is: chains that never moved.
+// worstRHat is NaN if any R-hat is: chains that never moved.
 func worstRHat(rhat []float64) (worst float64) {
 	for _, v := range rhat {
 		worst = max(worst, v)
@@ -44,20 +44,19 @@ func leastSize(sizes []float64) float64 {
 	return least
 }
 
-// RHat is the split R-hat of chains' traces of one number (Gelman et al. 2013), which have to
-// be equally long, and the effective number of draws of all of them.
+// RHat returns the split R-hat of one number's traces in chains of equal length (Gelman et al.
+// 2013), and their effective sample size.
 func RHat(chains [][]float64) (rhat, size float64) { return diagnose(chains) }
 
-// Mixing tells whether chains have met, some of which run for each of a table's rows.
+// Mixing summarises the convergence of chains that run for a table's rows.
 type Mixing struct {
-	// RHat is the root mean square over the rows with chains of each row's worst R-hat;
-	// Worst is the largest, in row Row (from 0). One row's is noisy, see Result.
+	// RHat is the root mean square over rows of each row's worst R-hat; Worst is the largest, in
+	// row Row (from 0). The R-hat of a single row is noisy, see Result.
 	RHat, Worst float64
 	Row         int
 }
 
-// Pool is the mixing of rows, each with its worst R-hat; 0 is that of a row without
-// chains. It is nil if there is no other.
+// Pool combines the worst R-hat of rows; 0 marks a row without chains. It is nil if all are 0.
 func Pool(rows []int, rhat []float64) *Mixing {
 	m, squares, n := &Mixing{}, 0.0, 0.0
 	for _, v := range rhat {
@@ -78,9 +77,9 @@ func Pool(rows []int, rhat []float64) *Mixing {
 	return m
 }
 
-// diagnose fills the diagnostics from traces by column (then log density) and chain.
+// diagnose sets the diagnostics from traces by column (then log density) and chain.
 func (h *hmc) diagnose(r *Result, traces [][][]float64) {
-	byGroup := make([][]float64, 2*len(h.groups)) // R-hats, then sizes
+	byGroup := make([][]float64, 2*len(h.groups)) // R-hats, then effective sample sizes
 	for j, column := range traces {
 		var free [][][]float64
 		for g, group := range h.groups {
@@ -109,14 +108,13 @@ func (h *hmc) diagnose(r *Result, traces [][][]float64) {
 	}
 }
 
-// diagnose gives split R-hat and the effective number of draws of traces by group and
-// chain, by the formulas of Gelman et al. 2013 ("Bayesian Data Analysis", 11.4 and 11.5): with
-// W the mean variance within half-chains of length n, B/n the variance of their
-// means within a group, and V = (n−1)/n W + B/n,
+// diagnose returns split R-hat and effective sample size of traces by group and chain (Gelman et
+// al. 2013, "Bayesian Data Analysis", 11.4 and 11.5): with W the mean variance within half-chains
+// of length n, B/n the variance of their means within a group, and V = (n−1)/n W + B/n,
 //
 //	R = √(V/W),   size = m n / (1 + 2 Σ_t ρ_t),   ρ_t = 1 − (mean squared difference at lag t)/2V
 //
-// the sum ending where two neighbouring ρ add up to less than 0.
+// The sum stops when two neighbouring ρ add up to less than 0.
 func diagnose(groups ...[][]float64) (rhat, size float64) {
 	var halves [][]float64
 	between := 0.0

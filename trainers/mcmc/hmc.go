@@ -1,6 +1,6 @@
-// Package mcmc draws from unnormalised models: Hamiltonian Monte Carlo on a domain,
-// many chains at once, with adaptation and convergence diagnostics; of all columns,
-// or of some given the others.
+// Package mcmc draws from unnormalised models by Hamiltonian Monte Carlo on a domain, with many
+// parallel chains, adaptation and convergence diagnostics; for all columns, or for some given the
+// others.
 package mcmc
 
 import (
@@ -18,46 +18,46 @@ import (
 	"missingscore/internal/setting"
 )
 
-// LeastDraws are needed for the diagnostics.
+// LeastDraws is the least number of draws for diagnostics.
 const LeastDraws = 8
 
-// Options of HMC. Zero values mean the defaults named here.
+// Options configures HMC. Zero values select the defaults.
 type Options struct {
-	WarmUp   int     // iterations before any draw counts; 300
-	Draws    int     // iterations after it, looked at by the diagnostics; 200
-	Leapfrog int     // steps of an iteration; 12, with Travel at most. One step is MALA
-	Accept   float64 // the acceptance that the step size is adapted to; 0.8, for MALA 0.57
+	WarmUp   int     // discarded iterations; 300
+	Draws    int     // kept iterations, used in the diagnostics; 200
+	Leapfrog int     // leapfrog steps per iteration, the maximum with Travel; 12. One step is MALA
+	Accept   float64 // target acceptance of the step size adaptation; 0.8, for MALA 0.57
 
-	// Travel is how far an iteration goes, in deviations: it takes as many leapfrog steps as
-	// that needs where steps are shortest, at most Leapfrog. 0: always Leapfrog steps.
+	// Travel is the trajectory length in standard deviations; the number of leapfrog steps is at
+	// most Leapfrog. 0: always Leapfrog steps.
 	Travel float64
-	// Centre (d), if set, ends each iteration with a second proposal, independent of where
-	// a chain is: normal with these means and the deviations Scale, accepted by the rule
-	// of Metropolis and Hastings. Few coordinates then pass between modes.
+	// Centre (d), if set, adds to each iteration an independence Metropolis–Hastings step: a normal
+	// proposal with these means and standard deviations Scale. It helps a few coordinates to move
+	// between modes.
 	Centre []float64
-	// Jump, if set, is the mixture that the second proposal comes from instead, of all coordinates.
+	// Jump, if set, is the mixture proposal of the second step for all coordinates, in place of
+	// Centre.
 	Jump *model.Mixed
 
-	// Keep is how many states of each chain Result.Kept holds, equally spaced over
-	// Draws and the last its last; 0.
+	// Keep is the number of states per chain in Result.Kept, equally spaced over Draws, ending with
+	// the last; 0.
 	Keep int
-	// Scale is the columns' deviations (d) before they are adapted; ones.
+	// Scale is the initial standard deviation of each column (d); ones.
 	Scale []float64
 
-	// Observed marks coordinates that stay where their chain starts (chains, d), 1 = observed:
-	// the others are drawn given them, a row's missing cells given its observed ones.
-	// A model.MaskConditional model is that of this mask. Nil: none is observed.
+	// Observed (chains, d) marks coordinates that keep their start, 1 = observed; the others are
+	// drawn given them. A model.MaskConditional model uses this mask. nil: none.
 	Observed []float64
-	// Group is how many chains, one after the other, share what is observed and with it a
-	// target, and start at the same observed cells: at least four, for R-hat compares chains of one target. Step size and metric
-	// are adapted, and diagnostics made, by group. Without Observed all chains are one group.
+	// Group is the number of consecutive chains with the same observed cells, and therefore target:
+	// at least four. Step size, metric and diagnostics are per group. Without Observed all chains
+	// form one group.
 	Group int
 }
 
-// HMC runs a chain from each row of start (chains, d), at least four, with density q_θ restricted to the
-// domain (nil: all of R^d). Warm-up adapts the step size by the dual averaging of Hoffman & Gelman 2014
-// (section 3.2) and halfway the metric, the columns' deviations over at least a hundred states. A proposal
-// outside the domain is rejected, which leaves the restricted density invariant.
+// HMC runs a chain from each row of start (chains, d), at least four, with density q_θ restricted
+// to the domain (nil: R^d). Warm-up adapts the step size by dual averaging (Hoffman & Gelman 2014,
+// section 3.2) and halfway the diagonal metric, from at least a hundred states. Proposals outside
+// the domain are rejected.
 func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, o Options, rng *rand.Rand) (*Result, error) {
 	h, err := newHMC(m, s, start, o)
 	if err != nil {
@@ -82,7 +82,7 @@ func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, 
 
 // warmUp adapts step sizes and metrics.
 func (h *hmc) warmUp(ctx context.Context, rng *rand.Rand) error {
-	seen := (100 + h.size - 1) / h.size // iterations whose states make the metric
+	seen := (100 + h.size - 1) / h.size // iterations used for the metric
 	var states [][]float64
 	for i := range h.WarmUp {
 		if err := ctx.Err(); err != nil {
@@ -104,8 +104,8 @@ func (h *hmc) warmUp(ctx context.Context, rng *rand.Rand) error {
 	return nil
 }
 
-// draw makes the iterations that count: r gets the mean acceptance and the states to keep,
-// traces hold all states and log densities by column, chain and iteration.
+// draw makes the kept iterations: it sets the mean acceptance and kept states in r; traces hold all
+// states and log densities by column, chain and iteration.
 func (h *hmc) draw(ctx context.Context, r *Result, rng *rand.Rand) (traces [][][]float64, err error) {
 	traces = make([][][]float64, h.d+1)
 	for j := range traces {
@@ -147,25 +147,25 @@ type hmc struct {
 	domain    *domain.Domain
 	model     *model.Evaluator
 	chains, d int
-	size      int // chains in a group
+	size      int // chains per group
 	groups    []*group
 
-	x, log, score []float64 // at the chains' states
-	y, p, energy  []float64 // of the proposals
+	x, log, score []float64 // at the chains' current states
+	y, p, energy  []float64 // at the proposals
 }
 
-// group is what chains with one target share.
+// group is the state shared by chains of one target.
 type group struct {
 	observed []float64 // (d) 1 = observed, nil for none
 	free     []bool    // (d)
-	scale    []float64 // (d), the metric's deviations
+	scale    []float64 // (d), standard deviations of the metric
 	section  domain.Section
-	accept   float64 // mean of the last iteration
+	accept   float64 // mean acceptance of the last iteration
 
-	step, anchor, logMean, error, k float64 // of dual averaging
+	step, anchor, logMean, error, k float64 // state of dual averaging
 }
 
-// learn is a step of dual averaging.
+// learn makes a step of dual averaging.
 func (g *group) learn(target float64) {
 	const gamma, offset, kappa = 0.05, 10, 0.75
 	g.k++
@@ -176,12 +176,12 @@ func (g *group) learn(target float64) {
 	g.step = math.Exp(logStep)
 }
 
-// restart makes it learn anew from the present step.
+// restart restarts dual averaging at the current step size.
 func (g *group) restart() {
 	g.anchor, g.logMean, g.error, g.k = math.Log(10*g.step), 0, 0, 0
 }
 
-// check fills in the defaults and refuses what the diagnostics cannot use.
+// check fills defaults and refuses invalid options.
 func (o *Options) check(chains int) error {
 	setting.Default(&o.WarmUp, 300)
 	setting.Default(&o.Draws, 200)
@@ -204,7 +204,7 @@ func (o *Options) check(chains int) error {
 	return nil
 }
 
-// newHMC checks the options and where the chains start, and evaluates the model there.
+// newHMC checks options and starts, and evaluates the model at the starts.
 func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, error) {
 	d := m.Dim()
 	h := &hmc{domain: s, chains: len(start) / d, d: d}
@@ -226,7 +226,7 @@ func newHMC(m model.Model, s *domain.Domain, start []float64, o Options) (*hmc, 
 	return h, h.begin(m, start)
 }
 
-// newGroup is the group whose first chain is c.
+// newGroup makes the group whose first chain is c.
 func (h *hmc) newGroup(c int, start []float64) *group {
 	from, to := c*h.d, (c+1)*h.d
 	g := &group{step: 0.1, scale: slices.Clone(h.Scale), free: make([]bool, h.d)}
@@ -246,13 +246,13 @@ func (h *hmc) newGroup(c int, start []float64) *group {
 	return g
 }
 
-// begin puts the chains where they start, with log density and score there.
+// begin sets the chains to their starts and evaluates log density and score.
 func (h *hmc) begin(m model.Model, start []float64) (err error) {
 	if h.model, err = model.NewEvaluator(m, h.chains, h.Observed != nil); err != nil {
 		return err
 	}
 	if h.model.ScoreOnly() {
-		return errors.New("the model gives a score but no log density, without which no proposal can be accepted; sample it along levels of noise (graph/diffusion)")
+		return errors.New("the model gives a score but no log density, which Metropolis steps need: draw along noise levels (trainers/fitted/diffusion)")
 	}
 	if h.Observed != nil {
 		h.model.SetMask(h.Observed)
@@ -272,7 +272,7 @@ func (h *hmc) begin(m model.Model, start []float64) (err error) {
 	return nil
 }
 
-// inside says whether what is missing of chain c may be where it is in x.
+// inside reports whether chain c's missing coordinates of x lie in the domain.
 func (h *hmc) inside(c int, x []float64) bool {
 	if g := h.groups[c/h.size]; h.domain != nil && g.observed != nil {
 		return g.section.Contains(x, g.observed)
@@ -280,9 +280,9 @@ func (h *hmc) inside(c int, x []float64) bool {
 	return h.domain.Contains(x)
 }
 
-// iterate proposes a move for every chain and leaves each group's mean acceptance.
+// iterate makes one move of every chain and sets each group's mean acceptance.
 func (h *hmc) iterate(rng *rand.Rand) (err error) {
-	jitter := 0.8 + 0.4*rng.Float64() // no common period with the target's
+	jitter := 0.8 + 0.4*rng.Float64() // avoids resonance with the target's period
 	copy(h.y, h.x)
 	for c := range h.chains {
 		g := h.groups[c/h.size]
@@ -336,7 +336,7 @@ func (h *hmc) iterate(rng *rand.Rand) (err error) {
 	return nil
 }
 
-// steps are the leapfrog steps of an iteration.
+// steps returns the number of leapfrog steps per iteration.
 func (h *hmc) steps() int {
 	if h.Travel == 0 {
 		return h.Leapfrog
@@ -348,7 +348,7 @@ func (h *hmc) steps() int {
 	return int(max(1, min(math.Ceil(h.Travel/shortest), float64(h.Leapfrog))))
 }
 
-// move puts chain c where it proposed to be, with what the model gave there.
+// move accepts chain c's proposal with its evaluation.
 func (h *hmc) move(c int, log, score []float64) {
 	from, to := c*h.d, (c+1)*h.d
 	copy(h.x[from:to], h.y[from:to])
@@ -356,7 +356,7 @@ func (h *hmc) move(c int, log, score []float64) {
 	h.log[c] = log[c]
 }
 
-// each visits the free coordinates of all chains: place, column and group.
+// each visits the free coordinates of all chains: index, column and group.
 func (h *hmc) each(visit func(i, j int, g *group)) {
 	for c := range h.chains {
 		g := h.groups[c/h.size]
@@ -368,7 +368,7 @@ func (h *hmc) each(visit func(i, j int, g *group)) {
 	}
 }
 
-// rescale makes the columns' deviations over these states the metric.
+// rescale sets the metric to the columns' standard deviations over these states.
 func (h *hmc) rescale(states [][]float64) {
 	var column []float64
 	for k, g := range h.groups {
@@ -387,12 +387,12 @@ func (h *hmc) rescale(states [][]float64) {
 	}
 }
 
-// jump proposes an independent point y for every chain, each free coordinate from
-// N(Centre_j, Scale_j²), or all from Jump =: ν, and accepts it with probability min(1, q(y) ν(x) / q(x) ν(y))
-// (Tierney 1994, "Markov Chains for Exploring Posterior Distributions", section 2.3.3).
+// jump proposes an independent point y for every chain, each free coordinate from N(Centre_j,
+// Scale_j²), or all from Jump (density ν), and accepts it with probability min(1, q(y) ν(x) / q(x)
+// ν(y)) (Tierney 1994, "Markov Chains for Exploring Posterior Distributions", section 2.3.3).
 func (h *hmc) jump(rng *rand.Rand) error {
 	copy(h.y, h.x)
-	h.each(func(i, j int, g *group) { // p sums up to log ν(x) − log ν(y)
+	h.each(func(i, j int, g *group) { // p accumulates log ν(x) − log ν(y)
 		if h.Jump != nil {
 			h.p[i] = 0
 			return

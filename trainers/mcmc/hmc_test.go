@@ -21,7 +21,7 @@ import (
 
 const chains = 2000
 
-// One dimension, all of R and truncated: moments of exp(θ x⁴) by quadrature.
+// In one dimension, on R and truncated: moments of exp(θ x⁴) by quadrature.
 func TestQuarticMoments(t *testing.T) {
 	q := model.NewQuartic(1)
 	require.NoError(t, q.SetTheta(mat.NewSymDense(1, []float64{-0.7})))
@@ -84,7 +84,7 @@ func TestRefuses(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// repeatRows starts n chains from each row, and gives what they hold.
+// repeatRows starts n chains from each row.
 func repeatRows(n int, rows, masks [][]float64) (start, observed []float64) {
 	for i, row := range rows {
 		for range n {
@@ -94,8 +94,8 @@ func repeatRows(n int, rows, masks [][]float64) (start, observed []float64) {
 	return start, observed
 }
 
-// The exact conditionals of a normal, by gonum, of rows of different patterns with
-// deviations from 0.1 to 10 in one run; and the states kept are as good as the last.
+// Conditionals of a normal, by gonum, for rows of different patterns with deviations from 0.1 to 10
+// in one run; kept states are as good as the last.
 func TestHeldGaussian(t *testing.T) {
 	const n, keep = 500, 4
 	m := model.NewGaussian(4, model.CholeskyFactor)
@@ -208,7 +208,7 @@ func (w wells) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return t
 }
 
-// A group of chains that have not met is found out, though the others have.
+// A group of chains that has not converged is detected, although the others have.
 func TestRHatByGroup(t *testing.T) {
 	m := wells{model.NewGaussian(2, model.CholeskyFactor)}
 	start := []float64{0, 0, 1, 0, -1, 0, 0.5, 0, 0, -6, 0, 6, 0, -5, 0, 7}
@@ -222,7 +222,7 @@ func TestRHatByGroup(t *testing.T) {
 	require.Less(t, r.RHat[0], 1.05)
 	require.Greater(t, r.RHat[1], 2.0)
 
-	for i := range start { // what is observed everywhere has nothing to diagnose
+	for i := range start { // fully observed rows have no diagnostics
 		if i%2 == 1 {
 			start[i], observed[i] = 0, 1
 		} else if i >= 8 {
@@ -253,8 +253,8 @@ func (s scoreOnly) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	return model.Evaluation{Score: s.Model.Evaluate(b, x).Score}
 }
 
-// Chains that all start in one of two wells are in both with their right shares, by
-// independent proposals that favour one of them.
+// Chains that start in one of two wells reach both with the right shares, by independence proposals
+// that favour one of them.
 func TestJumpsBetweenModes(t *testing.T) {
 	slowtest.Skip(t, "5 s")
 	m := wells{model.NewGaussian(2, model.CholeskyFactor)}

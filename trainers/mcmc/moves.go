@@ -8,14 +8,12 @@ import (
 	"missingscore/graph/model"
 )
 
-// Moves are Hamiltonian moves, as those of HMC, of chains that somebody else keeps: groups
-// of them, one target each, that of a row's missing cells given its observed ones. Targets,
-// states and step sizes may change from one Begin to the next. It is for one goroutine at a
-// time.
+// Moves makes HMC moves for chains that the caller keeps, in groups with one target each: a row's
+// missing cells given its observed ones. Targets, states and step sizes may change between calls of
+// Begin. It is not safe for concurrent use.
 type Moves struct{ hmc }
 
-// NewMoves prepares for so many groups of size chains. It fails if the model has no log
-// density.
+// NewMoves makes moves for groups of size chains. It fails if the model has no log density.
 func NewMoves(m model.Model, s *domain.Domain, groups, size, leapfrog int) (*Moves, error) {
 	d := m.Dim()
 	w := &Moves{hmc{Options: Options{Leapfrog: leapfrog}, domain: s, chains: groups * size, d: d, size: size}}
@@ -24,7 +22,7 @@ func NewMoves(m model.Model, s *domain.Domain, groups, size, leapfrog int) (*Mov
 		return nil, err
 	}
 	if w.hmc.model.ScoreOnly() {
-		return nil, errors.New("the model gives a score but no log density, without which no proposal can be accepted")
+		return nil, errors.New("the model gives a score but no log density, which Metropolis steps need")
 	}
 	for range groups {
 		w.groups = append(w.groups, &group{observed: make([]float64, d), free: make([]bool, d)})
@@ -35,9 +33,9 @@ func NewMoves(m model.Model, s *domain.Domain, groups, size, leapfrog int) (*Mov
 	return w, nil
 }
 
-// Begin puts the chains at x (groups·size, d), with the model as it now is. observed
-// (groups, d) marks what stays, 1 = observed; scale (d) are the columns' deviations and
-// step (groups) the step sizes in them.
+// Begin sets the chains to x (groups·size, d) with the model's current parameters. observed
+// (groups, d) marks fixed coordinates, 1 = observed; scale (d) are the columns' standard deviations
+// and step (groups) the step sizes in these units.
 func (w *Moves) Begin(x, observed, scale, step []float64) error {
 	copy(w.x, x)
 	for i, g := range w.groups {
@@ -61,8 +59,8 @@ func (w *Moves) Begin(x, observed, scale, step []float64) error {
 	return err
 }
 
-// Move proposes a move for every chain and leaves in accept (groups) the mean probability
-// with which a group's were taken.
+// Move makes one move of every chain and writes each group's mean acceptance probability to accept
+// (groups).
 func (w *Moves) Move(accept []float64, rng *rand.Rand) error {
 	err := w.iterate(rng)
 	for i, g := range w.groups {
@@ -74,5 +72,5 @@ func (w *Moves) Move(accept []float64, rng *rand.Rand) error {
 // SetStep changes a group's step size.
 func (w *Moves) SetStep(group int, step float64) { w.groups[group].step = step }
 
-// States are the chains' (groups·size, d). The memory is overwritten by the next move.
+// States returns the chains' states (groups·size, d). The next move overwrites the buffer.
 func (w *Moves) States() []float64 { return w.x }

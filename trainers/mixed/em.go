@@ -9,14 +9,14 @@ import (
 	"missingscore/graph/model"
 )
 
-// step is an EM iteration: sums over the rows, weighted by the components' probabilities, and the mixture
-// that they give.
+// emStep is an EM iteration: sums over the rows, weighted by the components' posterior
+// probabilities.
 type emStep struct {
 	p *problem
 	k int
 
 	rows   []float64   // (K)
-	count  [][]float64 // (K, numbers): rows that have the number
+	count  [][]float64 // (K, numbers): rows with the number
 	first  [][]float64 // (K, numbers): Σ r E[x]
 	second [][]float64 // (K, numbers · numbers): Σ r E[x xᵀ]
 	levels [][]float64 // (K, levels of all columns)
@@ -31,7 +31,7 @@ func newStep(p *problem, k int) *emStep {
 	return e
 }
 
-// add counts rows of one pattern, row i with the components' probabilities r(i) (K).
+// add adds rows of one pattern; r(i) (K) are row i's component probabilities.
 func (e *emStep) add(g *model.Given, rows []int, r func(i int) []float64) {
 	p, x, mass := e.p, make([]float64, e.p.numbers), make([]float64, e.k)
 	for _, i := range rows {
@@ -65,8 +65,9 @@ func (e *emStep) add(g *model.Given, rows []int, r func(i int) []float64) {
 
 const negligible = 1e-14
 
-// solve is the mixture of greatest posterior density given the sums, by the prior at the mixture before (docs/theory/models.md#eq-mixed-em).
-// Missing cells have their expectations, which is right under MAR.
+// solve returns the mixture that maximises the expected log posterior, with the prior at the
+// previous mixture (docs/theory/models.md#eq-mixed-em). Missing cells enter by their expectations,
+// which is valid under MAR.
 func (e *emStep) solve(from *model.Mixed) *model.Mixed {
 	prior, size := e.p.prior(from)
 	p, d := e.p, e.p.numbers
@@ -96,8 +97,8 @@ func (e *emStep) solve(from *model.Mixed) *model.Mixed {
 	return m
 }
 
-// prior is the covariance Ψ (numbers, numbers) towards which components' covariances are shrunk in the
-// iteration from m, and the rows ν that it counts for.
+// prior returns the covariance Ψ (numbers, numbers) towards which components are shrunk in the
+// iteration from m, and its weight of ν rows.
 func (p *problem) prior(m *model.Mixed) (covariance []float64, rows float64) {
 	k, n := float64(len(m.Weights)), float64(p.N)
 	if k == 1 {
@@ -137,7 +138,7 @@ func (p *problem) logPrior(m, from *model.Mixed) (log float64) {
 	return log
 }
 
-// turn is one iteration from m.
+// turn makes one iteration from m.
 func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at turn) {
 	*e = *newStep(e.p, e.k)
 	p, r, sum := e.p, make([]float64, e.k), 0.0

@@ -1,6 +1,6 @@
 // Package mixed fits a mixture of normals and multinomials (model.Mixed) to tables of numbers and
-// levels with missing cells, by EM of the likelihood of the observed cells, and chooses the number
-// of its components by held-out rows.
+// levels with missing cells, by EM of the observed-data likelihood, and chooses the number of
+// components by held-out rows.
 //
 // Formulas: docs/theory/models.md#eq-mixed.
 package mixed
@@ -22,26 +22,26 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Config says how a mixture is fitted. Zero values mean the defaults named here.
+// Config configures Fit. Zero values select the defaults.
 type Config struct {
-	Components int     // chosen among Candidates by the log density of held-out rows
-	Iterations int     // of EM, at most; Iterations
-	Tolerance  float64 // EM ends when the mean log posterior of a row grows by less; Tolerance
+	Components int     // 0: chosen by the held-out log density
+	Iterations int     // maximum number of EM iterations; Iterations
+	Tolerance  float64 // EM stops when the mean log posterior per row grows by less; Tolerance
 	Seed       uint64
 	Workers    int                                   // parallel fits; 1. Results do not depend on it.
 	Observe    func(last Try, tried, candidates int) // may be nil
 
-	// State is where a fit that was cut goes on, to the same numbers, and is kept up to date; nil: none.
-	// Save is called when it has changed, from one goroutine; may be nil.
+	// State is the saved state of an interrupted fit, which continues with the same result, and is
+	// kept up to date; nil: none. Save is called after each change, from one goroutine; may be nil.
 	State *State
 	Save  func() error
 }
 
-// State is what a fit has found so far.
+// State is the progress of a fit.
 type State struct {
 	Tried []Try
-	// Of the fit with the chosen number of components, by component: parameters of standardised numbers, of
-	// which the last turn is. nil before it.
+	// Of the final fit, by component: parameters of standardised numbers at the last turn. nil
+	// before it.
 	Weights                    []float64
 	Means, Covariances, Shares [][]float64
 	Turns                      []turn
@@ -52,8 +52,7 @@ func (s *State) keep(m *model.Mixed, turns []turn) {
 	s.Weights, s.Means, s.Covariances, s.Shares, s.Turns = m.Weights, m.Means, m.Covariances, m.Shares, turns
 }
 
-// candidates are the numbers of components that are tried, as long as one of the last two was better
-// than all before.
+// candidates are the tried numbers of components. The search stops after two without improvement.
 var candidates = []int{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 30, 40}
 
 const (
@@ -65,59 +64,59 @@ const (
 type Fitted struct {
 	Model      *model.Mixed // in the table's units
 	Likelihood float64      // mean log density of a row's observed cells
-	Turns      []turn       // of EM
+	Turns      []turn       // EM iterations
 	Converged  bool
-	Tried      []Try // numbers of components, where one was chosen
-	// Unseen are, by column, the weight of components in which it is observed in less than one row: there
-	// it is drawn as the prior says, its levels as in all rows.
+	Tried      []Try // tried numbers of components, if one was chosen
+	// Unseen is, per column, the weight of components in which it is observed in less than one row:
+	// there its distribution is the prior.
 	Unseen []float64
 }
 
 type turn struct {
 	Likelihood float64 // mean log density of a row's observed cells
-	Posterior  float64 // with the log prior, over the number of rows
+	Posterior  float64 // with the log prior, divided by the number of rows
 }
 
-// Try is a number of components and the mean log density of a held-out row's observed cells.
+// Try is a number of components and its mean held-out log density of a row's observed cells.
 type Try struct {
 	Components int     `json:"components"`
 	HeldOut    float64 `json:"held_out"`
 }
 
 const (
-	folds      = 5    // of the choice of a number of components
-	chosenRows = 1500 // at most, that it goes by
+	folds      = 5    // folds of the choice of the number of components
+	chosenRows = 1500 // maximum number of rows for the choice
 
-	leastGain = 3. // log density of all held-out rows that more components have to add
+	leastGain = 3. // least gain in the held-out log density of all rows for more components
 
-	starts = 4  // of which the best after so many iterations goes on; of the choice two
+	starts = 4  // random starts; the best after short iterations continues; two for the choice
 	short  = 20 // iterations
 
 	chosenIterations = 30 // of a fit for the choice
 )
 
-// The prior keeps the likelihood bounded. With numbers standardised, p_l the shares of the observed cells
-// with half a cell more for each level, and d columns of numbers:
+// The prior bounds the likelihood. With standardised numbers, p_l the shares of the observed cells
+// with half a cell added per level, and d numeric columns:
 //
 //	w ~ Dirichlet(1 + 1/K),  π_kl ~ Dirichlet(1 + p_l),
 //	log p(m_k, Σ_k) = −½ ( ν log |Σ_k| + tr(Σ_k⁻¹ (ν Ψ + 0.01 m_k m_kᵀ)) )
 //
-// With one component Ψ = I and ν = 2. With more Ψ is the components' mean covariance in the iteration
-// before, with 2 rows of K^(−2/d) I, and ν = d + 2. A deviation is at least that of rounding: the median distance of neighbouring values of its
-// column over √12.
+// With one component Ψ = I and ν = 2. With more, Ψ is the components' mean covariance in the
+// previous iteration, with 2 rows of K^(−2/d) I, and ν = d + 2. Standard deviations are at least
+// the rounding error of their column: the median distance of neighbouring values over √12.
 const (
-	priorMean = 0.01 // rows that the column's mean counts for
+	priorMean = 0.01 // prior rows of the mean
 	priorRows = 2.   // ν, or ν − d
-	priorSize = 1.   // rows that p_l counts for
+	priorSize = 1.   // prior rows of p_l
 )
 
-// problem is a table whose numbers are standardised.
+// problem is a table with standardised numbers.
 type problem struct {
 	*data.Table
-	pattern []int        // by row: the number of its pattern of observed cells
-	start   *model.Mixed // of one component at the table's own means, deviations and shares
+	pattern []int        // per row: index of its pattern of observed cells
+	start   *model.Mixed // one component with the table's means, standard deviations and shares
 	pooled  []float64    // (numbers, numbers): covariance of one component, fitted
-	least   []float64    // by place of a number: least deviation
+	least   []float64    // least standard deviation, by index of a number
 	numbers int
 }
 
@@ -128,8 +127,8 @@ func (p *problem) allLevels() (levels []int) {
 	return levels
 }
 
-// fitOn iterates from a mixture until a turn adds less than c.Tolerance; the last of the path is of m. It
-// calls after, if that is not nil, with each.
+// fitOn iterates from a mixture until an iteration gains less than c.Tolerance; the last of path
+// belongs to m. It calls after, if not nil, after each iteration.
 func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mixed, iterations int, after func(m *model.Mixed, path []turn)) (m *model.Mixed, path []turn, converged bool) {
 	e := newStep(p, len(from.Weights))
 	for next := from; len(path) < iterations && ctx.Err() == nil; {
@@ -147,7 +146,7 @@ func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mi
 	return m, path, false
 }
 
-// Fit fits a mixture to a table, whose Levels say which columns are levels. It fails if ctx ends.
+// Fit fits a mixture to a table, whose Levels mark columns of levels. It fails if ctx is cancelled.
 func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	setting.Default(&c.Iterations, Iterations)
 	setting.Default(&c.Tolerance, Tolerance)
@@ -183,7 +182,7 @@ func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	}
 	from := model.NewMixed(c.Components, p.allLevels())
 	from.Weights, from.Means, from.Covariances, from.Shares = s.Weights, s.Means, s.Covariances, s.Shares
-	before := s.Turns[:len(s.Turns)-1] // the first turn from there is the last of these
+	before := s.Turns[:len(s.Turns)-1] // the first new turn repeats the last one
 	var failed error
 	f.Model, _, f.Converged = fitOn(ctx, p, rows, c, from, max(1, c.Iterations-len(s.Turns)+s.Started), func(m *model.Mixed, path []turn) {
 		s.keep(m, slices.Concat(before, path))
@@ -238,7 +237,7 @@ func meanLogDensity(m *model.Mixed, t *data.Table, rows []int) float64 {
 	return sum / weight
 }
 
-// choose sets c.Components to the number with the greatest held-out log density.
+// choose sets c.Components to the number with the largest held-out log density.
 func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 	order := stream.New(c.Seed, stream.Validate).Perm(p.N)
 	order = order[:min(p.N, chosenRows)]
@@ -275,7 +274,7 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 	return nil
 }
 
-// heldOut is the mean log density of every fifth of the rows, by a mixture of the others.
+// heldOut returns the mean log density of one fold under a mixture fitted to the other rows.
 func (p *problem) heldOut(ctx context.Context, order []int, k, fold int, c Config) (float64, error) {
 	var train, test []int
 	for at, i := range order {
@@ -296,7 +295,7 @@ func (p *problem) heldOut(ctx context.Context, order []int, k, fold int, c Confi
 	return meanLogDensity(m, p.Table, test), nil
 }
 
-// newProblem standardises the numbers of a table, and finds the start of its components.
+// newProblem standardises the numbers of a table and computes the initial component.
 func newProblem(t *data.Table) (*problem, data.Scale) {
 	levels := make([]int, t.D)
 	scale := data.UnitScale(t.D)
@@ -316,7 +315,7 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 			continue
 		}
 		share := p.start.Shares[0][at : at+n]
-		for c := range share { // so that a level which no cell has is possible
+		for c := range share { // keeps unobserved levels possible
 			share[c] = 0.5
 		}
 		for i := range p.N {
@@ -337,7 +336,8 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 	return p, scale
 }
 
-// Step is the median distance of neighbouring values: what a column is rounded to, if it has many ties.
+// Step returns the median distance of neighbouring values: the rounding step of a column with many
+// ties.
 func Step(x []float64) float64 {
 	distinct := slices.Compact(slices.Sorted(slices.Values(x)))
 	var gaps []float64
@@ -348,13 +348,13 @@ func Step(x []float64) float64 {
 	return gaps[len(gaps)/2]
 }
 
-// best is the best of a few starts: components at rows far apart, as k-means++ draws them.
+// best returns the best of several k-means++ starts.
 func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config, fold uint64) (best *model.Mixed, path []turn) {
 	greatest := math.Inf(-1)
 	for s := range starts {
 		m := p.scattered(rows, k, stream.New(c.Seed, stream.Initial, uint64(k), fold, uint64(s)))
 		m, turns, _ := fitOn(ctx, p, rows, c, m, short, nil)
-		if turns == nil { // ctx has ended
+		if turns == nil { // ctx was cancelled
 			return nil, nil
 		}
 		if v := turns[len(turns)-1].Posterior; best == nil || v > greatest {
@@ -367,8 +367,8 @@ func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config,
 	return best, path
 }
 
-// scattered is a mixture after one step from rows divided among k of them, each drawn with a
-// probability that grows with its distance to the nearest before it.
+// scattered returns a mixture after one step from rows assigned to the nearest of k rows, chosen as
+// in k-means++.
 func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
 	nearest, of := slices.Repeat([]float64{math.Inf(1)}, len(rows)), make([]int, len(rows))
 	centre := rows[rng.IntN(len(rows))]
@@ -388,7 +388,7 @@ func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
 			}
 		}
 	}
-	from := model.NewMixed(k, p.allLevels()) // missing cells as one normal has them
+	from := model.NewMixed(k, p.allLevels()) // missing cells from one normal
 	for c := range k {
 		if p.numbers > 0 {
 			floats.ScaleTo(from.Covariances[c], math.Pow(float64(k), -2/float64(p.numbers)), p.pooled)
@@ -409,8 +409,8 @@ func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
 	return e.solve(from)
 }
 
-// distance of two rows: the mean over columns that both have of squares, and of levels twice the
-// share of others that differ, which is what two standardised numbers at random have.
+// distance of two rows: the mean over common columns of squared differences; for different levels,
+// twice the share of other levels, to match the scale of numbers.
 func (p *problem) distance(i, k int) float64 {
 	sum, n := 0.0, 0.0
 	for j := range p.D {
@@ -431,7 +431,7 @@ func (p *problem) distance(i, k int) float64 {
 	return sum / n
 }
 
-// sortByWeight puts the heaviest component first.
+// sortByWeight orders components by decreasing weight.
 func sortByWeight(m *model.Mixed) {
 	order := make([]int, len(m.Weights))
 	for k := range order {

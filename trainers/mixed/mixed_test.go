@@ -47,7 +47,7 @@ func clusters(n int, rng *rand.Rand) *data.Table {
 	return t
 }
 
-// truth is the law of clusters.
+// truth is the distribution of clusters.
 func truth() *model.Mixed {
 	m := model.NewMixed(3, []int{0, 3, 0, 2})
 	m.Weights, m.Means, m.Covariances = []float64{0.5, 0.3, 0.2}, [][]float64{{0, 0}, {4, 50}, {8, -30}}, slices.Repeat([][]float64{{1, 5, 5, 100}}, 3)
@@ -59,7 +59,7 @@ func truth() *model.Mixed {
 	return m
 }
 
-// Cells are missing at random: the fit has the truth, which the means of the observed cells miss.
+// Under MAR the fit recovers the truth, unlike the means of observed cells.
 func TestFitRecoversUnderMAR(t *testing.T) {
 	table := clusters(1000, stream.New(1))
 	f, err := Fit(context.Background(), table, Config{Seed: 1, Components: 3})
@@ -98,8 +98,8 @@ func TestNumberOfComponents(t *testing.T) {
 	require.Equal(t, f, again, "results do not depend on the number of workers")
 }
 
-// Given the components' probabilities, a step's mixture has the greatest expected log posterior: moved
-// by a little in any parameter it has less.
+// Given the components' probabilities, a step maximises the expected log posterior: any small
+// change of a parameter lowers it.
 func TestStepMaximises(t *testing.T) {
 	table := clusters(120, stream.New(2))
 	p, _ := newProblem(table)
@@ -184,7 +184,7 @@ func TestStepMaximises(t *testing.T) {
 	require.Greater(t, path[len(path)-1].Likelihood, path[0].Likelihood+0.1)
 }
 
-// The order of levels, of which codes are the places, changes nothing but that order.
+// Reordering levels only reorders the result.
 func TestOrderOfLevels(t *testing.T) {
 	table := clusters(300, stream.New(4))
 	f, err := Fit(context.Background(), table, Config{Seed: 1})
@@ -206,7 +206,7 @@ func TestOrderOfLevels(t *testing.T) {
 	}
 }
 
-// A row of weight 2 counts as two rows. A level that no row has is possible.
+// A row of weight 2 counts as two rows. An unobserved level stays possible.
 func TestWeights(t *testing.T) {
 	table := clusters(200, stream.New(5))
 	table.Levels[1] = append(table.Levels[1], "Bonn")
@@ -235,7 +235,8 @@ func TestWeights(t *testing.T) {
 	require.Greater(t, a.solve(a.p.start).Shares[0][3], 0.)
 }
 
-// A fit that is cut, saved and read goes on to the same numbers, from the choice and from the last fit.
+// An interrupted, saved and resumed fit gives the same result, from the choice and from the final
+// fit.
 func TestCutAndResumed(t *testing.T) {
 	table := clusters(200, stream.New(4))
 	whole, err := Fit(context.Background(), table, Config{Seed: 1})

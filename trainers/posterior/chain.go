@@ -34,12 +34,12 @@ type chain struct {
 	rng      *stream.Stream
 	columns  []column // of the table
 	observed []bool   // (n, columns)
-	level    []int    // (n, columns): of an observed cell of few values its interval, of a nominal one its level
+	level    []int    // (n, columns): of an observed cell its interval (few values) or its level (nominal)
 	donors   int      // Config.Donors
 	patterns []pattern
 	z        []float64 // (n, d)
 	of       []int     // (n): the component of each row
-	every    []int     // number of a row
+	every    []int     // 0, …, d − 1
 
 	anchor     *Anchor // nil: one normal
 	nu         float64
@@ -47,26 +47,27 @@ type chain struct {
 	delta, tau float64   // with an anchor
 	components []component
 
-	weighted   []float64 // of a row, by component
-	deviations []float64 // of a row's numbers
-	products   []float64 // P times these
-	missing    []float64 // of a row's missing numbers
-	scores     []float64 // of a row's levels
+	weighted   []float64 // scratch, by component
+	deviations []float64 // scratch, of a row's numbers
+	products   []float64 // scratch: P times deviations
+	missing    []float64 // scratch: the missing numbers of a row
+	scores     []float64 // scratch: utilities of a row's levels
 }
 
-// column is a column of the table: its place among the numbers of a row, and how these make the value.
+// column is a column of the table: its position among the numbers of a row, and how they determine
+// the value.
 type column struct {
 	first, width int
 	incomplete   bool
-	cuts         []float64 // Config.Cuts: the value is the interval of the number; nil for others
+	cuts         []float64 // Config.Cuts: the value is the interval that holds the number; nil for others
 
 	// vertices (levels, width) of a nominal column are the corners c of a regular simplex around 0.
-	// The level is the one with the largest utility cᵀz. Another order of levels turns z, which
-	// changes nothing.
+	// The level is the one with the largest utility cᵀz. Reordering the levels rotates z and leaves
+	// the prior unchanged.
 	vertices []float64
 }
 
-// simplex has the corners c_0, …, c_(levels−1), one a row: c_kᵀc_l = [k = l] − 1/levels.
+// simplex returns the corners c_0, …, c_(levels−1), one a row, with c_kᵀc_l = [k = l] − 1/levels.
 func simplex(levels int) (vertices []float64) {
 	for k := range levels {
 		for j := 1; j < levels; j++ {
@@ -99,27 +100,27 @@ type component struct {
 	precision []float64 // (d, d)
 
 	root float64 // ½ log det P
-	gaps factor  // of the precision of the numbers that a pattern misses
+	gaps factor  // factor of the precision of a pattern's missing numbers
 }
 
-// pattern are the rows that miss the same cells, by numbers of a row.
+// pattern is the rows that miss the same cells; rows and missing are indices.
 type pattern struct{ rows, missing []int }
 
-// grid of ν − d − 1.
+// grid holds the values of ν − d − 1.
 var grid = []float64{0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
 
 const (
-	concentration = 1.0 // rows that the prior of the weights counts for, over all components
+	concentration = 1.0 // prior rows of the weights, over all components
 	anchorRows    = 2   // λ − d
 
-	// leastPsi, and with an anchor leastShare, keep components from shrinking onto values that
-	// occur often, where the density has no bound.
+	// leastPsi, and leastShare with an anchor, keep components from collapsing onto frequent
+	// values, where the density is unbounded.
 	leastPsi   = 0.001
 	leastShare = 1e-4 // of the anchor's conditional variances
 )
 
-// newChain starts with observed cells of the same columns, drawn at random, in the gaps, and
-// rows at the nearest of as many of them, drawn at random, as there are components.
+// newChain fills missing cells with random observed cells of their columns, and assigns each row to
+// the nearest of K random rows.
 func newChain(t *data.Table, c Config, a *Anchor, rng *stream.Stream) *chain {
 	d := c.width(t)
 	s := &chain{n: t.N, d: d, rng: rng, observed: t.Observed, donors: c.Donors,
@@ -152,7 +153,7 @@ func newChain(t *data.Table, c Config, a *Anchor, rng *stream.Stream) *chain {
 	return s
 }
 
-// start fills column j of the table, whose numbers stand behind those of the columns before.
+// start sets column j of the table, whose numbers follow those of the columns before.
 func (s *chain) start(t *data.Table, c Config, j int) column {
 	of := column{first: len(s.every), width: 1}
 	if c.Cuts != nil {
@@ -187,7 +188,7 @@ func (s *chain) start(t *data.Table, c Config, j int) column {
 	return of
 }
 
-// scatter puts rows to the nearest of some, and means to those of their rows.
+// scatter assigns rows to the nearest of K random rows and sets the means to the rows' means.
 func (s *chain) scatter() {
 	centres := s.rng.Perm(s.n)[:min(len(s.components), s.n)]
 	for i := range s.n {
@@ -212,11 +213,11 @@ func (s *chain) scatter() {
 	}
 }
 
-var errDependent = errors.New("the columns depend on each other so nearly that their precision has no draw: leave one of them out")
+var errDependent = errors.New("the columns nearly determine each other, so their precision has no draw: leave one of them out")
 
-// steps makes iterations, and calls after when each is done: precisions, weights and the prior's
-// parameters given the completed rows; components, means and missing cells given these; then the numbers
-// behind the cells of few values.
+// steps runs iterations and calls after at the end of each. An iteration draws the precisions,
+// weights and hyperparameters given the completed rows; then components, means and missing cells;
+// then latent numbers.
 func (s *chain) steps(ctx context.Context, iterations int, after func(i int)) error {
 	for i := range iterations {
 		if ctx.Err() != nil {
@@ -230,8 +231,8 @@ func (s *chain) steps(ctx context.Context, iterations int, after func(i int)) er
 	return nil
 }
 
-// judged appends what the chains are judged by of cell (i, j), completed: of a number, and the place of one of
-// few values, it and its square; of a nominal column an indicator of each level.
+// judged appends the quantities of convergence diagnostics for cell (i, j): the value and its
+// square (for few values, of its index), or indicators of the levels of a nominal column.
 func (s *chain) judged(to []float64, i, j int) []float64 {
 	c := &s.columns[j]
 	if c.vertices != nil {
@@ -252,7 +253,7 @@ func (s *chain) judged(to []float64, i, j int) []float64 {
 	return append(to, v, v*v)
 }
 
-// levelOf is that of row i in column j, nominal or of few values.
+// levelOf returns the level of row i in column j, which is nominal or has few values.
 func (s *chain) levelOf(i, j int) int {
 	c := &s.columns[j]
 	if at := i*len(s.columns) + j; s.observed[at] {
@@ -264,14 +265,14 @@ func (s *chain) levelOf(i, j int) int {
 	return floats.MaxIdx(s.utilities(c, s.z[i*s.d:i*s.d+s.d]))
 }
 
-// inUse is the number of components that have rows.
+// inUse returns the number of components with rows.
 func (s *chain) inUse() int {
 	of := slices.Clone(s.of)
 	slices.Sort(of)
 	return len(slices.Compact(of))
 }
 
-// gaps are the missing cells, row by row: of a nominal column its level.
+// gaps returns the missing cells, row by row; nominal cells as levels.
 func (s *chain) gaps() (out []float64) {
 	matched := s.match()
 	for at, seen := range s.observed {
@@ -292,9 +293,9 @@ func (s *chain) gaps() (out []float64) {
 	return out
 }
 
-// match gives, by column of continuous values, a draw for row i from the observed cells of the
-// s.donors rows whose mean given the rest of the row, in its component, is nearest to row i's; nil
-// for other columns, and without donors.
+// match returns, per continuous column, a function that draws for row i from the observed cells of
+// the s.donors rows whose conditional mean (given the rest of the row and its component) is nearest
+// to row i's; nil for other columns and without donors.
 func (s *chain) match() []func(i int) float64 {
 	matched := make([]func(int) float64, len(s.columns))
 	for j, c := range s.columns {
@@ -312,7 +313,7 @@ func (s *chain) match() []func(i int) float64 {
 		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(means[a], means[b]) })
 		matched[j] = func(i int) float64 {
 			from := sort.Search(len(rows), func(k int) bool { return means[rows[k]] >= means[i] })
-			to := from // rows[from:to] are the nearest
+			to := from // rows[from:to] are the nearest rows
 			for to-from < min(s.donors, len(rows)) {
 				if to == len(rows) || from > 0 && means[i]-means[rows[from-1]] < means[rows[to]]-means[i] {
 					from--
@@ -326,15 +327,15 @@ func (s *chain) match() []func(i int) float64 {
 	return matched
 }
 
-// dense is a square matrix as gonum has it.
+// dense wraps a square matrix.
 func dense(a []float64, d int) *mat.SymDense { return mat.NewSymDense(d, a) }
 
-// allocate draws the components of rows for given means and precisions, the missing cells integrated
-// out:
+// allocate draws the components of rows given means and precisions, with the missing cells
+// integrated out:
 //
 //	p(k | z_o) ∝ w_k N(z_o; μ_k,o, (P_k⁻¹)_oo)
 //
-// It is not ok where a matrix is not positive definite in float64.
+// ok is false if a matrix is not positive definite in float64.
 func (s *chain) allocate() (ok bool) {
 	if len(s.components) == 1 {
 		return true
@@ -359,7 +360,7 @@ func (s *chain) allocate() (ok bool) {
 	return true
 }
 
-// fill draws the missing cells for given components, means and precisions:
+// fill draws the missing cells given components, means and precisions:
 //
 //	z_m | z_o, k ~ N(μ_m − P_mm⁻¹P_mo(z_o − μ_o), P_mm⁻¹)
 func (s *chain) fill() (ok bool) {
@@ -377,12 +378,13 @@ func (s *chain) fill() (ok bool) {
 	return true
 }
 
-// drawMeans draws the means for given components and precisions, the missing cells integrated out:
+// drawMeans draws the means given components and precisions, with the missing cells integrated out:
 //
 //	μ_k | z_o ~ N(V(Σ_i S_i z_i,o + Σ̂⁻¹μ̂/τ), V),   V = (Σ_i S_i + Σ̂⁻¹/τ)⁻¹
 //	S_i = (P_k⁻¹)_oo⁻¹ = P − WᵀW, 0 in gaps,   W = L⁻¹P_m·,   P_mm = LLᵀ
 //
-// Given completed rows, the mean of a column that a component's rows do not show would hardly move.
+// Conditioning on completed rows instead would mix slowly for columns that a component rarely
+// observes.
 func (s *chain) drawMeans() (ok bool) {
 	d := s.d
 	inverse, weighted := make([]float64, len(s.components)*d*d), make([]float64, len(s.components)*d)
@@ -409,8 +411,8 @@ func (s *chain) drawMeans() (ok bool) {
 	return true
 }
 
-// tellMean adds n S and S times the sum of z of n rows of a pattern in component k, which it
-// overwrites, to inverse (d, d), upper triangle, and weighted (d).
+// tellMean adds n S to inverse (d, d; upper triangle) and S·sum to weighted (d), where sum is the
+// sum of z over n rows of a pattern in component k. It overwrites sum.
 func (s *chain) tellMean(p pattern, k int, n float64, sum, inverse, weighted []float64) (ok bool) {
 	c, d := &s.components[k], s.d
 	if !c.gaps.of(c.precision, d, p.missing) {
@@ -438,7 +440,8 @@ func (s *chain) tellMean(p pattern, k int, n float64, sum, inverse, weighted []f
 	return true
 }
 
-// component draws that of row i, with (P⁻¹)_oo⁻¹ = P_oo − P_om P_mm⁻¹ P_mo and v = z − μ, 0 in gaps:
+// component draws the component of row i, with (P⁻¹)_oo⁻¹ = P_oo − P_om P_mm⁻¹ P_mo and v = z − μ,
+// 0 in gaps:
 //
 //	log N(z_o; μ_o, (P⁻¹)_oo) = ½ log(det P/det P_mm) − ½ (vᵀPv − |L⁻¹P_mo v_o|²) + constant,   P_mm = LLᵀ
 func (s *chain) component(p pattern, i int) int {
@@ -456,7 +459,7 @@ func (s *chain) component(p pattern, i int) int {
 	return s.pick(s.weighted)
 }
 
-// seen is z − μ of row i, 0 in gaps, in memory that is used again.
+// seen returns z − μ of row i, 0 in gaps, in a reused buffer.
 func (s *chain) seen(p pattern, i int, c *component) []float64 {
 	v := floats.SubTo(s.deviations, s.z[i*s.d:i*s.d+s.d], c.mean)
 	for _, j := range p.missing {
@@ -465,7 +468,7 @@ func (s *chain) seen(p pattern, i int, c *component) []float64 {
 	return v
 }
 
-// complete draws the missing cells of row i, of component c.
+// complete draws the missing cells of row i given component c.
 func (s *chain) complete(p pattern, i int, c *component) {
 	v, of := s.seen(p, i, c), s.missing[:len(p.missing)]
 	for a, j := range p.missing {
@@ -481,12 +484,11 @@ func (s *chain) complete(p pattern, i int, c *component) {
 	}
 }
 
-// latent draws the numbers behind the observed cells of columns of few values and of nominal ones,
-// one by one, each given the rest of its row and within the interval that the value stands for
-// (Albert & Chib 1993, "Bayesian analysis of binary and polychotomous response data"). Of level k of
-// a nominal column the numbers have c_kᵀz ≥ c_lᵀz for all l, which is an interval for each of
-// them given the others (McCulloch & Rossi 1994, "An exact likelihood analysis of the multinomial
-// probit model").
+// latent draws the numbers of observed cells with few values or levels, one by one, each given the
+// rest of its row and within the interval of its value (Albert & Chib 1993, "Bayesian analysis of
+// binary and polychotomous response data"). For level k of a nominal column the constraint is c_kᵀz
+// ≥ c_lᵀz for all l, an interval for each number given the others (McCulloch & Rossi 1994, "An
+// exact likelihood analysis of the multinomial probit model").
 func (s *chain) latent() (ok bool) {
 	var latent []int
 	for j, c := range s.columns {
@@ -522,12 +524,13 @@ func (s *chain) latent() (ok bool) {
 	return true
 }
 
-// deviation is z − μ of row i, in memory that is used again.
+// deviation returns z − μ of row i in a reused buffer.
 func (s *chain) deviation(i int) []float64 {
 	return floats.SubTo(s.deviations, s.z[i*s.d:i*s.d+s.d], s.components[s.of[i]].mean)
 }
 
-// cone draws the numbers of nominal column c of row i, of deviation v, within the cone of a level.
+// cone draws the numbers of nominal column c of row i within the cone of a level; v is the row's
+// deviation.
 func (s *chain) cone(i int, v []float64, c *column, level int) (ok bool) {
 	row := s.z[i*s.d : i*s.d+s.d]
 	scores := s.utilities(c, row)
@@ -553,14 +556,14 @@ func (s *chain) cone(i int, v []float64, c *column, level int) (ok bool) {
 	return true
 }
 
-// given has mean and 1/standard deviation of number j of row i, of deviation v, given the others, in
-// its component: z_j − (Pv)_j/P_jj and √P_jj.
+// given returns the mean z_j − (Pv)_j/P_jj and 1/standard deviation √P_jj of number j of row i
+// given the others, in its component; v is the row's deviation.
 func (s *chain) given(i int, v []float64, j int) (mean, root float64) {
 	p := s.components[s.of[i]].precision[j*s.d : j*s.d+s.d]
 	return s.z[i*s.d+j] - simd.Dot(p, v)/p[j], math.Sqrt(p[j])
 }
 
-// within draws number j of row i, of deviation v, given the others from an interval.
+// within draws number j of row i from an interval, given the others; v is the row's deviation.
 func (s *chain) within(i int, v []float64, j int, low, high float64) (ok bool) {
 	mean, root := s.given(i, v, j)
 	z := mean + truncnorm.Draw(s.rng.Rand, (low-mean)*root, (high-mean)*root)/root
@@ -568,18 +571,16 @@ func (s *chain) within(i int, v []float64, j int, low, high float64) (ok bool) {
 	return !math.IsNaN(z)
 }
 
-// factor is L of a symmetric positive definite matrix A = LLᵀ, lower triangular. It is used
-// for matrices of a few rows, one for each pattern of gaps and component, where a call of
-// LAPACK takes longer than the factor itself.
+// factor is the Cholesky factor L of a symmetric positive definite matrix A = LLᵀ, lower
+// triangular. For matrices of a few rows it is faster than a LAPACK call.
 type factor struct {
 	n      int
 	l      []float64 // (n, n)
 	logDet float64   // log det L
 }
 
-// of factors the rows and columns at, in increasing order, of a matrix (d, d), of which it reads the upper
-// triangle. It is not ok where these are not
-// positive definite.
+// of factors the submatrix with rows and columns at (increasing) of a (d, d), reading its upper
+// triangle. ok is false if it is not positive definite.
 func (f *factor) of(a []float64, d int, at []int) (ok bool) {
 	n := len(at)
 	if cap(f.l) < n*n {
@@ -603,7 +604,7 @@ func (f *factor) of(a []float64, d int, at []int) (ok bool) {
 				return false
 			}
 			own[i] = math.Sqrt(sum)
-			if product *= own[i]; i%8 == 7 || i == n-1 { // a logarithm takes longer than the row
+			if product *= own[i]; i%8 == 7 || i == n-1 { // one logarithm per eight rows
 				f.logDet += math.Log(product)
 				product = 1
 			}

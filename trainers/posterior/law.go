@@ -10,19 +10,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// moments are of the completed rows of one component.
+// moments are statistics of a component's completed rows.
 type moments struct {
 	rows    float64
-	scatter []float64 // (d, d): S = Σ (z − μ)(z − μ)ᵀ about the component's present mean
+	scatter []float64 // (d, d): S = Σ (z − μ)(z − μ)ᵀ about the component's current mean
 }
 
-// law draws the parameters given completed rows and their components, with the rows' number n_k and
-// scatter S_k about the mean; drawMeans draws the means of components with rows:
+// law draws the parameters given completed rows and their components, with n_k rows of scatter S_k
+// about the mean; drawMeans draws the means of components with rows:
 //
 //	ν        given μ, Ψ, the precisions integrated out:
 //	         Π_k |νΨ|^(ν/2) Γ_d((ν + n_k)/2) / (Γ_d(ν/2) |S_k + νΨ|^((ν + n_k)/2))
 //	P_k      Wishart(ν + n_k, (S_k + νΨ)⁻¹)
-//	Ψ        Wishart(λ + Kν, (λΣ̂⁻¹/δ + ν Σ_k P_k)⁻¹), where that is in its domain
+//	Ψ        Wishart(λ + Kν, (λΣ̂⁻¹/δ + ν Σ_k P_k)⁻¹), restricted to its domain
 //	1/δ      Gamma(½ + λd/2, rate ½ + λ tr(Σ̂⁻¹Ψ)/2)
 //	1/τ      Gamma(1 + Kd/2, rate 1 + Σ_k (μ_k − μ̂)ᵀΣ̂⁻¹(μ_k − μ̂)/2)
 //	w        Dirichlet(1/K + n_1, …, 1/K + n_K)
@@ -31,9 +31,9 @@ type moments struct {
 //
 //	Ψ_jj     Gamma(½ + bν/2, rate ½ + ν Σ P_jj/2), above 0.001, equal and summed over a column's b numbers
 //
-// Components without rows are integrated out before the weights, so that K counts the others
-// there, and are then drawn from the prior. law is not ok where a matrix is not positive
-// definite in float64.
+// Components without rows are integrated out before the weights (K counts the components with rows
+// above) and then drawn from the prior. ok is false if a matrix is not positive definite in
+// float64.
 func (s *chain) law() (ok bool) {
 	all := s.moments()
 	var occupied, empty []int
@@ -77,7 +77,7 @@ func (s *chain) moments() []moments {
 	return all
 }
 
-// scale is S + νΨ.
+// scale returns S + νΨ.
 func (s *chain) scale(m moments, nu float64) *mat.SymDense {
 	a := slices.Clone(m.scatter)
 	floats.AddScaled(a, nu, s.psi)
@@ -109,7 +109,7 @@ func (s *chain) drawNu(all []moments) (ok bool) {
 	return true
 }
 
-// drawPrecisions draws the precisions of some components.
+// drawPrecisions draws the precisions of the components in some.
 func (s *chain) drawPrecisions(all []moments, some []int) (ok bool) {
 	for _, k := range some {
 		if !s.wishart(s.scale(all[k], s.nu), s.nu+all[k].rows, s.components[k].precision) {
@@ -119,8 +119,8 @@ func (s *chain) drawPrecisions(all []moments, some []int) (ok bool) {
 	return true
 }
 
-// drawMean draws a mean from the prior times exp(−½μᵀAμ + bᵀμ), A = inverse and b = weighted, which
-// it overwrites.
+// drawMean draws a mean from the prior times exp(−½μᵀAμ + bᵀμ), A = inverse and b = weighted; it
+// overwrites weighted.
 func (s *chain) drawMean(c *component, inverse, weighted []float64) (ok bool) {
 	if s.anchor != nil {
 		floats.AddScaled(inverse, 1/s.tau, s.anchor.precision)
@@ -141,7 +141,7 @@ func (s *chain) drawMean(c *component, inverse, weighted []float64) (ok bool) {
 	return true
 }
 
-// drawPsi draws Ψ and δ given the precisions of components that have rows.
+// drawPsi draws Ψ and δ given the precisions of components with rows.
 func (s *chain) drawPsi(occupied []int) (ok bool) {
 	d, k := s.d, float64(len(occupied))
 	scale := make([]float64, d*d)
@@ -172,14 +172,14 @@ func (s *chain) drawPsi(occupied []int) (ok bool) {
 	for j := range d {
 		inside = inside && inverse.At(j, j)*leastShare < s.anchor.precision[j*d+j]
 	}
-	if inside { // else Ψ stays: a Metropolis step whose proposal is the conditional without its domain
+	if inside { // else Ψ stays: a Metropolis step with the unrestricted conditional as proposal
 		s.psi = psi
 	}
 	s.delta = 1 / s.gamma(0.5+lambda*float64(d)/2, 0.5+lambda*floats.Dot(s.anchor.precision, s.psi)/2)
 	return true
 }
 
-// drawTau draws τ given the means of components that have rows.
+// drawTau draws τ given the means of components with rows.
 func (s *chain) drawTau(occupied []int) {
 	if s.anchor == nil {
 		return
@@ -198,7 +198,7 @@ func (s *chain) drawTau(occupied []int) {
 //
 //	W = MMᵀ, M = L⁻ᵀU, U_ij ~ N(0, 1) for i < j, U_jj² ~ χ² with freedom − d + 1 + j degrees of freedom, j from 0
 //
-// It is not ok where B is not positive definite in float64.
+// ok is false if B is not positive definite in float64.
 func (s *chain) wishart(b *mat.SymDense, freedom float64, w []float64) (ok bool) {
 	var f factor
 	if !f.of(b.RawSymmetric().Data, s.d, s.every) {
@@ -220,7 +220,7 @@ func (s *chain) wishart(b *mat.SymDense, freedom float64, w []float64) (ok bool)
 	return true
 }
 
-// mirror completes a symmetric matrix (d, d) that has its upper triangle.
+// mirror copies the upper triangle of a (d, d) to the lower one.
 func mirror(a []float64, d int) {
 	for j := range d {
 		for k := range j {
@@ -246,8 +246,8 @@ func (s *chain) gamma(shape, rate float64) float64 {
 	return distuv.Gamma{Alpha: shape, Beta: rate, Src: s.rng.Rand}.Rand()
 }
 
-// gammaAbove is a gamma variate given that it is above least: by rejection, by its quantile
-// where that fails, and far out, where the tail is an exponential's, by that.
+// gammaAbove draws a gamma variate conditional on exceeding least: by rejection, else by its
+// quantile, else (far in the tail) by an exponential.
 func (s *chain) gammaAbove(least, shape, rate float64) float64 {
 	g := distuv.Gamma{Alpha: shape, Beta: rate, Src: s.rng.Rand}
 	if v := g.Rand(); v > least {
@@ -259,7 +259,7 @@ func (s *chain) gammaAbove(least, shape, rate float64) float64 {
 	return least + s.rng.ExpFloat64()/(rate-(shape-1)/least)
 }
 
-// pick draws a place with the probabilities exp(log), up to a factor; log is overwritten.
+// pick draws an index with probabilities proportional to exp(log); it overwrites log.
 func (s *chain) pick(log []float64) int {
 	top, sum := floats.Max(log), 0.0
 	for k, v := range log {

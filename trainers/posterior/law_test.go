@@ -15,9 +15,9 @@ import (
 	"missingscore/trainers/mcmc"
 )
 
-// A gamma variate of shape 2 and rate 1 that is above l has the mean (l² + 2l + 2)/(l + 1) and
-// the second moment (l³ + 3l² + 6l + 6)/(l + 1): where rejection does, where the quantile does, and
-// far out, where an exponential tail is within a five-hundredth of what is above l.
+// A gamma variate of shape 2 and rate 1 above l has mean (l² + 2l + 2)/(l + 1) and second moment
+// (l³ + 3l² + 6l + 6)/(l + 1): with rejection, with the quantile, and with the exponential tail
+// (relative error below 1/500).
 func TestGammaAbove(t *testing.T) {
 	const n = 20_000
 	s := &chain{rng: new(stream.Stream).At(1, stream.Sample)}
@@ -51,7 +51,7 @@ func (m symmetric) square(x, y float64) float64 { return m.a*x*x + 2*m.b*x*y + m
 
 func of(v []float64) symmetric { return symmetric{v[0], v[1], v[3]} }
 
-// priorOf draws from the documented prior of two columns, without the code that is tested.
+// priorOf draws from the documented prior of two columns, independent of the tested code.
 type priorOf struct {
 	rng    *stream.Stream
 	mean   [2]float64
@@ -69,13 +69,13 @@ func (p *priorOf) gamma(shape, rate float64) float64 {
 	return distuv.Gamma{Alpha: shape, Beta: rate, Src: p.rng.Rand}.Rand()
 }
 
-// normal is of covariance m.
+// normal draws with covariance m.
 func (p *priorOf) normal(m symmetric) (x, y float64) {
 	x = math.Sqrt(m.a) * p.rng.NormFloat64()
 	return x, m.b/m.a*x + math.Sqrt(m.det()/m.a)*p.rng.NormFloat64()
 }
 
-// wishart is of mean freedom·m, by Bartlett's decomposition.
+// wishart draws with mean freedom·m, by Bartlett's decomposition.
 func (p *priorOf) wishart(freedom float64, m symmetric) symmetric {
 	u := math.Sqrt(p.gamma(freedom/2, 0.5))
 	v, w := p.rng.NormFloat64(), math.Sqrt(p.gamma((freedom-1)/2, 0.5))
@@ -84,7 +84,7 @@ func (p *priorOf) wishart(freedom float64, m symmetric) symmetric {
 	return symmetric{a * a, a * b, b*b + c*c}
 }
 
-// draw has equal variances in Ψ of one normal if tied.
+// draw draws; if tied, Ψ of one normal has equal variances.
 func (p *priorOf) draw(components int, tied bool) {
 	p.nu = 3 + math.Ldexp(0.5, p.rng.IntN(12))
 	p.weight, p.delta, p.tau = 1, 1, 1
@@ -120,7 +120,7 @@ func (p *priorOf) draw(components int, tied bool) {
 	}
 }
 
-// state puts the parameters, and rows drawn from them, into a chain.
+// state sets a chain's parameters and draws rows from them.
 func (p *priorOf) state(s *chain) {
 	s.nu, s.psi, s.delta, s.tau = p.nu, p.psi.slice(), p.delta, p.tau
 	for i := range s.n {
@@ -142,7 +142,7 @@ func (p *priorOf) state(s *chain) {
 	}
 }
 
-// levelOf is the level of three that numbers x and y behind a nominal column stand for.
+// levelOf returns the level (of three) of numbers x and y of a nominal column.
 func levelOf(x, y float64) int {
 	switch {
 	case math.Sqrt(3)*y < -math.Abs(x): // of corners (1, 1/√3), (−1, 1/√3) and (0, −2/√3)
@@ -153,7 +153,7 @@ func levelOf(x, y float64) int {
 	return 0
 }
 
-// numbersOf a state, by name: those of a component are of the first row's.
+// numbersOf returns the numbers of a state by name; components by the first row's.
 func numbersOf(p *priorOf, s *chain) (names []string, values []float64) {
 	add := func(name string, v float64) { names, values = append(names, name), append(values, v) }
 	c, psi := s.components[s.of[0]], of(s.psi)
@@ -200,12 +200,11 @@ func numbersOf(p *priorOf, s *chain) (names []string, values []float64) {
 	return names, values
 }
 
-// Iterations of a chain leave the joint distribution of parameters and rows as it is: where both
-// are drawn from the documented prior, by other code, no number has another mean after three
-// iterations (Geweke 2004, "Getting it right"; here with independent starts, so that differences
-// are independent). A conditional that loses a factor 2 or a sign is off by 5 standard errors or more.
-// The rows have two numbers, or one nominal column of three levels, whose level is known in four rows
-// of five; of one normal, whose μ has no proper prior, in none.
+// Chain iterations leave the joint distribution of parameters and rows invariant: if both are drawn
+// from the documented prior by other code, no mean changes in three iterations (Geweke 2004,
+// "Getting it right"; with independent starts). A lost factor 2 or sign in a conditional gives at
+// least 5 standard errors. Rows have two numbers, or one nominal column of three levels observed in
+// four of five rows; for one normal, whose μ has no proper prior, in none.
 func TestIterationsKeepTheJointDistribution(t *testing.T) {
 	const starts, rows = 4000, 8
 	for _, nominal := range []bool{false, true} {
@@ -248,7 +247,7 @@ func TestIterationsKeepTheJointDistribution(t *testing.T) {
 					change = append(change, c[j])
 				}
 				mean, deviation := stat.MeanStdDev(change, nil)
-				if deviation == 0 { // a cell that is not drawn
+				if deviation == 0 { // an observed cell
 					continue
 				}
 				z := mean / deviation * math.Sqrt(starts)
@@ -258,10 +257,8 @@ func TestIterationsKeepTheJointDistribution(t *testing.T) {
 	}
 }
 
-// With the parameters of two normals held, rows of a number and a nominal column of three levels
-// are completed by the conditionals of the joint distribution: levels given the number, the
-// number given the level, and rows without either are theirs by a sum over a grid of the plane behind
-// the column.
+// With fixed parameters of two normals, rows of a number and a nominal column of three levels
+// follow the conditionals of the joint distribution, by sums over a grid of the latent plane.
 func TestNominalConditionals(t *testing.T) {
 	const n, rounds, warm = 2000, 24, 4
 	var values []float64
@@ -353,7 +350,7 @@ func TestNominalConditionals(t *testing.T) {
 	require.InDelta(t, second, xx1/draws, 0.05)
 }
 
-// The anchor of a normal table is near the distribution that its rows are drawn from.
+// The anchor of a normal table is close to the rows' distribution.
 func TestAnchor(t *testing.T) {
 	const n = 400
 	rng := stream.New(8)
@@ -372,7 +369,8 @@ func TestAnchor(t *testing.T) {
 	require.InDeltaSlice(t, []float64{1, 0.8, 0.8, 1}, a.Covariance, 4*math.Sqrt(2./n))
 }
 
-// Rounds double: with one left, R-hat − 1 may be four times its limit, and of cells likewise.
+// Rounds double in length: with one round left, R-hat − 1 may be four times its limit, also for
+// cells.
 func TestHopeless(t *testing.T) {
 	for _, c := range []struct {
 		column, cells float64

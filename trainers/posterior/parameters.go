@@ -14,23 +14,23 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Parameters are draws of the law of a table's rows from its posterior distribution, all equally
-// likely. They complete, draw and score rows of other tables, standardised as the first one. Values of
-// rows are as in Config: a number of few values is an interval of Cuts, a nominal level 0, 1, ….
+// Parameters are equally weighted posterior draws of the mixture's parameters. They complete, draw
+// and score rows of other tables, standardised like the first one. Values of rows are as in Config:
+// intervals of Cuts for few values, nominal levels 0, 1, ….
 type Parameters struct {
-	Cuts   [][]float64 // Config.Cuts, by column; nil elements, not a nil slice, for other columns
-	Levels []int       // Config.Levels, by column
-	Draws  []Mixture   // of the same numbers of components
+	Cuts   [][]float64 // Config.Cuts, per column; nil elements, not a nil slice, for other columns
+	Levels []int       // Config.Levels, per column
+	Draws  []Mixture   // with equal numbers of components
 }
 
-// Mixture is Σ_k w_k N(μ_k, P_k⁻¹), of d numbers a row.
+// Mixture is Σ_k w_k N(μ_k, P_k⁻¹) with d numbers per row.
 type Mixture struct {
 	LogWeights []float64 // (K)
 	Means      []float64 // (K, d)
 	Precisions []float64 // (K, d, d)
 }
 
-// parameters are those of a chain's present state.
+// parameters copies the chain's current parameters.
 func (s *chain) parameters() (m Mixture) {
 	for _, c := range s.components {
 		m.LogWeights = append(m.LogWeights, c.log)
@@ -40,10 +40,10 @@ func (s *chain) parameters() (m Mixture) {
 	return m
 }
 
-// Width is d, the numbers of a row.
+// Width returns d, the numbers per row.
 func (p *Parameters) Width() int { return Config{Levels: p.Levels}.width(&data.Table{D: len(p.Cuts)}) }
 
-// Check says what is wrong with them.
+// Check returns an error if the parameters are inconsistent.
 func (p *Parameters) Check() error {
 	if len(p.Draws) == 0 {
 		return errors.New("the model has no draws of its parameters")
@@ -66,12 +66,12 @@ func (p *Parameters) Check() error {
 	return nil
 }
 
-// latentSweeps are those of rows with observed levels: components and the numbers behind levels are
-// then drawn in turn. Other rows have independent draws after one.
+// latentSweeps is the number of Gibbs sweeps for rows with observed levels. Other rows have
+// independent draws after one sweep.
 const latentSweeps = 50
 
-// Complete draws the missing cells of all rows, row by row, given the observed ones of their row and draw
-// k modulo len(p.Draws) of the parameters.
+// Complete draws the missing cells of all rows, row by row, given their observed cells and
+// parameter draw k modulo len(p.Draws).
 func (p *Parameters) Complete(t *data.Table, k int, rng *stream.Stream) ([]float64, error) {
 	m, d := p.Draws[k%len(p.Draws)], p.Width()
 	s := newChain(t, Config{Cuts: p.Cuts, Levels: p.Levels, Components: len(m.LogWeights)}, nil, rng)
@@ -92,7 +92,7 @@ func (p *Parameters) Complete(t *data.Table, k int, rng *stream.Stream) ([]float
 	return s.gaps(), nil
 }
 
-// Sample draws rows (n, columns), of the draws of the parameters in turn.
+// Sample draws rows (n, columns), using each parameter draw in turn.
 func (p *Parameters) Sample(n int, rng *stream.Stream) ([]float64, error) {
 	d, all := len(p.Cuts), len(p.Draws)
 	values := make([]float64, n*d)
@@ -109,15 +109,15 @@ func (p *Parameters) Sample(n int, rng *stream.Stream) ([]float64, error) {
 	return values, nil
 }
 
-// LogDensity gives the log density of the observed cells of a row (columns), normalised, averaged over
-// the S draws of the parameters:
+// LogDensity returns a function for the normalised log density of a row's observed cells, averaged
+// over the S parameter draws:
 //
 //	log 1/S Σ_s Σ_k w_sk N(z_o; μ_sk,o, (P_sk⁻¹)_oo) Pr(levels | z_o, s, k)
 //
-// The probability of the intervals and levels has a closed form for one cell of two levels or of few
-// values, and is else a mean of 20 importance-sampled ones, without bias (Geweke, Hajivassiliou and
-// Keane: Train 2009, "Discrete choice methods with simulation", section 5.6). A row without observed
-// cells has 0.
+// The probability of intervals and levels is exact for one cell with two levels or few values;
+// otherwise it is an unbiased mean of 20 importance samples (Geweke, Hajivassiliou and Keane: Train
+// 2009, "Discrete choice methods with simulation", section 5.6). A row without observed cells has
+// 0.
 func (p *Parameters) LogDensity() (func(x []float64, observed []bool, rng *stream.Stream) float64, error) {
 	d := p.Width()
 	var covariances []*mat.SymDense
@@ -143,8 +143,8 @@ func (p *Parameters) LogDensity() (func(x []float64, observed []bool, rng *strea
 	}, nil
 }
 
-// event is what is observed of a row: linear functions y = Az of its numbers, the first ones equal to low,
-// the others above low and at most high.
+// event is an observation of linear functions y = Az of a row's numbers: the first equal low, the
+// others lie above low and at most high.
 type event struct {
 	a         [][]float64 // (q) rows of A (d)
 	low, high []float64
@@ -195,7 +195,7 @@ func (p *Parameters) event(x []float64, observed []bool) (e event) {
 
 const importanceDraws = 20
 
-// log is the log density of the event under N(mean, covariance).
+// log returns the log density of the event under N(mean, covariance).
 func (e *event) log(mean []float64, covariance *mat.SymDense, rng *stream.Stream) float64 {
 	q := len(e.a)
 	if q == 0 {

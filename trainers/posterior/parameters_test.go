@@ -13,7 +13,7 @@ import (
 	"missingscore/trainers/posterior"
 )
 
-// pair are two numbers of deviation 1 and correlation 0.6 with the means m and −m, mixed evenly.
+// pair is an even mixture of normals of deviation 1 and correlation 0.6 with means m and −m.
 func pair(m float64, cuts ...[]float64) *posterior.Parameters {
 	const rho = 0.6
 	own, off := 1/(1-rho*rho), -rho/(1-rho*rho)
@@ -33,8 +33,8 @@ func logDensity(t *testing.T, p *posterior.Parameters, x ...float64) float64 {
 	return log(x, observed, new(stream.Stream).At(1))
 }
 
-// Against closed forms: a mixture of normals and its margins, an orthant's probability ¼ + asin ρ/2π, a
-// normal density times a normal probability, and levels that are as likely as each other.
+// Closed forms: a mixture of normals and its margins, the orthant probability ¼ + asin ρ/2π, a
+// normal density times a normal probability, and equally likely levels.
 func TestLogDensity(t *testing.T) {
 	nan := math.NaN()
 	n := distuv.UnitNormal

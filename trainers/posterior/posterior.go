@@ -1,7 +1,6 @@
-// Package posterior draws the missing cells of a table together with the law of its rows,
-// which is not held at an estimate: a mixture of normals whose weights, means, precisions and
-// number of components in use come from their posterior distribution, so that the spread of
-// the draws has what is not known of the law in it (docs/theory/sampling.md#eq-posterior).
+// Package posterior draws the missing cells of a table jointly with the parameters of a normal
+// mixture: weights, means, precisions and the number of components in use. The spread of the draws
+// therefore includes parameter uncertainty (docs/theory/sampling.md#eq-posterior).
 //
 //	posterior.go  completed tables, by parallel chains
 //	chain.go      one chain: data augmentation (Tanner & Wong 1987), a blocked Gibbs sampler
@@ -26,33 +25,33 @@ import (
 	"missingscore/trainers/mcmc"
 )
 
-// Config says how missing cells are drawn. Zero values mean the defaults named here.
+// Config configures Draw. Zero values select the defaults.
 type Config struct {
 	Draws      int // completed tables; 1
-	Components int // of the mixture at most; 10, or one for 5d rows; 1 with fewer than 20d rows, d numbers a row
-	WarmUp     int // iterations of each chain before any counts; 100
-	Iterations int // of each chain that count; 100, and again twice as many while chains have not met, up to 800; with nominal columns 1600, and of one normal 3200
+	Components int // maximum number of mixture components; default 10, or one per 5d rows, or 1 below 20d rows (d numbers per row)
+	WarmUp     int // discarded iterations per chain; 100
+	Iterations int // kept iterations per chain; default 100, doubled until the chains have converged, up to 800 (nominal columns 1600, one normal 3200)
 	Seed       uint64
-	Keep       int // draws of the parameters that Drawn.Parameters holds, at even distances; 0: none
+	Keep       int // parameter draws in Drawn.Parameters, evenly spaced; 0: none
 
-	// Cuts are, for a column of few values, the increasing places at which it goes from one
-	// to the next: what is modelled is a number behind the value, of which only the interval
-	// is observed; nil for other columns, and nil if there are none.
+	// Cuts are, for a column of few values, the increasing thresholds between its values: the model
+	// has a latent number, of which only the interval is observed; nil for other columns, and nil
+	// if there are none.
 	Cuts [][]float64
 
-	// Levels are, for a nominal column, how many levels it has, 3 or more: its observed cells are
-	// 0, …, Levels − 1. What is modelled are the levels' utilities, of which only the largest is
-	// observed. 0 for other columns, and nil if there are none.
+	// Levels is, for a nominal column, its number of levels, at least 3: observed cells are 0, …,
+	// Levels − 1. The model has latent utilities, of which only the largest is observed. 0 for
+	// other columns, and nil if there are none.
 	Levels []int
 
-	// Donors make draws of columns of continuous values observed ones (predictive-mean matching),
-	// of one of so many rows; 0: they are the law's.
+	// Donors is the number of donor rows of predictive-mean matching for continuous columns; 0:
+	// draws from the model.
 	Donors int
 
-	Anchor *Anchor // of the prior of a mixture; nil: estimated from the table
+	Anchor *Anchor // of a mixture's prior; nil: estimated from the table
 
-	Workers int                   // parallel chains; 1. Results do not depend on it.
-	Observe func(done, total int) // called when a chain has made its iterations, if set
+	Workers int                   // threads; 1. Results do not depend on it.
+	Observe func(done, total int) // called after each chain, if set
 }
 
 const (
@@ -60,25 +59,26 @@ const (
 	mostComponents = 10
 	warmUp         = 100
 	leastRound     = 100
-	leastSpacing   = 10 // iterations of a chain from draw to draw
-	mostRounds     = 4  // with nominal columns, whose utilities' covariances have long memories, of one normal 5
-	moreRounds     = 2  // where an iteration is cheap: up to cheap operations a chain in the last of them, some seconds
+	leastSpacing   = 10 // iterations between draws of a chain
+	mostRounds     = 4  // with nominal columns, whose chains mix slowly; of one normal 5
+	moreRounds     = 2  // if the last round costs at most cheap operations per chain
 	cheap          = 6e8
 )
 
-// Anchor is a normal distribution of the rows, d numbers each (L − 1 for a nominal column of L levels), at which the prior of a mixture is anchored.
+// Anchor is a normal distribution that centres the prior of a mixture; d numbers per row (L − 1 for
+// a nominal column of L levels).
 type Anchor struct {
 	Mean       []float64 // (d)
 	Covariance []float64 // (d, d)
 	precision  []float64 // (d, d)
 }
 
-// For is c with its defaults for a table.
+// For returns c with defaults for a table.
 func (c Config) For(t *data.Table) (Config, error) {
 	setting.Default(&c.Draws, 1)
 	d := c.width(t)
 	components := min(mostComponents, t.N/(5*d))
-	if t.N < 20*d { // the anchor, which uses the table twice, would make draws too narrow
+	if t.N < 20*d { // an anchor uses the table twice and would make draws too narrow
 		components = 1
 	}
 	setting.Default(&c.Components, components)
@@ -90,7 +90,7 @@ func (c Config) For(t *data.Table) (Config, error) {
 	return c, nil
 }
 
-// width is how many numbers a row of the table has.
+// width returns the number of numbers per row.
 func (c Config) width(t *data.Table) int {
 	d := t.D
 	for _, levels := range c.Levels {
@@ -99,30 +99,30 @@ func (c Config) width(t *data.Table) int {
 	return d
 }
 
-// Drawn are the missing cells of a table.
+// Drawn is the result of Draw.
 type Drawn struct {
 	Gaps [][]float64 // (draws): the missing cells, row by row
 
-	// Mixing has by column the split R-hat over the chains of what a completed column tells of its
-	// population: mean and mean square, shares of a nominal column's levels. Cells has the same of the
-	// missing cells, their variances within and between chains added up. Row is the column, from 0, with
-	// the largest. nil where nothing is missing.
+	// Mixing has per column the split R-hat of population statistics of completed columns: mean and
+	// mean square, or shares of levels. Cells has the split R-hat of the missing cells, with
+	// within- and between-chain variances summed over cells. Row is the column, from 0, with the
+	// largest R-hat. Both are nil without missing cells.
 	Mixing, Cells *mcmc.Mixing
 
-	Iterations int     // of each chain that count
-	InUse      float64 // components that have rows, on average
-	Weight     float64 // ν: rows that the prior of the precisions counts for, on average
+	Iterations int     // kept iterations per chain
+	InUse      float64 // mean number of components with rows
+	Weight     float64 // mean of ν, the prior rows of the precisions
 
 	Parameters *Parameters // nil if Config.Keep is 0
 
-	// Mixture is the Mixing of the mixture's chains if they have not met, and the draws are
-	// therefore from one normal; else nil.
+	// Mixture is the Mixing of the mixture's chains if they did not converge and the draws are from
+	// one normal; else nil.
 	Mixture *mcmc.Mixing
 }
 
-// Draw completes a table whose columns of numbers have mean 0 and deviation 1 or nearly so; each
-// column needs an observed cell. Draw k is from chain k modulo 5. If c.Components is 0 and the cells of the
-// mixture's chains have not met (MostCellRHat), the draws are from one normal.
+// Draw completes a table whose numeric columns have mean about 0 and standard deviation about 1;
+// each column needs an observed cell. Draw k is from chain k modulo 5. If c.Components is 0 and the
+// cells of the mixture's chains do not converge (MostCellRHat), the draws are from one normal.
 func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	free := c.Components == 0
 	c, err := c.For(z)
@@ -154,7 +154,7 @@ func (c Config) stream(chain int) *stream.Stream {
 	return new(stream.Stream).At(c.Seed, stream.Sample, 2, uint64(chain))
 }
 
-// draw completes the table by chains of c.Components normals.
+// draw runs the chains with c.Components components.
 func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	var a *Anchor
 	if c.Components > 1 {
@@ -205,7 +205,7 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	}
 }
 
-// anchor is c.Anchor, or else the mean of one normal's mean and covariance over a short chain.
+// anchor returns c.Anchor, or the average mean and covariance of a short chain of one normal.
 func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 	const first, last = 50, 150
 	d := c.width(z)
@@ -235,9 +235,9 @@ func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 	return a, nil
 }
 
-// Chains have not met if a column's R-hat is above MostRHat in Drawn.Mixing, or above MostCellRHat in
-// Drawn.Cells. Up to there draws have the errors, and their intervals the coverage, of those below; see
-// docs/theory/sampling.md#eq-met. Chains of no set length go on until R-hats are below the others.
+// Chains have converged if Drawn.Mixing is at most MostRHat and Drawn.Cells at most MostCellRHat.
+// Up to these limits, errors and coverage do not change (docs/theory/sampling.md#eq-met). Chains
+// without a set length continue until they reach the stricter limits.
 const (
 	MostRHat     = 1.4
 	MostCellRHat = 1.1
@@ -246,14 +246,14 @@ const (
 	settledCellRHat = 1.05
 )
 
-// Met says that the chains have.
+// Met reports that the chains have converged.
 func (d *Drawn) Met() bool { return d.within(MostRHat, MostCellRHat) }
 
 func (d *Drawn) within(most, mostCell float64) bool {
 	return d.Mixing == nil || d.Mixing.Worst <= most && d.Cells.Worst <= mostCell
 }
 
-// Least is what has met least: the larger R-hat beyond 1 in terms of its limit.
+// Least returns the Mixing with the larger (R-hat − 1) relative to its limit.
 func (d *Drawn) Least() *mcmc.Mixing {
 	if (d.Cells.Worst-1)/(MostCellRHat-1) > (d.Mixing.Worst-1)/(MostRHat-1) {
 		return d.Cells
@@ -261,13 +261,13 @@ func (d *Drawn) Least() *mcmc.Mixing {
 	return d.Mixing
 }
 
-// hopeless says that chains will not meet in so many more rounds, each twice as long as the one
-// before: R-hat − 1 falls about as the inverse of their length, and it would have to fall twice as fast.
+// hopeless reports that the chains will not converge within this many more rounds of doubling
+// length. R-hat − 1 falls about as 1/length; hopeless allows twice that rate.
 func (d *Drawn) hopeless(rounds int) bool {
 	return max((d.Mixing.Worst-1)/(MostRHat-1), (d.Cells.Worst-1)/(MostCellRHat-1)) > math.Exp2(float64(rounds+1))
 }
 
-// each does work for all runs, up to c.Workers at a time.
+// each runs work for all runs, up to c.Workers at a time.
 func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) error {
 	done := 0
 	return panics.Each(ctx, c.Workers, len(runs), func() (func(context.Context, int) error, error) {
@@ -280,26 +280,27 @@ func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) er
 	})
 }
 
-// run is a chain with what counts of it.
+// run is a chain and its results.
 type run struct {
 	chain *chain
-	draws int // that are asked of it
-	keep  int // draws of the parameters that are
+	draws int // requested draws
+	keep  int // requested parameter draws
 
 	gaps   [][]float64 // (draws)
 	kept   []Mixture   // (keep)
 	inUse  int         // sum over iterations
 	weight float64     // mean over iterations
 
-	// Of each quantity (chain.judged): its mean over the completed rows at each iteration, and that mean's
-	// variance over samples of rows, averaged over iterations.
+	// For each quantity (chain.judged): its mean over the completed rows at each iteration, and the
+	// sampling variance of that mean, averaged over iterations.
 	means    [][]float64
 	sampling []float64
-	// Of each half of the iterations: sums of the missing cells' quantities and of their squares, row by row.
+	// For each half of the iterations: sums of the missing cells' quantities and of their squares,
+	// row by row.
 	sums, squares [2][]float64
 }
 
-// round makes iterations that count, and takes the draws at even distances, the last at the end.
+// round runs iterations and takes the draws at equal distances, the last draw at the end.
 func (r *run) round(ctx context.Context, iterations int) error {
 	*r = run{chain: r.chain, draws: r.draws, keep: r.keep}
 	return r.chain.steps(ctx, iterations, func(i int) {
@@ -315,7 +316,7 @@ func (r *run) round(ctx context.Context, iterations int) error {
 	})
 }
 
-// tally adds an iteration of a half to what the chains are judged by.
+// tally adds an iteration of a half to the diagnostics.
 func (r *run) tally(half, iterations int) {
 	s := r.chain
 	n := float64(s.n)
@@ -355,7 +356,7 @@ func (r *run) tally(half, iterations int) {
 	}
 }
 
-// together joins the chains.
+// together combines the chains.
 func together(runs []*run, draws int) *Drawn {
 	d := &Drawn{}
 	for k := range draws {
@@ -385,7 +386,8 @@ func together(runs []*run, draws int) *Drawn {
 	return d
 }
 
-// meanRHat is R-hat of quantity q's mean in the population (docs/theory/sampling.md#eq-met), by halves of chains.
+// meanRHat returns the split R-hat of quantity q's population mean
+// (docs/theory/sampling.md#eq-met).
 func meanRHat(runs []*run, q int) float64 {
 	var means []float64
 	within, sampling := 0.0, 0.0
@@ -401,8 +403,8 @@ func meanRHat(runs []*run, q int) float64 {
 	return root(within*(1-1/float64(half))+sampling+stat.Variance(means, nil), within+sampling)
 }
 
-// cellRHats are by quantity R-hats of the missing cells, by halves of chains: variances within and between
-// them are added up over the cells.
+// cellRHats returns the split R-hat of the missing cells per quantity, with within- and
+// between-chain variances summed over cells.
 func cellRHats(runs []*run) []float64 {
 	s := runs[0].chain
 	half := float64(len(runs[0].means[0])) / 2
@@ -434,7 +436,7 @@ func cellRHats(runs []*run) []float64 {
 	return within
 }
 
-// root is √(all/within), 1 where nothing varies.
+// root returns √(all/within), 1 if nothing varies.
 func root(all, within float64) float64 {
 	if all == 0 {
 		return 1

@@ -1,7 +1,7 @@
-// Package power tells how many rows a network needs: it draws tables of increasing size
-// from a known network, makes gaps in them, estimates the network of each, and compares it
-// with the true one, as netSimulator of R's bootnet does for complete tables (Epskamp and
-// Fried 2018, Psychological Methods 23). docs/theory/power.md has the formulas.
+// Package power computes how many rows a network needs: it simulates tables of increasing size from
+// a known network, deletes cells, estimates networks, and compares them with the true one, as
+// netSimulator of R's bootnet does for complete tables (Epskamp and Fried 2018, Psychological
+// Methods 23). Formulas: docs/theory/power.md.
 package power
 
 import (
@@ -26,22 +26,22 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// Truth is the distribution that tables are drawn from, and its network.
+// Truth is the distribution of simulated tables, and its network.
 type Truth struct {
 	Names    []string
 	Gaussian simulate.Gaussian
-	Domain   *domain.Domain // nil for all of R^d
-	Weights  []float64      // partial correlations of pairs j < k in column order, with a nominal column strengths; 0 where there is no edge
+	Domain   *domain.Domain // nil for R^d
+	Weights  []float64      // partial correlations of pairs j < k in column order, or strengths of a nominal column; 0 without an edge
 
-	// Blocks are, of latent numbers, the columns of Gaussian that each of Names stands for, and its
-	// levels: K − 1 utilities of a nominal column, or one number that is cut at thresholds. nil: the
-	// Gaussian is of Names.
+	// Blocks are, for latent columns, the columns of Gaussian of each name, and its levels: K − 1
+	// utilities of a nominal column, or one number cut at thresholds. nil: one column of Gaussian
+	// per name.
 	Blocks []data.Block
-	Cuts   [][]float64 // by column of Gaussian: thresholds, nil of others
+	Cuts   [][]float64 // per column of Gaussian: thresholds, else nil
 }
 
-// NewTruth takes as edges the pairs whose partial correlation is larger in size than a
-// threshold. It fails without any.
+// NewTruth makes edges of the pairs whose absolute partial correlation exceeds the threshold. It
+// fails without edges.
 func NewTruth(names []string, g simulate.Gaussian, s *domain.Domain, threshold float64) (*Truth, error) {
 	whole := network.Threshold(g.Precision, -1)
 	n, err := network.New(names, g.Precision, whole)
@@ -56,7 +56,7 @@ func NewTruth(names []string, g simulate.Gaussian, s *domain.Domain, threshold f
 	return t, t.take(threshold)
 }
 
-// NewLatentTruth is NewTruth of columns with levels: see Truth.Blocks and Truth.Cuts.
+// NewLatentTruth is NewTruth for columns with levels: see Truth.Blocks and Truth.Cuts.
 func NewLatentTruth(g simulate.Gaussian, blocks []data.Block, cuts [][]float64, threshold float64) (*Truth, error) {
 	t := &Truth{Gaussian: g, Blocks: blocks, Cuts: cuts}
 	d := g.Precision.SymmetricDim()
@@ -80,7 +80,7 @@ func NewLatentTruth(g simulate.Gaussian, blocks []data.Block, cuts [][]float64, 
 	return t, t.take(threshold)
 }
 
-// take drops the weights that are no edges. It fails without any edge.
+// take sets weights of pairs without an edge to 0. It fails without edges.
 func (t *Truth) take(threshold float64) error {
 	for i, w := range t.Weights {
 		if !(w > threshold || w < -threshold) {
@@ -88,13 +88,14 @@ func (t *Truth) take(threshold float64) error {
 		}
 	}
 	if t.Edges() == 0 {
-		return errors.New("the true network has no edge: there is none to be found, whatever the number of rows")
+		return errors.New("the true network has no edge to find")
 	}
 	return nil
 }
 
-// observed is a table of Names, of rows of latent numbers: the level whose utility is the largest, that
-// of the first being 0, or the number of thresholds below. Of columns without levels it is the number.
+// observed returns a table of Names from latent rows: for nominal columns the level with the
+// largest utility (the first has 0), for ordinal columns the number of thresholds below, else the
+// number.
 func (t *Truth) observed(latent *data.Table) *data.Table {
 	d := len(t.Blocks)
 	o := &data.Table{Names: t.Names, N: latent.N, D: d, Values: make([]float64, latent.N*d), Observed: slices.Repeat([]bool{true}, latent.N*d)}
@@ -130,7 +131,7 @@ func (t *Truth) observed(latent *data.Table) *data.Table {
 	return o
 }
 
-// Edges is how many the true network has.
+// Edges returns the number of true edges.
 func (t *Truth) Edges() (edges int) {
 	for _, w := range t.Weights {
 		if w != 0 {
@@ -140,26 +141,26 @@ func (t *Truth) Edges() (edges int) {
 	return edges
 }
 
-// Gaps say which cells of a drawn row are missing.
+// Gaps is the distribution of missing cells.
 type Gaps struct {
-	// Like is a table whose rows' gaps are drawn, with replacement; nil: cells are missing
-	// completely at random, each with probability Share.
+	// Like is a table whose rows' missingness patterns are drawn with replacement; nil: MCAR with
+	// probability Share.
 	Like  *data.Table
 	Share float64
 }
 
-// Problem is what is drawn, and how it is estimated.
+// Problem is a simulation study.
 type Problem struct {
 	Truth *Truth
 	Gaps  Gaps
 	Spec  trainers.Spec
 }
 
-// Config says what is tried. Zero values are the defaults named here.
+// Config configures the study. Zero values select the defaults.
 type Config struct {
-	Rows        []int   `json:"rows"`        // of tables, increasing; six sizes, each twice the one before, from 50 or two rows a column on
-	Tables      int     `json:"tables"`      // of each size; 100
-	Sensitivity float64 `json:"sensitivity"` // that is wanted; 0.8
+	Rows        []int   `json:"rows"`        // sample sizes, increasing; default six sizes, doubling, from 50 or two rows per column
+	Tables      int     `json:"tables"`      // per sample size; 100
+	Sensitivity float64 `json:"sensitivity"` // target; 0.8
 	Level       float64 `json:"level"`       // of intervals; 0.95
 	Seed        uint64  `json:"seed"`
 }
@@ -169,7 +170,7 @@ const (
 	DefaultSensitivity = 0.8
 )
 
-// Resolve fills zero values for d columns and checks the rest.
+// Resolve fills zero values for d columns and validates the others.
 func (c Config) Resolve(d int) (Config, error) {
 	if c.Rows == nil {
 		for n := max(50, 2*d); len(c.Rows) < 6; n *= 2 {
@@ -180,7 +181,7 @@ func (c Config) Resolve(d int) (Config, error) {
 	setting.Default(&c.Sensitivity, DefaultSensitivity)
 	setting.Default(&c.Level, inference.DefaultLevel)
 	if len(c.Rows) < 2 || !slices.IsSorted(c.Rows) || len(slices.Compact(slices.Clone(c.Rows))) < len(c.Rows) || c.Rows[0] < 4 {
-		return c, setting.Errorf("rows", c.Rows, "two numbers of rows or more are needed, increasing, from 4 on")
+		return c, setting.Errorf("rows", c.Rows, "give two or more numbers of rows, increasing, each 4 or more")
 	}
 	if c.Tables < 2 {
 		return c, setting.Errorf("tables", c.Tables, "it must be 2 or more")
@@ -194,8 +195,7 @@ func (c Config) Resolve(d int) (Config, error) {
 	return c, nil
 }
 
-// Identity names a run: all but the wanted sensitivity and the level, which are of what is
-// made of it.
+// Identity names a run: all settings except the target sensitivity and the level.
 func (p Problem) Identity(c Config) (string, error) {
 	c, err := c.Resolve(len(p.Truth.Names))
 	if err != nil {
@@ -210,9 +210,8 @@ func (p Problem) Identity(c Config) (string, error) {
 	return replicate.Identity(settings, p.Gaps.Like)
 }
 
-// Run draws and estimates what is left of the tables, and sums up; done holds those that
-// were made before, of the run that Identity names. Sizes take turns, so that the time
-// left can be told.
+// Run simulates and estimates the unfinished tables and summarises; done holds earlier tables of
+// the run that Identity names. Sample sizes alternate, so that the remaining time can be estimated.
 func Run(ctx context.Context, p Problem, c Config, run replicate.Config, done *replicate.Done[Found]) (*Result, error) {
 	c, err := c.Resolve(len(p.Truth.Names))
 	if err != nil {
@@ -232,8 +231,8 @@ func Run(ctx context.Context, p Problem, c Config, run replicate.Config, done *r
 	return summarise(bySize, c)
 }
 
-// try draws table number k of n rows and estimates its network. Its draws depend on seed, n
-// and k only.
+// try simulates table k of n rows and estimates its network. Its draws depend on seed, n and k
+// only.
 func (p Problem) try(ctx context.Context, n int, k, seed uint64) (Found, error) {
 	t, err := p.Draw(n, k, seed)
 	var estimated replicate.Network
@@ -251,7 +250,7 @@ func (p Problem) try(ctx context.Context, n int, k, seed uint64) (Found, error) 
 	return found, nil
 }
 
-// Draw draws table number k of n rows, with gaps.
+// Draw simulates table k of n rows, with missing cells.
 func (p Problem) Draw(n int, k, seed uint64) (*data.Table, error) {
 	complete, err := p.Truth.Gaussian.SampleInside(p.Truth.Domain, n, stream.New(seed, stream.Simulate, uint64(n), k))
 	if err != nil {
@@ -282,12 +281,12 @@ func (p Problem) Draw(n int, k, seed uint64) (*data.Table, error) {
 	return t, err
 }
 
-// Found is how near an estimated network is to the true one.
+// Found compares an estimated network with the true one.
 type Found struct {
-	Measures  [measures]float64 // in the order of Names; NaN for what is not defined
+	Measures  [measures]float64 // in the order of Names; NaN if undefined
 	Edges     int
 	Converged bool
-	Failure   string // why there is no network; empty
+	Failure   string // reason if there is no network; else empty
 }
 
 // The measures of a network.
@@ -301,18 +300,18 @@ const (
 	measures
 )
 
-// Names are those of the measures.
+// Names are the measures' names.
 var Names = [measures]string{"sensitivity", "specificity", "precision", "fdr", "f1", "correlation"}
 
-// measure compares the weights of an estimated network with the true ones: of true edges
-// found (TP) and missed (FN), and pairs without an edge left out (TN) and taken for one (FP),
+// measure compares the weights of an estimated network with the true ones. With TP edges found, FN
+// edges missed, TN absent edges left out and FP absent edges included,
 //
 //	sensitivity = TP/(TP + FN)    specificity = TN/(TN + FP)
 //	precision   = TP/(TP + FP)    FDR = FP/max(1, TP + FP)
 //	F1          = 2 TP/(2 TP + FP + FN)
 //
-// and Pearson's correlation of all weights, 0 where an estimate has no edge. Precision is
-// NaN without an edge found, specificity where the truth has all edges.
+// and Pearson's correlation of all weights, 0 if the estimate has no edges. Precision is NaN if no
+// edge is found, specificity if all pairs are true edges.
 func measure(truth, found []float64) (out Found) {
 	var tp, fp, fn, tn float64
 	for i, w := range truth {

@@ -18,7 +18,7 @@ import (
 	"missingscore/trainers/replicate"
 )
 
-// chain is a truth of d columns, each joined with the next.
+// chain is a truth of d columns, each joined to the next.
 func chain(t *testing.T, d int, strength float64) *Truth {
 	g, err := simulate.Graph("chain", d, 0, strength, stream.New(1))
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestCrossing(t *testing.T) {
 	require.True(t, math.IsInf(crossing(rows, y, 0.95), 1))
 }
 
-// The interval is as wide as the binomial errors of the two sizes make it, by the delta method.
+// The interval has the width of the binomial errors of the two sizes, by the delta method.
 func TestNeededInterval(t *testing.T) {
 	share := func(k, n int) []float64 {
 		x := make([]float64, n)
@@ -124,7 +124,7 @@ func TestNeededInterval(t *testing.T) {
 	require.True(t, math.IsInf(never.Rows, 1) && math.IsInf(never.High, 1))
 }
 
-// Gaps are those of the table's rows, each row's together.
+// Missingness patterns are drawn from the table's rows.
 func TestGapsLikeATable(t *testing.T) {
 	truth := chain(t, 3, 0.3)
 	like, err := data.NewTable(truth.Names, []float64{1, 0, 3, 4, 5, 6, 7, 8, 0, 2, 4, 0}, []bool{true, false, true, true, true, true, true, true, false, true, true, false})
@@ -152,7 +152,7 @@ func TestGapsLikeATable(t *testing.T) {
 	require.InDelta(t, 0.4, float64(drawn.Missing())/12000, 4*math.Sqrt(0.4*0.6/12000))
 }
 
-// More rows find more edges; any number of workers gives the same (package replicate resumes what is cut).
+// More rows find more edges, for any number of workers (package replicate tests resuming).
 func TestWorkers(t *testing.T) {
 	p := Problem{Truth: chain(t, 5, 0.4), Gaps: Gaps{Share: 0.2}, Spec: trainers.Spec{Steps: engine.Config{Method: "em-exact", Seed: 1}, Network: &regpath.Config{Lambdas: 10}}}
 	c := Config{Rows: []int{30, 60, 120}, Tables: 6, Seed: 2}
@@ -183,11 +183,11 @@ func TestSummed(t *testing.T) {
 	require.NoError(t, err)
 	p := r.Points[0]
 	require.Equal(t, []int{40, 3, 1, 1}, []int{p.Rows, p.Tables, p.Failed, p.Unconverged})
-	require.Equal(t, []string{"1 of 4 tables of 40 rows have no network and are left out; the first because: no luck",
-		"of 3 tables of 40 rows, the network of 1 has not converged; it is used as it is"}, r.Warnings)
+	require.Equal(t, []string{"1 of 4 tables of 40 rows gave no network and are left out; the first failure: no luck",
+		"of 3 tables of 40 rows, the network of 1 did not converge; it is used as it is"}, r.Warnings)
 	require.False(t, r.Converged())
 	_, err = summarise([][]Found{{{Failure: "no luck"}}}, c)
-	require.ErrorContains(t, err, "none of 1 tables of 40 rows has a network; the first failed because: no luck")
+	require.ErrorContains(t, err, "none of 1 tables of 40 rows gave a network; the first failure: no luck")
 }
 
 // By R 4.2.2's t.test(c(.2, .4, .5, .9))$conf.int.
@@ -212,8 +212,8 @@ func TestResolve(t *testing.T) {
 	require.ErrorContains(t, err, "has no edge")
 }
 
-// Tables of latent numbers hold levels: shares by their closed form, kinds as a table that is read, and
-// networks are estimated by the method for levels.
+// Tables of latent numbers have levels with the closed-form shares and the kinds of a read table,
+// and the method for levels estimates their networks.
 func TestLevelsAreDrawn(t *testing.T) {
 	// Columns u, v of home, independent of each other given x but for x's part; z of ill, cut at 0.5; x.
 	p := mat.NewSymDense(4, []float64{1, 0, 0, -0.3, 0, 1, 0, 0.4, 0, 0, 1, -0.2, -0.3, 0.4, -0.2, 1})

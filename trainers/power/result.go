@@ -16,16 +16,16 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Result is what tables of each size tell.
+// Result summarises the study.
 type Result struct {
 	Config Config
 	Points []Point
 	Needed Needed
-	// Warnings name what failed.
+	// Warnings report failures.
 	Warnings []string
 }
 
-// Point is one size.
+// Point is one sample size.
 type Point struct {
 	Rows        int
 	Tables      int // with a network
@@ -34,14 +34,14 @@ type Point struct {
 	Means       [measures]Mean
 }
 
-// Mean is that of a measure over tables with a t-interval, NaN for what is not defined.
+// Mean is the mean of a measure over tables with a t interval, NaN if undefined.
 type Mean struct{ Value, Low, High float64 }
 
-// unfinishedShare is the share of networks of a size beyond which it is said that they have
-// not converged.
+// unfinishedShare is the largest share of networks of a size that may not converge without a
+// warning.
 const unfinishedShare = 0.1
 
-// Converged says whether at every size nine of ten networks or more have converged.
+// Converged reports that at every size at least nine of ten networks converged.
 func (r *Result) Converged() bool {
 	for _, p := range r.Points {
 		if float64(p.Unconverged) > unfinishedShare*float64(p.Tables) {
@@ -74,13 +74,13 @@ func summarise(bySize [][]Found, c Config) (*Result, error) {
 			}
 		}
 		if p.Tables == 0 {
-			return nil, fmt.Errorf("none of %d tables of %d rows has a network; the first failed because: %s", len(all), p.Rows, reason)
+			return nil, fmt.Errorf("none of %d tables of %d rows gave a network; the first failure: %s", len(all), p.Rows, reason)
 		}
 		if p.Failed > 0 {
-			warn("%d of %d tables of %d rows have no network and are left out; the first because: %s", p.Failed, len(all), p.Rows, reason)
+			warn("%d of %d tables of %d rows gave no network and are left out; the first failure: %s", p.Failed, len(all), p.Rows, reason)
 		}
 		if float64(p.Unconverged) > unfinishedShare*float64(p.Tables) {
-			warn("of %d tables of %d rows, the network of %d has not converged; it is used as it is", p.Tables, p.Rows, p.Unconverged)
+			warn("of %d tables of %d rows, the network of %d did not converge; it is used as it is", p.Tables, p.Rows, p.Unconverged)
 		}
 		for m, v := range values {
 			p.Means[m] = meanOf(v, c.Level, m == Correlation)
@@ -91,7 +91,7 @@ func summarise(bySize [][]Found, c Config) (*Result, error) {
 	return r, nil
 }
 
-// meanOf is a mean with its interval, which stays in [0, 1], or [−1, 1] if it is signed.
+// meanOf returns a mean with its interval, clipped to [0, 1], or [−1, 1] if signed.
 func meanOf(x []float64, level float64, signed bool) Mean {
 	nan := math.NaN()
 	if len(x) == 0 {
@@ -110,7 +110,7 @@ func meanOf(x []float64, level float64, signed bool) Mean {
 	return out
 }
 
-// Write writes power.csv: a line for each size. What there is no number of is empty.
+// Write writes power.csv: a line per sample size. Missing values are empty.
 func (r *Result) Write(w io.Writer) error {
 	lines := [][]string{{"rows", "tables", "failed", "unconverged"}}
 	for _, name := range Names {
@@ -126,16 +126,16 @@ func (r *Result) Write(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// Needed is how many rows the wanted sensitivity takes, with an interval: 0 stands for
-// "the fewest rows that were tried, or fewer", +Inf for "more than were tried".
+// Needed is the number of rows for the target sensitivity, with an interval: 0 means at most the
+// smallest size tried, +Inf more than the largest.
 type Needed struct{ Rows, Low, High float64 }
 
-// resamples are how often the tables of each size are drawn with replacement for the interval.
+// resamples is the number of bootstrap resamples of the tables of each size.
 const resamples = 1000
 
-// needed reads the wanted sensitivity off a curve that does not fall, fitted to the mean
-// sensitivity of each size and linear in log n between them. The interval is of percentiles
-// over curves of tables drawn again with replacement, size by size.
+// needed reads the target sensitivity off a nondecreasing curve, fitted to the mean sensitivity of
+// each size and linear in log n. The interval has percentiles over bootstrap resamples of tables
+// within sizes.
 func needed(c Config, sensitivities [][]float64) Needed {
 	at := func(pick func(size, table int) float64) float64 {
 		means, weights := make([]float64, len(c.Rows)), make([]float64, len(c.Rows))
@@ -159,8 +159,8 @@ func needed(c Config, sensitivities [][]float64) Needed {
 	return out
 }
 
-// rising is the weighted least-squares fit to y that does not fall, by pooling neighbours
-// that do (Barlow, Bartholomew, Bremner and Brunk 1972).
+// rising returns the weighted isotonic least-squares fit of y, by pooling adjacent violators
+// (Barlow, Bartholomew, Bremner and Brunk 1972).
 func rising(y, weights []float64) []float64 {
 	type block struct {
 		mean, weight float64
@@ -184,8 +184,8 @@ func rising(y, weights []float64) []float64 {
 	return out
 }
 
-// crossing is where the curve through (log rows, y), y not falling, first reaches a height:
-// 0 where it begins there, +Inf where it never does.
+// crossing returns where the nondecreasing curve through (log rows, y) first reaches a height: 0 if
+// at its start, +Inf if never.
 func crossing(rows []int, y []float64, height float64) float64 {
 	if y[0] >= height {
 		return 0

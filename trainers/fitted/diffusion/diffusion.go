@@ -1,8 +1,7 @@
-// Package diffusion draws rows from the scores of noisy rows, from much noise to little: annealed
-// Langevin dynamics (Song & Ermon 2019), the reverse-time equation with or without Langevin
-// corrections, and the probability flow (Song et al. 2021). Only the score is needed, no density.
-// Nothing is accepted or rejected, so there are no diagnostics: each sampler's doc says what its
-// error depends on.
+// Package diffusion draws rows from the scores of noisy rows at decreasing noise levels: annealed
+// Langevin dynamics (Song & Ermon 2019), the reverse-time SDE with optional Langevin corrections,
+// and the probability-flow ODE (Song et al. 2021). It needs the score only. There is no accept step
+// and no diagnostic; each sampler documents its error.
 package diffusion
 
 import (
@@ -18,9 +17,9 @@ import (
 	"missingscore/graph/model"
 )
 
-// Sampler draws n rows at a time from a model of rows a(t) x + σ(t) ε, with scores in float32. It is for
-// one goroutine at a time. Rows are taken to have about mean 0 and deviation 1: they start from N(0, (a² + σ²) I) at the
-// most noise.
+// Sampler draws n rows at a time from a model of rows a(t) x + σ(t) ε, with scores in float32. It
+// is not safe for concurrent use. Rows should have mean about 0 and standard deviation about 1: the
+// start is N(0, (a² + σ²) I) at the largest noise level.
 type Sampler struct {
 	schedule noise.Schedule
 	program  *graph.Program
@@ -28,7 +27,7 @@ type Sampler struct {
 	ran      bool
 }
 
-// New makes a sampler of a model on a schedule. The model's log density is not asked for.
+// New makes a sampler of a model on a schedule. The model needs no log density.
 func New(m model.NoiseConditional, s noise.Schedule, n int) (*Sampler, error) {
 	s, err := s.WithDefaults()
 	if err != nil {
@@ -45,14 +44,14 @@ func New(m model.NoiseConditional, s noise.Schedule, n int) (*Sampler, error) {
 	return c, err
 }
 
-// Options of the samplers. Zero values mean the defaults named here.
+// Options configures the samplers. Zero values select the defaults.
 type Options struct {
-	// Steps from the most noise to the least: of Reverse 1000, of Flow 100, of a schedule
-	// with levels of its own those from level to level; of Langevin and Complete the
-	// levels, those of the schedule if it has its own, else 100 and 250.
+	// Steps is the number of steps from the largest to the least noise level. Default: the
+	// schedule's own levels; otherwise Reverse 1000, Flow 100, Langevin 100 levels, Complete 250
+	// levels.
 	Steps int
-	// Corrections are Langevin steps at each level: of Langevin 100, of Complete 250 over all
-	// levels and at least one, of Reverse 0, for the predictor alone.
+	// Corrections is the number of Langevin steps per level. Default: Langevin 100, Reverse 0,
+	// Complete 250 over all levels and at least one per level.
 	Corrections int
 }
 
@@ -69,7 +68,7 @@ func (o Options) withDefaults(steps, corrections int) (Options, error) {
 	return o, nil
 }
 
-// at is the score of rows x at a level; the memory is the program's.
+// at returns the score of rows x at a noise level, in the program's buffer.
 func (c *Sampler) at(x []float64, signal, noise float64) ([]float64, error) {
 	a, s := c.program.Input("signal"), c.program.Input("noise")
 	for i := range a {
@@ -77,7 +76,7 @@ func (c *Sampler) at(x []float64, signal, noise float64) ([]float64, error) {
 	}
 	copy(c.program.Input("x"), x)
 	run := c.program.Run
-	if c.ran { // the parameters stay
+	if c.ran { // the parameters are set already
 		run = c.program.RunAgain
 	}
 	c.ran = true
@@ -97,7 +96,7 @@ func (c *Sampler) start(t float64, rng *rand.Rand) []float64 {
 	return x
 }
 
-// finish takes rows at the least noise to the units of rows without.
+// finish rescales rows at the least noise level to the units of clean rows.
 func (c *Sampler) finish(x []float64) ([]float64, error) {
 	a, _ := c.schedule.At(0)
 	for i := range x {
@@ -109,41 +108,39 @@ func (c *Sampler) finish(x []float64) ([]float64, error) {
 	return x, nil
 }
 
-// Langevin draws rows (n, d) by annealed Langevin dynamics: at each level, from the most
-// noise to the least, Corrections steps
+// Langevin draws rows (n, d) by annealed Langevin dynamics. At each level, from the largest noise
+// to the least, it makes Corrections steps
 //
 //	x ← x + ½δ s(x; a, σ) + √δ z,   δ = 0.2 σ²
 //
-// (Song & Ermon 2019, algorithm 1, α_i = ε σ_i²/σ_L² with ε = 0.2 σ_L²), and x·a'/a on the way to
-// the next. A step's own error adds at most 5 % of the noise's variance. Steps are as long as the
-// noise, so columns of variance v stop following the levels where σ² is about 4v ln(σ_1/σ_L) over
-// 0.2·Corrections·Steps, and keep about that much variance too much; by default 1.4 % for σ from 10
-// to 0.01.
+// (Song & Ermon 2019, algorithm 1, with α_i = ε σ_i²/σ_L² and ε = 0.2 σ_L²), then x·a'/a. The
+// discretisation error is at most 5 % of the noise variance. Columns of variance v stop following
+// the levels where σ² is about 4v ln(σ_1/σ_L)/(0.2·Corrections·Steps), and keep about that excess
+// variance: 1.4 % by default for σ from 10 to 0.01.
 func (c *Sampler) Langevin(ctx context.Context, o Options, rng *rand.Rand) ([]float64, error) {
 	return c.anneal(ctx, nil, nil, 0.2, o, rng)
 }
 
-// Complete draws the missing cells of rows x (n, d) with mask (n, d), 1 = observed, by
-// Langevin with steps δ = σ², whose own error adds a third of the noise's variance, the observed ones set to a x + σ ε with new noise before each step (Song &
-// Ermon 2019, algorithm 2). What it draws at a level is near q(x_mis(t) | x_obs(t) = a x_obs),
-// not q(x_mis(t) | x_obs): with variances Σ a normal's conditional mean has the slope
-// Σ_mo(Σ_oo + σ²I)⁻¹ there. The error that stays is that of the level at which Langevin
-// stops following, and vanishes with it: about σ²/Σ_oo of the slope. A model with
-// a log density is better drawn from by mcmc.HMC with Level.
+// Complete draws the missing cells of rows x (n, d) with mask (n, d), 1 = observed, by Langevin
+// steps δ = σ². Before each step it sets observed cells to a x + σ ε with new noise (Song & Ermon
+// 2019, algorithm 2). The discretisation error is a third of the noise variance. At each level it
+// draws approximately from q(x_mis(t) | x_obs(t) = a x_obs), not q(x_mis(t) | x_obs); a normal's
+// conditional mean then has slope Σ_mo(Σ_oo + σ²I)⁻¹. The remaining relative error of the slope is
+// about σ²/Σ_oo at the level where Langevin stops following. If the model has a log density, use
+// mcmc.HMC with Level instead.
 func (c *Sampler) Complete(ctx context.Context, x, mask []float64, o Options, rng *rand.Rand) ([]float64, error) {
 	if len(x) != c.n*c.d || len(mask) != len(x) {
-		return nil, fmt.Errorf("%d cells and %d marks do not fit %d rows of %d columns", len(x), len(mask), c.n, c.d)
+		return nil, fmt.Errorf("%d cells and %d mask entries do not fit %d rows of %d columns", len(x), len(mask), c.n, c.d)
 	}
 	return c.anneal(ctx, x, mask, 1, o, rng)
 }
 
-// completeSteps are the Langevin steps by which Complete draws. With 250 levels × 1 step of length σ²
-// the CRPS over 884 to 1211 cells was .478, .220 and .516 (moons, eight nonlinear columns, ring),
-// with 100 × 100 of 0.2 σ² .476, .258 and .526.
+// completeSteps is the number of Langevin steps of Complete. With 250 × 1 steps of σ² the CRPS was
+// .478, .220 and .516 on three tables; with 100 × 100 steps of 0.2 σ² .476, .258 and .526.
 const completeSteps = 250
 
-// anneal goes down the levels of noise by steps of rate σ²; the cells that mask marks stay near known.
-// A nil mask marks none.
+// anneal goes through the noise levels with steps of rate σ² and holds cells with mask 1 near
+// known. A nil mask holds none.
 func (c *Sampler) anneal(ctx context.Context, known, mask []float64, rate float64, o Options, rng *rand.Rand) ([]float64, error) {
 	ladder, o, err := c.ladder(o, mask != nil)
 	if err != nil {
@@ -182,8 +179,7 @@ func (c *Sampler) anneal(ctx context.Context, known, mask []float64, rate float6
 	return x, err
 }
 
-// ladder gives the levels of noise that Langevin dynamics goes down, and the options with
-// their defaults.
+// ladder returns the noise levels of Langevin dynamics, and the options with defaults.
 func (c *Sampler) ladder(o Options, completes bool) (noise.Schedule, Options, error) {
 	levels, corrections := 100, 100
 	if completes {
@@ -205,17 +201,17 @@ func (c *Sampler) ladder(o Options, completes bool) (noise.Schedule, Options, er
 	case c.schedule.Levels > 0 && o.Steps != levels:
 		return noise.Schedule{}, o, c.asked(o.Steps, levels)
 	case o.Steps == 1 && !c.schedule.Single():
-		return noise.Schedule{}, o, errors.New("one step would start and stay at the least noise: at least 2 are needed")
+		return noise.Schedule{}, o, errors.New("at least 2 steps are needed")
 	}
 	return noise.Schedule{Kind: c.schedule.Kind, Least: c.schedule.Least, Most: c.schedule.Most, Levels: o.Steps}, o, nil
 }
 
-// asked refuses steps that a ladder does not have.
+// asked refuses a number of steps that a ladder does not have.
 func (c *Sampler) asked(steps, own int) error {
-	return fmt.Errorf("%d steps asked for: the model was fitted at %d levels of noise, which make %d", steps, c.schedule.Levels, own)
+	return fmt.Errorf("%d steps requested, but the model's %d noise levels need %d", steps, c.schedule.Levels, own)
 }
 
-// correct is a Langevin step of all rows, of length rate σ².
+// correct makes a Langevin step of length rate σ² for all rows.
 func (c *Sampler) correct(x []float64, a, sigma, rate float64, rng *rand.Rand) error {
 	s, err := c.at(x, a, sigma)
 	if err != nil {
@@ -228,16 +224,13 @@ func (c *Sampler) correct(x []float64, a, sigma, rate float64, rng *rand.Rand) e
 	return nil
 }
 
-// Reverse draws rows (n, d) by the equation of the noise, dx = f x dt + g dW, run
-// backwards in time (Anderson 1982; Song et al. 2021, equation 6),
+// Reverse draws rows (n, d) by the reverse-time SDE (Anderson 1982; Song et al. 2021, equation 6),
 //
 //	dx = (f x − g² s(x; a, σ)) dt + g dW
 //
-// by Euler–Maruyama steps; with Corrections after each that many Langevin steps
-// at the level reached, the predictor–corrector of Song et al. (algorithm 1, with steps of
-// 0.2 σ² in place of a signal-to-noise ratio). Moments of a normal are right to about
-// 1e-3 with 1000 steps, and what the start gets wrong is forgotten as (v/σ²) at the
-// most noise.
+// with Euler–Maruyama steps. Each step is followed by Corrections Langevin steps of 0.2 σ² at the
+// new level (predictor–corrector, Song et al., algorithm 1). With 1000 steps, moments of a normal
+// have an error of about 1e-3. The start's error decays as v/σ² at the largest noise.
 func (c *Sampler) Reverse(ctx context.Context, o Options, rng *rand.Rand) ([]float64, error) {
 	return c.back(ctx, o, 1000, rng, func(x []float64, o Options, from, to float64) error {
 		a, sigma := c.schedule.At(from)
@@ -260,17 +253,16 @@ func (c *Sampler) Reverse(ctx context.Context, o Options, rng *rand.Rand) ([]flo
 	})
 }
 
-// Flow draws rows (n, d) by the equation without noise that has the same densities at
-// every time (Song et al. 2021, equation 13),
+// Flow draws rows (n, d) by the probability-flow ODE, which has the same marginal densities (Song
+// et al. 2021, equation 13),
 //
 //	dx/dt = f x − ½ g² s(x; a, σ)
 //
-// by Heun's steps, whose error falls with the square of their length. All that is
-// random is the start, and what it gets wrong is forgotten as √(v/σ²) only: for
-// exploding noise the most noise should be large beside the columns' means.
+// with Heun steps, of second order. The start's error decays as √(v/σ²) only: for exploding noise
+// the largest noise should be large compared with the columns' means.
 func (c *Sampler) Flow(ctx context.Context, o Options, rng *rand.Rand) ([]float64, error) {
 	if o.Corrections != 0 {
-		return nil, errors.New("the probability flow has no noise to correct: leave the corrections out")
+		return nil, errors.New("the probability flow takes no corrections: leave them out")
 	}
 	first, middle, second := make([]float64, c.n*c.d), make([]float64, c.n*c.d), make([]float64, c.n*c.d)
 	slope := func(into, x []float64, t float64) error {
@@ -300,11 +292,10 @@ func (c *Sampler) Flow(ctx context.Context, o Options, rng *rand.Rand) ([]float6
 	})
 }
 
-// back takes rows from the start at time 1 to time 0 by steps of equal length, of which there are
-// so many by default, or a ladder's own.
+// back integrates from time 1 to time 0 with equal steps, or with a ladder's own levels.
 func (c *Sampler) back(ctx context.Context, o Options, byDefault int, rng *rand.Rand, step func(x []float64, o Options, from, to float64) error) ([]float64, error) {
 	if c.schedule.Single() {
-		return nil, errors.New("the schedule has one level of noise only, and no time to go back in: use Langevin steps or, where the model has a log density, Markov chains")
+		return nil, errors.New("the schedule has only one noise level: use Langevin steps or, if the model has a log density, Markov chains")
 	}
 	own := c.schedule.Levels - 1
 	if own >= 0 {
@@ -329,8 +320,7 @@ func (c *Sampler) back(ctx context.Context, o Options, byDefault int, rng *rand.
 	return c.finish(x)
 }
 
-// Level is the model of x + (σ/a) ε: m of rows a x + σ ε at one level, in the units
-// of x. Its density is what a fit at many levels knows best of that of x itself.
+// Level returns the model of x + (σ/a) ε in the units of x, where m models rows a x + σ ε.
 func Level(m model.NoiseConditional, signal, noise float64) model.Model {
 	return level{m, signal, noise}
 }
@@ -340,7 +330,7 @@ type level struct {
 	signal, noise float64
 }
 
-// Evaluate implements model.Model: log q(a x; a, σ), a s, a² D and a² H v.
+// Evaluate returns log q(a x; a, σ), a s, a² D and a² H v.
 func (l level) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	constant := func(v float64) graph.Node {

@@ -18,12 +18,12 @@ import (
 	"missingscore/trainers/mcmc"
 )
 
-// normals is N(μ, Σ) in two columns, whose rows a x + σ ε are N(a μ, a²Σ + σ²I), by hand. It has its
-// parts as nodes at levels only.
+// normals is N(μ, Σ) in two columns; rows a x + σ ε are N(a μ, a²Σ + σ²I). It is defined at noise
+// levels only.
 type normals struct {
 	model.Model
 	part
-	watch func(i int, x, y, a, sigma float64) // told of each row i whose score is asked for; may be nil
+	watch func(i int, x, y, a, sigma float64) // called for each row i with a computed score; may be nil
 }
 
 type part struct {
@@ -100,9 +100,9 @@ var (
 	}
 )
 
-// allowed is what discretisation may add to the tolerances, in deviations of a column:
-// the recursions of means and variances that these samplers follow on normals of variance
-// 0.3 to 2 stay below it for the options above.
+// allowed is the discretisation error allowed beyond the tolerances, in standard deviations of a
+// column: the samplers' moment recursions for normals of variance 0.3 to 2 stay below it with the
+// options above.
 const allowed = 0.03
 
 func TestNormal(t *testing.T) {
@@ -130,14 +130,14 @@ func TestNormal(t *testing.T) {
 	}
 }
 
-// Missing cells given observed ones: the conditional normal. The score is asked for where
-// the observed ones are a x + σ ε.
+// Missing cells given observed ones follow the conditional normal. Scores are evaluated with
+// observed cells a x + σ ε.
 func TestComplete(t *testing.T) {
 	const n, rho, seen = 800, 0.8, 1.5
 	x, mask := make([]float64, 2*n), make([]float64, 2*n)
 	for i := range n {
 		x[2*i+i%2], mask[2*i+i%2] = seen, 1
-		x[2*i+1-i%2] = math.NaN() // what stands under a missing cell is not read
+		x[2*i+1-i%2] = math.NaN() // values under missing cells are not read
 	}
 	for _, s := range []noise.Schedule{exploding, preserving} {
 		m := normal(part{xx: 1, xy: rho, yy: 1})
@@ -164,8 +164,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// Level is the model of x + (σ/a) ε: its score is the gradient of its log density, and
-// Markov chains find that normal.
+// Level is the model of x + (σ/a) ε: its score is the gradient of its log density, and Markov
+// chains sample that normal.
 func TestLevel(t *testing.T) {
 	const chains, signal, sigma = 500, 0.8, 0.5
 	m := diffusion.Level(normal(part{mean: [2]float64{0.7, -0.4}, xx: 1.5, xy: -0.6, yy: 0.5}), signal, sigma)
@@ -202,21 +202,21 @@ func TestRefuses(t *testing.T) {
 	fixed, err := diffusion.New(m, noise.Schedule{Kind: noise.Fixed}, 3)
 	require.NoError(t, err)
 	_, err = reverse(fixed, diffusion.Options{})
-	require.ErrorContains(t, err, "one level of noise only")
+	require.ErrorContains(t, err, "only one noise level")
 	_, err = flow(fixed, diffusion.Options{})
-	require.ErrorContains(t, err, "one level of noise only")
+	require.ErrorContains(t, err, "only one noise level")
 	_, err = langevin(fixed, diffusion.Options{})
 	require.NoError(t, err)
 	ladder, err := diffusion.New(m, noise.Schedule{Kind: noise.Exploding, Levels: 10}, 3)
 	require.NoError(t, err)
 	_, err = langevin(ladder, diffusion.Options{Steps: 20})
-	require.ErrorContains(t, err, "the model was fitted at 10 levels")
+	require.ErrorContains(t, err, "the model's 10 noise levels need")
 	_, err = flow(ladder, diffusion.Options{Corrections: 1})
-	require.ErrorContains(t, err, "no noise to correct")
+	require.ErrorContains(t, err, "takes no corrections")
 	_, err = reverse(ladder, diffusion.Options{Steps: -1})
 	require.ErrorContains(t, err, "neither may be negative")
 	_, err = ladder.Complete(context.Background(), make([]float64, 5), make([]float64, 5), diffusion.Options{}, stream.New(1))
-	require.ErrorContains(t, err, "5 cells and 5 marks do not fit 3 rows of 2 columns")
+	require.ErrorContains(t, err, "5 cells and 5 mask entries do not fit 3 rows of 2 columns")
 	_, err = diffusion.New(m, noise.Schedule{Kind: "pink"}, 3)
 	require.ErrorContains(t, err, "pink")
 	_, err = diffusion.New(m, noise.Schedule{}, 0)

@@ -1,6 +1,5 @@
-// Package bootstrap tells by resampling how far a network may be from the truth: the
-// whole estimate is made again on rows drawn with replacement, or on a part of them.
-// docs/theory/resampling.md has the definitions.
+// Package bootstrap estimates the uncertainty of a network by resampling: it repeats the whole
+// estimate on rows drawn with replacement, or on subsets (docs/theory/resampling.md).
 package bootstrap
 
 import (
@@ -29,21 +28,21 @@ const resampleUnit = "resample"
 
 func init() {
 	inference.Kinds[Kind] = inference.Kind{
-		Note: "the whole estimate again on N tables of rows drawn with replacement: standard errors, percentiles, how often each edge is found", Resamples: true,
+		Note: "the estimate repeated on N tables of resampled rows: standard errors, percentile intervals, share of networks with each edge", Resamples: true,
 		Check: func(estimator.Estimator, *domain.Domain) error { return nil },
 		Fits:  resample,
 		Infer: summarise,
 	}
 }
 
-// Drawn are the purposes of draws.
+// Identifiers of random streams.
 const (
 	drawnResamples uint64 = iota + 1
 	drawnSubsamples
 )
 
-// resample makes the estimates on resamples: n rows drawn with replacement from the table's
-// n, with their gaps.
+// resample repeats the estimate on n rows drawn with replacement from the table's n rows, with
+// their missing cells.
 func resample(ctx context.Context, p inference.Problem) error {
 	n := p.Path.Table.N
 	return fits{
@@ -61,16 +60,14 @@ func resample(ctx context.Context, p inference.Problem) error {
 
 const most = 0.1
 
-// summarise tells of every pair, over the resamples that have a result, B in number, with
-// the partial correlations r_b of their networks, 0 where they have no edge
-// (docs/theory/resampling.md#eq-bootstrap):
+// summarise computes for every pair, over the B successful resamples with partial correlations r_b,
+// 0 without an edge (docs/theory/resampling.md#eq-bootstrap):
 //
 //	SE = √(Σ (r_b − r̄)² / (B − 1)),   interval: the quantiles (1 ∓ level)/2 of the r_b
 //
-// Estimate is the network's, the inclusion the share of networks that have the edge, and
-// SameSign the share of these with Estimate's sign. There are no p values: as no edge is 0
-// by selection and not by chance alone, how often r_b is on the other side of 0 tests
-// nothing.
+// Estimate is the network's, Inclusion the share of networks with the edge, and SameSign the share
+// of these with the sign of Estimate. There are no p values: edges are 0 by selection, so the share
+// of r_b beyond 0 is not a test.
 func summarise(_ context.Context, p inference.Problem) (*inference.Result, error) {
 	d := len(p.Path.Nodes())
 	var networks, strengths [][]float64
@@ -79,7 +76,7 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 			networks, strengths = append(networks, f.Weights(d*(d-1)/2)), append(strengths, f.Strengths(d))
 		}
 	}
-	out := &inference.Result{Rests: fmt.Sprintf("Standard errors and %g %% percentile intervals are those of the whole estimate, choice of λ included, made again on %d tables of rows drawn with replacement. They show how steady the estimate is: where a network without the edge gives 0 they are no confidence intervals in the strict sense, and whether they hold 0 is no test of an edge; inclusion is the share of these networks that have it", 100*p.Config.Level, len(networks))}
+	out := &inference.Result{Rests: fmt.Sprintf("Bootstrap standard errors and %g %% percentile intervals: the estimate, with the choice of λ, repeated on %d tables of resampled rows. They show stability and are no test of an edge. Inclusion is the share of these networks with the edge", 100*p.Config.Level, len(networks))}
 	failed, told := failures(resampleUnit, p.State.Resamples)
 	if failed > 0 {
 		out.Warnings = append(out.Warnings, told)
@@ -115,7 +112,8 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 	return out, nil
 }
 
-// pair sets what resamples r tell of a pair whose Estimate is set; nothing for fewer than two.
+// pair sets the statistics of resamples r for a pair with an Estimate; none with fewer than two
+// resamples.
 func pair(u *network.Uncertainty, r []float64, level float64) {
 	if len(r) < 2 {
 		return
@@ -138,8 +136,8 @@ func pair(u *network.Uncertainty, r []float64, level float64) {
 	u.Low, u.High = quantile(r, (1-level)/2), quantile(r, (1+level)/2)
 }
 
-// quantile is that of type 7 of Hyndman & Fan 1996, R's own: between the neighbours of place
-// (n − 1)q of sorted numbers, counted from 0.
+// quantile returns the quantile of type 7 of Hyndman & Fan 1996 (R's default): linear interpolation
+// at index (n − 1)q, from 0, of sorted numbers.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	below := int(math.Floor(at))
@@ -149,14 +147,14 @@ func quantile(sorted []float64, q float64) float64 {
 
 type fits struct {
 	name, unit string // for progress
-	purpose    uint64 // tells their draws from those of other fits
+	purpose    uint64 // identifies their random stream
 	number     int
 	rows       func(number int, rng *rand.Rand) []int
 	made       *[]inference.Fit // in inference.State
 }
 
-// make makes those that are left, as many at a time as the path has workers. A fit depends on
-// the seed and its number only.
+// make runs the unfinished repetitions, in parallel as the path's workers. A result depends on the
+// seed and its number only.
 func (f fits) make(ctx context.Context, p inference.Problem) error {
 	for len(*f.made) < f.number {
 		*f.made = append(*f.made, inference.Fit{})
@@ -196,7 +194,7 @@ func (f fits) make(ctx context.Context, p inference.Problem) error {
 	})
 }
 
-// failures are how many have no result, and a sentence that says so, "" for none.
+// failures returns the number of failures and a message, "" for none.
 func failures(unit string, made []inference.Fit) (failed int, told string) {
 	first := -1
 	for i, f := range made {
@@ -209,5 +207,5 @@ func failures(unit string, made []inference.Fit) (failed int, told string) {
 	if failed == 0 {
 		return 0, ""
 	}
-	return failed, fmt.Sprintf("%d of %d %ss have no result; the first, number %d: %s", failed, len(made), unit, first+1, made[first].Failed)
+	return failed, fmt.Sprintf("%d of %d %ss failed; the first, number %d: %s", failed, len(made), unit, first+1, made[first].Failed)
 }

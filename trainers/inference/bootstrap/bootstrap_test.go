@@ -87,7 +87,7 @@ func TestCoefficient(t *testing.T) {
 	s = compare(whole, build(two, failed), 200, 4)
 	require.InDelta(t, 0.05+3*0.7/9, s.Coefficient[EdgeWeight], 1e-15)
 	require.Equal(t, 2, s.Levels[4].Failed)
-	require.Contains(t, s.Warnings[0], "16 of 200 subsamples have no result; the first, number 1: it diverged")
+	require.Contains(t, s.Warnings[0], "16 of 200 subsamples failed; the first, number 1: it diverged")
 
 	s = compare(whole, build(func(int, int) bool { return true }, failed), 200, 4)
 	require.Zero(t, s.Coefficient[Strength])

@@ -16,61 +16,60 @@ import (
 	"missingscore/trainers/inference"
 )
 
-// Shares of the rows that are dropped: bootnet's, evenly from caseMin to caseMax.
+// Dropped shares of rows, evenly from caseMin to caseMax, as in bootnet.
 const (
 	leastDropped = 0.05
 	mostDropped  = 0.75
 	droppedTimes = inference.LeastStability
 )
 
-// A statistic is stable to a share that is dropped if its correlation with that of the
-// whole table is above WantedCorrelation with probability wantedShare.
+// A statistic is stable at a dropped share if its correlation with the whole table's statistic
+// exceeds WantedCorrelation with probability wantedShare.
 const (
 	WantedCorrelation = 0.7
 	wantedShare       = 0.95
 )
 
-// least is how many subsamples of a share make 95 % of them another number than all.
+// least is the number of subsamples per share from which 95 % of them differs from all.
 const least = 20
 
-// Statistics of networks whose stability is told.
+// Statistics of Stability.
 const (
-	Strength   = "strength"    // of each column the sum of the sizes of its partial correlations
-	EdgeWeight = "edge weight" // of each pair the partial correlation
+	Strength   = "strength"    // of each column, the sum of absolute partial correlations
+	EdgeWeight = "edge weight" // of each pair, the partial correlation
 )
 
-// Stability is how well networks of a part of the rows agree with that of all
+// Stability compares networks of subsamples with the network of the whole table
 // (docs/theory/resampling.md#eq-case-dropping).
 type Stability struct {
-	Levels      []Level // by statistic and share that is dropped
+	Levels      []Level // by statistic and dropped share
 	Coefficient map[string]float64
 	Warnings    []string
 }
 
-// Level is what is told of a statistic where a share of the rows is dropped. The correlation is 0 where a network could
-// not be estimated or a statistic does not vary.
+// Level is the result for a statistic and a dropped share. The correlation is 0 if a network failed
+// or a statistic is constant.
 type Level struct {
 	Statistic     string
 	Dropped       float64 // share of the rows
-	Rows          int     // that are left
-	Fits, Failed  int     // of subsamples; Failed had no result
+	Rows          int     // remaining rows
+	Fits, Failed  int     // number of subsamples; Failed of them without a result
 	Mean, Low, Up float64 // of the correlations: mean, quantiles 0.05 and 0.95
-	Share         float64 // of the correlations that are above 0.7
+	Share         float64 // share of correlations above 0.7
 }
 
 const subsampleUnit = "subsample"
 
-// dropped is the share that subsample number i drops: the shares take turns.
+// dropped returns the dropped share of subsample i; the shares alternate.
 func dropped(i int) float64 {
 	return leastDropped + (mostDropped-leastDropped)*float64(i%droppedTimes)/(droppedTimes-1)
 }
 
-// left is how many of n rows are left where a share is dropped.
+// left returns the number of remaining rows.
 func left(n int, share float64) int { return int(math.Round((1 - share) * float64(n))) }
 
-// CaseDropping makes the estimate again on parts of the rows, drawn without replacement,
-// and compares strengths and edge weights with those of the whole table. Of a shard
-// it makes the estimates and tells nothing.
+// CaseDropping repeats the estimate on rows drawn without replacement and compares strengths and
+// edge weights with the whole table's. For a shard it runs the estimates and returns nil.
 func CaseDropping(ctx context.Context, p inference.Problem) (*Stability, error) {
 	n := p.Path.Table.N
 	err := fits{
@@ -96,7 +95,7 @@ func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {
 		s.Warnings = append(s.Warnings, told+"; they count as not correlated")
 	}
 	if n := len(made) / droppedTimes; n < least {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("with %d subsamples at each share of rows the coefficients of stability are rough: ask for %d or more", n, least*droppedTimes))
+		s.Warnings = append(s.Warnings, fmt.Sprintf("%d subsamples at each share of rows give rough stability coefficients: ask for %d or more", n, least*droppedTimes))
 	}
 	for _, statistic := range []string{Strength, EdgeWeight} {
 		of := func(f inference.Fit) []float64 { return f.Weights(d * (d - 1) / 2) }
@@ -127,7 +126,7 @@ func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {
 	return s
 }
 
-// tell summarises the correlations, of which there is one or more.
+// tell summarises one or more correlations.
 func (l *Level) tell(r []float64) {
 	above := 0
 	for _, v := range r {
@@ -140,7 +139,7 @@ func (l *Level) tell(r []float64) {
 	l.Share = float64(above) / float64(len(r))
 }
 
-// correlation is Pearson's, 0 where x or y does not vary.
+// correlation returns Pearson's correlation, 0 if x or y is constant.
 func correlation(x, y []float64) float64 {
 	if len(x) < 2 || slices.Min(x) == slices.Max(x) || slices.Min(y) == slices.Max(y) {
 		return 0
@@ -148,13 +147,13 @@ func correlation(x, y []float64) float64 {
 	return stat.Correlation(x, y, nil)
 }
 
-// Sentence says what the coefficients are, and what is asked of them.
+// Sentence states the coefficients and their recommended values.
 func (s *Stability) Sentence() string {
-	return fmt.Sprintf("correlation stability: %.2f of the rows can be dropped for strength, %.2f for edge weights (95 %% of networks of the rest still correlate by more than 0.7); 0.25 is the least that is asked for, 0.5 is wanted (Epskamp, Borsboom & Fried 2018)",
+	return fmt.Sprintf("correlation stability: %.2f of the rows can be dropped for strength, %.2f for edge weights, with correlations above 0.7 in 95 %% of subsamples. At least 0.25 is required, 0.5 is recommended (Epskamp, Borsboom & Fried 2018)",
 		s.Coefficient[Strength], s.Coefficient[EdgeWeight])
 }
 
-// Write writes stability.csv: a line for each statistic and share.
+// Write writes stability.csv: a line per statistic and share.
 func (s *Stability) Write(w io.Writer) error {
 	lines := [][]string{{"statistic", "dropped", "rows", "networks", "failed", "correlation", "low", "high", "share_above"}}
 	for _, l := range s.Levels {

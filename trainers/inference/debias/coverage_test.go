@@ -20,7 +20,7 @@ import (
 	"missingscore/trainers/inference"
 )
 
-// refitted is maximum likelihood's distribution with the edges of another.
+// refitted is maximum likelihood with the edges of another network.
 func refitted(t *testing.T, table *data.Table, truth *mat.SymDense) *model.Gaussian {
 	t.Helper()
 	d := table.D
@@ -63,10 +63,9 @@ func hide(t *data.Table, atRandom bool, seed uint64) {
 	}
 }
 
-// Of 95 % intervals 95 % cover, of edges and of pairs without one: within four standard errors
-// between tables, and 0.015 for what one step leaves (in 1000 tables each: 0.952 and 0.956 by the
-// model, 0.954 and 0.964 of the marginal loss by the rows). Variances of half or twice
-// their size would have 0.83 or 0.994.
+// 95 % intervals cover 95 % for edges and absent edges: within four standard errors between tables
+// and 0.015 for the bias of one step (1000 tables each: 0.952 and 0.956 by the model, 0.954 and
+// 0.964 robust for the marginal loss). Variances off by a factor 2 would give 0.83 or 0.994.
 func TestCoverage(t *testing.T) {
 	slowtest.Skip(t, "3 s")
 	const tables, d, n = 300, 5, 300

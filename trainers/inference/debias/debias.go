@@ -1,7 +1,7 @@
-// Package debias infers the partial correlations of a Gaussian network from estimates without the
-// bias of a penalty or of the choice of edges (docs/theory/inference.md): maximum likelihood with all
-// pairs free; one Newton step towards it if the rows are too few, and for the marginal loss; on a
-// domain with bounds the root of the complete-data equation.
+// Package debias infers the partial correlations of a Gaussian network from estimates without
+// penalty or selection bias (docs/theory/inference.md): maximum likelihood with all pairs free; one
+// Newton step towards it with too few rows and for the marginal loss; on a domain with bounds the
+// root of the complete-data equation.
 package debias
 
 import (
@@ -28,8 +28,8 @@ const (
 
 func init() {
 	for kind, note := range map[string]string{
-		Model:  "estimates without a penalty, errors as normal rows have them whose cells are missing completely at random",
-		Robust: "estimates without a penalty, errors by the rows: also for rows that are not normal and, with em-exact, cells missing at random",
+		Model:  "unpenalised estimates; standard errors for normal rows with cells missing completely at random",
+		Robust: "unpenalised estimates; robust standard errors, also for rows that are not normal and, with em-exact, cells missing at random",
 	} {
 		inference.Kinds[kind] = inference.Kind{Note: note, NoLaw: true, Infer: infer,
 			Check: func(e estimator.Estimator, s *domain.Domain) error { return check(kind, e, s) }}
@@ -42,16 +42,16 @@ func check(kind string, e estimator.Estimator, s *domain.Domain) error {
 	_, ok := equationOf(e)
 	switch {
 	case s.Bounded() && kind == Model:
-		return setting.Errorf("inference", kind, "on a domain errors by the model have no closed form: take Spec.Inference robust, or bootstrap=N")
+		return setting.Errorf("inference", kind, "on a domain model-based errors have no closed form: take Spec.Inference robust, or bootstrap=N")
 	case s.Bounded() && !e.Source.Normal && !e.NeedsCompleteRows():
-		return setting.Errorf("inference", kind, "on a domain it is for the methods em-exact, exact and full, and not for %s: %s", e.Name, instead)
+		return setting.Errorf("inference", kind, "on a domain it supports the methods em-exact, exact and full, not %s: %s", e.Name, instead)
 	case !s.Bounded() && !ok:
-		return setting.Errorf("inference", kind, "it is for the methods em-exact, exact and full, which have second derivatives in closed form, and not for %s: %s", e.Name, instead)
+		return setting.Errorf("inference", kind, "it supports the methods em-exact, exact and full, not %s: %s", e.Name, instead)
 	}
 	return nil
 }
 
-// equationOf is the equation of an estimator on all of R^d.
+// equationOf returns the equation of an estimator on R^d.
 func equationOf(e estimator.Estimator) (q Equation, ok bool) {
 	_, complete := e.Loss.(losses.GaussianComplete)
 	_, marginal := e.Loss.(losses.GaussianMarginal)
@@ -76,9 +76,9 @@ func infer(ctx context.Context, p inference.Problem) (r *inference.Result, err e
 }
 
 func inferInside(ctx context.Context, n *regpath.Run) (*inference.Result, *Estimate, error) {
-	r := &inference.Result{Rests: "the complete-data equation without a penalty, errors by the rows; cells missing at random"}
+	r := &inference.Result{Rests: "unpenalised complete-data equation; robust standard errors for cells missing at random"}
 	if n.Table.Complete() {
-		r.Rests = "the minimum without a penalty, errors by the rows"
+		r.Rests = "unpenalised minimum; robust standard errors"
 	}
 	e, why, err := StepInside(ctx, Inside{Table: n.Table, Domain: n.Domain, Weight: n.Weight, Start: n.Model(),
 		Seed: n.Engine.Config.Seed, Workers: n.Engine.Config.Workers})
@@ -89,7 +89,7 @@ func inferInside(ctx context.Context, n *regpath.Run) (*inference.Result, *Estim
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %s. Leave columns out, or %s", why, instead))
 		return r, &Estimate{}, nil
 	case !e.Free:
-		r.Warnings = append(r.Warnings, "intervals are by one step from the network, for without a penalty the precision of all pairs is not positive definite: those of strong edges may be too near 0")
+		r.Warnings = append(r.Warnings, "intervals use one step from the network, because the unpenalised precision is not positive definite: intervals of strong edges may be too near 0")
 	}
 	if n.Table.Complete() {
 		r.Warnings = append(r.Warnings, fewRows(n.Table, true)...)
@@ -118,10 +118,10 @@ func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Resul
 		return nil, nil, err
 	}
 	if own && e.Own < 1 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("cells are not missing completely at random, and the intervals take that into account in part only: the observed information of so few rows is too uncertain to be taken alone, and counts for %.0f %% beside the expected one", 100*e.Own))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("cells are not missing completely at random, and the intervals correct for it only in part: with so few rows the observed information has a weight of %.0f %%", 100*e.Own))
 	}
 	if depends && !own {
-		r.Warnings = append(r.Warnings, "cells are not missing completely at random, and the intervals are for such cells: those of edges may be too narrow; take Spec.Steps.Method em-exact with Spec.Inference robust")
+		r.Warnings = append(r.Warnings, "cells are not missing completely at random, but the intervals assume it and may be too narrow: take Spec.Steps.Method em-exact with Spec.Inference robust")
 	}
 	if !robust {
 		tails, err := tailsOf(n.Table, at.Mean(), at.Precision(), n.Engine.Config.Workers)
@@ -132,11 +132,11 @@ func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Resul
 	}
 	r.Warnings = append(r.Warnings, fewRows(n.Table, robust)...)
 	if from == fromPenalised {
-		r.Warnings = append(r.Warnings, "intervals start from the penalised network, for without a penalty its likelihood has no maximum: those of strong edges may be too near 0")
+		r.Warnings = append(r.Warnings, "intervals start from the penalised network, because the unpenalised likelihood has no maximum: intervals of strong edges may be too near 0")
 	}
 	r.Warnings = append(r.Warnings, inference.Beyond(e.Partial)...)
 	if without := e.forFewRows(at.Precision(), robust && from == fromLikelihood); without > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: the rows tell too little of them for so many neighbours", without, len(e.Partial)))
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: there are too few rows for the number of neighbours", without, len(e.Partial)))
 	}
 	return r, e, nil
 }
@@ -145,12 +145,13 @@ type origin string
 
 const (
 	fromLikelihood origin = "maximum likelihood with all pairs free"
-	fromNetwork    origin = "one Newton step from the chosen network without a penalty"
+	fromNetwork    origin = "one unpenalised Newton step from the chosen network"
 	fromPenalised  origin = "one Newton step from the penalised estimate"
 )
 
-// startOf is where a step starts: for the likelihood its maximum with all pairs free, if the table has the rows for it
-// (docs/theory/inference.md#eq-enough-rows); else the chosen network, without its penalty if that fit exists.
+// startOf returns the start of a step: the maximum likelihood estimate with all pairs free if the
+// table has enough rows (docs/theory/inference.md#eq-enough-rows); else the chosen network,
+// unpenalised if that fit exists.
 func startOf(ctx context.Context, n *regpath.Run, q Equation) (m *model.Gaussian, from origin, err error) {
 	if q == Likelihood {
 		if m, err = unpenalised(ctx, n); m != nil || err != nil {
@@ -164,11 +165,12 @@ func startOf(ctx context.Context, n *regpath.Run, q Equation) (m *model.Gaussian
 	return m, fromPenalised, err
 }
 
-// mostIterations ends a fit that does not converge. No simulated table with enough rows took 200.
+// mostIterations limits a fit that does not converge. No simulated table with enough rows took 200.
 const mostIterations = 1000
 
-// unpenalised is the maximum likelihood estimate with all pairs free. It is nil if a pair of columns has, on average, no
-// more rows than there are parameters (docs/theory/inference.md#eq-enough-rows), or if the optimiser does not converge.
+// unpenalised returns the maximum likelihood estimate with all pairs free. It is nil if pairs of
+// columns have, on average, no more rows than there are parameters
+// (docs/theory/inference.md#eq-enough-rows), or if the optimiser does not converge.
 func unpenalised(ctx context.Context, n *regpath.Run) (*model.Gaussian, error) {
 	d, steps := n.Table.D, n.Engine.Config
 	if together(n.Table) <= float64(parameters(d)) {
@@ -201,7 +203,7 @@ func unpenalised(ctx context.Context, n *regpath.Run) (*model.Gaussian, error) {
 	return m, nil
 }
 
-// together is the mean number of rows that have both columns of a pair.
+// together returns the mean number of rows with both columns of a pair.
 func together(t *data.Table) float64 {
 	sum, counts := 0, t.PairCounts()
 	for _, n := range counts {
@@ -210,10 +212,10 @@ func together(t *data.Table) float64 {
 	return float64(sum) / float64(len(counts))
 }
 
-// rests says what the numbers rest on: the estimate, the kind of errors, and what these assume of missing
-// cells. own: the rows' own second derivatives, right under MAR; depends: the test speaks against MCAR.
+// rests describes the estimate, the standard errors and their assumption on missing cells. own: the
+// observed Hessian, valid under MAR; depends: the test rejects MCAR.
 func rests(from origin, robust, own, depends, complete bool) string {
-	errors, gaps := "standard errors of normal rows", " with cells missing completely at random, which the test does not contradict"
+	errors, gaps := "standard errors for normal rows", " with cells missing completely at random: the test found no evidence against it"
 	if robust {
 		errors = "robust standard errors"
 	}
@@ -223,12 +225,12 @@ func rests(from origin, robust, own, depends, complete bool) string {
 	case own:
 		gaps = " for cells missing at random"
 	case depends:
-		gaps = " with cells missing completely at random, which the test contradicts"
+		gaps = " with cells missing completely at random: the test found evidence against it"
 	}
 	return fmt.Sprintf("%s; %s%s", from, errors, gaps)
 }
 
-// enough is how many rows with both columns of a pair, on average, intervals need to cover as often as they say
+// enough returns the mean number of rows per pair that intervals need for nominal coverage
 // (benchmarks/coverage).
 func enough(d int, robust bool) int {
 	if robust {
@@ -237,7 +239,7 @@ func enough(d int, robust bool) int {
 	return min(10*d, max(200, 5*d))
 }
 
-// Enough reports whether a table has the rows for robust intervals that cover as they say.
+// Enough reports whether a table has enough rows for robust intervals of nominal coverage.
 func Enough(t *data.Table) bool { return together(t) >= float64(enough(t.D, true)) }
 
 func fewRows(t *data.Table, robust bool) []string {
@@ -246,7 +248,7 @@ func fewRows(t *data.Table, robust bool) []string {
 		return nil
 	}
 	if model := enough(t.D, false); model < least {
-		other = fmt.Sprintf(" (%d by Spec.Inference model, if rows are normal)", model)
+		other = fmt.Sprintf("; with Spec.Inference model and normal rows %d", model)
 	}
-	return []string{fmt.Sprintf("intervals and p values are for tables with more rows: a pair of columns is together in %.0f rows on average, and %d are needed for intervals that cover as often as they say%s", mean, least, other)}
+	return []string{fmt.Sprintf("intervals and p values need more rows: pairs of columns are observed together in %.0f rows on average, and %d are needed for nominal coverage%s", mean, least, other)}
 }

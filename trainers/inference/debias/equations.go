@@ -35,22 +35,22 @@ func newNormal(mu []float64, p mat.Symmetric) (*normal, error) {
 	return n, nil
 }
 
-// pattern is what rows with the same gaps m share (docs/theory/inference.md#eq-pattern):
+// pattern has the quantities of rows with the same gaps m (docs/theory/inference.md#eq-pattern):
 //
 //	C = P_mm⁻¹, 0 elsewhere,   W = I − CP, 0 in the columns of m,   Σ̃ = Σ − C
 //
-// W z is δ̂ = E[x − μ | x_o] of a row with z = x − μ, whatever stands in its gaps.
+// For z = x − μ, W z is δ̂ = E[x − μ | x_o]; it does not depend on the values in gaps.
 type pattern struct {
 	gaps  int           // number of missing columns
-	share float64       // of all rows that have a value
-	count []float64     // how often each row counts, or its weight
+	share float64       // share of all rows with a value
+	count []float64     // multiplicity or weight of each row
 	c     *mat.SymDense // C (d, d)
 	w     *mat.Dense    // W (d, d)
 	s     *mat.SymDense // Σ̃ (d, d)
 	delta *mat.Dense    // δ̂ (rows, d)
 }
 
-// groups are the rows of each pattern of gaps, without rows that have no value.
+// groups returns the rows of each missingness pattern, without empty rows.
 func groups(t *data.Table) (out [][]int, rows float64) {
 	for _, g := range t.Patterns(t.AllRows()) {
 		if slices.Contains(t.Observed[g[0]*t.D:(g[0]+1)*t.D], true) {
@@ -63,7 +63,7 @@ func groups(t *data.Table) (out [][]int, rows float64) {
 	return out, rows
 }
 
-// gapsOf are the missing columns of row i.
+// gapsOf returns the missing columns of row i.
 func gapsOf(t *data.Table, i int) (gaps []int) {
 	for j, seen := range t.Observed[i*t.D : (i+1)*t.D] {
 		if !seen {
@@ -74,12 +74,12 @@ func gapsOf(t *data.Table, i int) (gaps []int) {
 }
 
 const (
-	patternsTogether = 16 // patterns that are prepared in parallel
+	patternsTogether = 16 // patterns prepared in parallel
 	patternRows      = 4096
 )
 
-// eachPattern prepares every pattern of a table's rows, in parallel, and visits them in order; a
-// pattern of more than patternRows rows in several parts.
+// eachPattern prepares the patterns of a table in parallel and visits them in order. A pattern of
+// more than patternRows rows is visited in parts.
 func (n *normal) eachPattern(t *data.Table, workers int, visit func(*pattern)) error {
 	whole, rows := groups(t)
 	var all [][]int
@@ -150,7 +150,7 @@ func (n *normal) pattern(t *data.Table, rows []int) (*pattern, error) {
 	return q, nil
 }
 
-// conditional is C on the gaps, P_mm⁻¹ (m, m). It is not ok if P_mm is not positive definite.
+// conditional returns P_mm⁻¹ (m, m). ok is false if P_mm is not positive definite.
 func (n *normal) conditional(gaps []int) (c []float64, ok bool) {
 	m := len(gaps)
 	c = make([]float64, m*m)
@@ -172,13 +172,13 @@ func (n *normal) conditional(gaps []int) (c []float64, ok bool) {
 	return c, true
 }
 
-// gradients visits the gradients of the pattern's rows by θ = (μ, packed P). visit may change g but
-// not keep it. Of −log p(x_o), whose root is em-exact's (docs/theory/inference.md#eq-likelihood):
+// gradients visits the gradients of the pattern's rows with respect to θ = (μ, packed P). visit may
+// change g but must not keep it. For −log p(x_o) (docs/theory/inference.md#eq-likelihood):
 //
 //	∂/∂μ = −Pδ̂,   ∂/∂P = ½(δ̂δ̂ᵀ − Σ̃)
 //
-// and of the marginal loss −2 tr Q + ‖Q(x − μ)_o‖² (docs/theory/inference.md#eq-marginal), with
-// y = Pδ̂, which is 0 in the gaps, and B = WWᵀ:
+// For the marginal loss −2 tr Q + ‖Q(x − μ)_o‖² (docs/theory/inference.md#eq-marginal), with y =
+// Pδ̂, 0 in the gaps, and B = WWᵀ:
 //
 //	∂/∂μ = −2PWy,   ∂/∂P = −2B + δ̂(Wy)ᵀ + (Wy)δ̂ᵀ
 func (q *pattern) gradients(n *normal, equation Equation, visit func(count float64, g []float64)) {
@@ -218,20 +218,22 @@ func (q *pattern) gradients(n *normal, equation Equation, visit func(count float
 	}
 }
 
-// moments are those of the problem's equation at n. The expected Hessian of the likelihood is also
-// the covariance of a gradient by the model,
+// moments returns the moments of the problem's equation at n. The expected Hessian of the
+// likelihood is also the model covariance of a gradient,
 //
 //	dμᵀPΣ̃P dμ + ½ tr(dP Σ̃ dP Σ̃)
 //
-// and of the marginal loss they are, right under MCAR as that loss is,
+// For the marginal loss, under MCAR,
 //
 //	Hessian     2 dμᵀPBP dμ + 2 tr(dP Σ̃ dP B)
 //	covariance  4 dμᵀPBPBP dμ + 4 tr(dP B dP B) + 4 tr(dP BPB dP Σ̃)
 //
-// The rows' own Hessian of the likelihood has more than the expected
-// (docs/theory/inference.md#eq-observed), with mean 0 under MCAR but not under MAR:
+// The observed Hessian of the likelihood exceeds the expected one by
+// (docs/theory/inference.md#eq-observed)
 //
 //	tr(dP C dP (Σ̃ − δ̂δ̂ᵀ)) − 2 dμᵀ(I − PC) dP δ̂
+//
+// which has mean 0 under MCAR but not under MAR.
 func (p Problem) moments(n *normal) (*moments, error) {
 	d, size := n.d, parameters(n.d)
 	m := &moments{gradient: make([]float64, size), hessian: newTriangle(size, p.Workers)}
@@ -260,7 +262,7 @@ func (p Problem) moments(n *normal) (*moments, error) {
 		var b mat.SymDense
 		b.SymOuterK(1, q.w)
 		var pb, pbp, bpb, pbpbp mat.Dense
-		pb.Mul(n.p, mat.DenseCopyOf(&b)) // by BLAS, which gonum has not got for two SymDense
+		pb.Mul(n.p, mat.DenseCopyOf(&b)) // by BLAS, which gonum lacks for two SymDense
 		pbp.Mul(&pb, n.p)
 		second.add(2*q.share, q.s, &b)
 		addScaled(location, 2*q.share, &pbp)
@@ -293,8 +295,8 @@ func (p Problem) moments(n *normal) (*moments, error) {
 	return m, err
 }
 
-// addOwn adds what the pattern's own Hessian has more than the expected one to its form by P and to its block by μ and
-// packed P.
+// addOwn adds the pattern's observed minus expected Hessian to its form in P and to its block of μ
+// and packed P.
 func (q *pattern) addOwn(own *form, cross *mat.Dense) {
 	d, rows := own.d, floats.Sum(q.count)
 	weighted := mat.DenseCopyOf(q.delta)
@@ -321,7 +323,7 @@ func (q *pattern) addOwn(own *form, cross *mat.Dense) {
 	}
 }
 
-// addScaled adds w times x to a.
+// addScaled adds w x to a.
 func addScaled(a *mat.Dense, w float64, x *mat.Dense) {
 	floats.AddScaled(a.RawMatrix().Data, w, x.RawMatrix().Data)
 }
@@ -335,7 +337,7 @@ func (m *triangle) setLocation(block *mat.SymDense) {
 	}
 }
 
-// symmetric is the symmetric part of a.
+// symmetric returns (a + aᵀ)/2.
 func symmetric(a *mat.Dense) *mat.SymDense {
 	d, _ := a.Dims()
 	s := mat.NewSymDense(d, nil)
@@ -351,17 +353,17 @@ func symmetric(a *mat.Dense) *mat.SymDense {
 //
 //	F(dP) = Σ_i w_i tr(dP X_i dP Y_i)
 //
-// kept as T[ab, ce] = ½ Σ_i w_i (X_i,ab Y_i,ce + Y_i,ab X_i,ce) over packed pairs: a matrix product of
-// all X with all Y.
+// stored as T[ab, ce] = ½ Σ_i w_i (X_i,ab Y_i,ce + Y_i,ab X_i,ce) over packed pairs, a matrix
+// product of all X with all Y.
 type form struct {
 	d     int
 	sums  *triangle // T, then K, from row and column d on
-	x, y  []float64 // not added yet: X and Y by pairs (d + pairs, formTogether), the first d rows 0
+	x, y  []float64 // pending X and Y by pairs (d + pairs, formTogether), the first d rows 0
 	count int
 	err   error
 }
 
-const formTogether = 128 // matrices that one product adds
+const formTogether = 128 // matrices per product
 
 func (f *form) add(w float64, x, y *mat.SymDense) {
 	if x != y {
@@ -397,12 +399,12 @@ func (f *form) flush() {
 	f.count = 0
 }
 
-// finish replaces T by K of F = pᵀKp, p the packed dP, in which an off-diagonal coordinate moves two
-// cells: with c_ab = 1 if a = b, else 2,
+// finish replaces T by K of F = pᵀKp, where p is packed dP, whose off-diagonal coordinates stand
+// for two cells: with c_ab = 1 if a = b, else 2,
 //
 //	K[ab, ce] = ½ c_ab c_ce (T[ac, be] + T[ae, bc])
 //
-// Four columns can be paired in three ways, and T and K of each way are of these four alone.
+// It works in place on each set of four columns, which has three pairings.
 func (f *form) finish() error {
 	f.flush()
 	f.x, f.y = nil, nil
@@ -424,7 +426,7 @@ func (f *form) finish() error {
 	return f.err
 }
 
-// both is the number of cells of a pair.
+// both returns the number of cells of a pair.
 func both(a, b int) float64 {
 	if a == b {
 		return 1

@@ -11,21 +11,21 @@ import (
 	"missingscore/graph"
 )
 
-// contrast is a sum of three parameters, Σ_b w_b θ_{at_b}, the slope of a partial correlation by
-// P_jj, P_jk and P_kk; at[0] is the least place.
+// contrast is Σ_b w_b θ_{at_b}, the derivative of a partial correlation by P_jj, P_jk and P_kk;
+// at[0] is the smallest index.
 type contrast struct {
 	at   [3]int
 	w    [3]float64
 	j, k int
-	pair int // its place among all pairs
+	pair int // index among all pairs
 }
 
-// contrasts fills in partial correlations, and gives their slopes
+// contrasts sets partial correlations and returns their derivatives
 // (docs/theory/inference.md#eq-partial-correlation-se): with r = √(P_jj P_kk)
 //
 //	ρ = −P_jk/r,   ∂ρ/∂P_jk = −1/r,   ∂ρ/∂P_jj = −ρ/(2P_jj)
 //
-// ρ does not change with the units of the columns, so their scales bring no error of their own.
+// ρ is scale-free, so estimated scales add no error.
 func (e *Estimate) contrasts() (out []contrast) {
 	p := e.Precision
 	d := p.SymmetricDim()
@@ -48,23 +48,22 @@ func (e *Estimate) contrasts() (out []contrast) {
 	return out
 }
 
-// errors fills in the standard errors of contrasts.
+// errors sets the standard errors of contrasts.
 func (e *Estimate) errors(contrasts []contrast, variances []float64) {
 	for i, v := range variances {
 		e.SE[contrasts[i].pair] = math.Sqrt(v)
 	}
 }
 
-// forFewRows widens standard errors, which hold for many rows, as Fisher (1924) found it of
-// partial correlations (docs/theory/inference.md#eq-few-rows). With s = se/(1 − ρ²), that of
-// z = atanh ρ,
+// forFewRows applies Fisher's (1924) small-sample correction to standard errors
+// (docs/theory/inference.md#eq-few-rows). With s = se/(1 − ρ²), the standard error of z = atanh ρ,
 //
 //	s² → s² / (1 − (k + 3) s²)
 //
-// where k columns are neighbours of either of the pair in the network p that the step starts from,
-// and were fitted with it. Errors by the rows at the estimate itself are widened twice, because the
-// rows' gradients are smaller there than at the truth. A pair with no more information than k + 3
-// complete rows has no standard error; without counts them.
+// where k columns are neighbours of either column of the pair in the network p at the start of the
+// step. Robust errors at the estimate are corrected twice, because gradients are smaller there than
+// at the truth. A pair with at most the information of k + 3 complete rows has no standard error;
+// without counts these pairs.
 func (e *Estimate) forFewRows(p mat.Symmetric, twice bool) (without int) {
 	d, pair := p.SymmetricDim(), 0
 	for j := range d {
@@ -92,11 +91,11 @@ func (e *Estimate) forFewRows(p mat.Symmetric, twice bool) (without int) {
 	return without
 }
 
-// tails tell how heavy the rows' tails are by Mardia's kurtosis, extended to rows with gaps
-// (docs/theory/inference.md#eq-tails). The distance D = (x − μ)_oᵀ Σ_oo⁻¹ (x − μ)_o of a normal
-// row with k observed cells is χ² with k degrees of freedom.
+// tails measures heavy tails by Mardia's kurtosis, extended to rows with missing cells
+// (docs/theory/inference.md#eq-tails). For a normal row with k observed cells, D = (x − μ)_oᵀ
+// Σ_oo⁻¹ (x − μ)_o is χ² with k degrees of freedom.
 type tails struct {
-	ratio float64 // Σ D² over its expectation for normal rows, Σ k(k + 2); 0: not known
+	ratio float64 // Σ D² over its expectation Σ k(k + 2) for normal rows; 0: unknown
 	z     float64 // Σ D² − k(k + 2) − 2(k + 2)(D − k), over its standard error: about N(0, 1) for normal rows
 }
 
@@ -126,11 +125,11 @@ func tailsOf(t *data.Table, mu []float64, p mat.Symmetric, workers int) (tails, 
 	return tails{ratio: fourth / expected, z: excess / math.Sqrt(variance)}, nil
 }
 
-// warnings are of tails that fewer than one in a thousand tables of normal rows have. Correlations of
-// rows with elliptical tails have ratio times the variance of those of normal rows.
+// warnings reports tails that fewer than one in a thousand tables of normal rows have. Correlations
+// of elliptical rows have ratio times the variance of normal rows.
 func (t tails) warnings() []string {
 	if distuv.UnitNormal.Survival(t.z) > 0.001 {
 		return nil
 	}
-	return []string{fmt.Sprintf("rows have heavier tails than normal ones (Mardia's kurtosis is %.2g times theirs), and errors by the model are too small, by a factor of %.1f: take Spec.Inference robust", t.ratio, math.Sqrt(t.ratio))}
+	return []string{fmt.Sprintf("rows have heavier tails than normal rows (kurtosis ratio %.2g), and model-based errors are too small by a factor of %.1f: take Spec.Inference robust", t.ratio, math.Sqrt(t.ratio))}
 }

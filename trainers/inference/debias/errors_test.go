@@ -15,7 +15,7 @@ import (
 	"missingscore/trainers/inference"
 )
 
-// scaled are normal rows with a third of their cells missing, each times one of two numbers, and
+// scaled are normal rows with a third of the cells missing, each row times one of two factors, and
 // the precision of the complete rows.
 func scaled(t *testing.T, n int, seed uint64, small, large float64) (*data.Table, *mat.SymDense) {
 	t.Helper()
@@ -46,8 +46,8 @@ func scaled(t *testing.T, n int, seed uint64, small, large float64) (*data.Table
 	return table, q
 }
 
-// Rows times ½ or 3⁄2 at random have E D² = k(k + 2) E s⁴/(E s²)², 1.64 times that of normal
-// rows, whatever cells are missing.
+// Rows times ½ or 3⁄2 at random have E D² = k(k + 2) E s⁴/(E s²)², 1.64 times the normal value, for
+// any missing cells.
 func TestTailsOfScaledRows(t *testing.T) {
 	var ratios []float64
 	for seed := range uint64(40) {
@@ -62,8 +62,7 @@ func TestTailsOfScaledRows(t *testing.T) {
 	require.InDelta(t, 2*(math.Pow(0.5, 4)+math.Pow(1.5, 4))/math.Pow(0.25+2.25, 2), mean, 4*sd/math.Sqrt(40))
 }
 
-// Of normal rows z is standard normal, at the true mean and precision, and at those fitted to
-// the rows.
+// For normal rows z is standard normal, at the true and at fitted mean and precision.
 func TestTailsOfNormalRows(t *testing.T) {
 	const tables = 300
 	all := mat.NewSymDense(4, nil)
@@ -84,8 +83,8 @@ func TestTailsOfNormalRows(t *testing.T) {
 		require.NoError(t, err)
 		fitted = append(fitted, tails.z)
 	}
-	// Of rows whose mean and covariance are fitted Mardia's kurtosis has a mean smaller by
-	// 2k(k + 2)/(n + 1), which is √(k(k + 2)/2n) of z at first order; k is 2.8 here.
+	// With fitted mean and covariance, Mardia's kurtosis has a mean smaller by 2k(k + 2)/(n + 1),
+	// which is √(k(k + 2)/2n) of z to first order; k is 2.8 here.
 	for i, z := range [][]float64{known, fitted} {
 		mean, sd := stat.MeanStdDev(z, nil)
 		require.InDelta(t, -float64(i)*math.Sqrt(2.8*4.8/2/400), mean, 4*sd/math.Sqrt(tables))
@@ -93,8 +92,8 @@ func TestTailsOfNormalRows(t *testing.T) {
 	}
 }
 
-// Of complete rows the standard error of z is Fisher's 1/√(n − k − 3), k columns held constant
-// (Fisher 1924), if all of them are neighbours; without an edge k is 0.
+// For complete rows the standard error of z is Fisher's 1/√(n − k − 3), with k columns held
+// constant (Fisher 1924), if all are neighbours; without an edge k is 0.
 func TestFewRowsIsFishers(t *testing.T) {
 	const d, n = 6, 30
 	for name, c := range map[string]struct {
@@ -125,9 +124,9 @@ func TestFewRowsIsFishers(t *testing.T) {
 	require.True(t, math.IsNaN(inference.Normal(0.5, e.SE[0], 0.95, 3).Low))
 }
 
-// What numbers rest on says nothing of missing cells where there are none.
+// Without missing cells the sentence does not mention them.
 func TestRestsOnNoGaps(t *testing.T) {
-	require.Equal(t, "one Newton step from the penalised estimate; standard errors of normal rows with cells missing completely at random, which the test does not contradict", rests(fromPenalised, false, false, false, false))
+	require.Equal(t, "one Newton step from the penalised estimate; standard errors for normal rows with cells missing completely at random: the test found no evidence against it", rests(fromPenalised, false, false, false, false))
 	require.Contains(t, rests(fromLikelihood, true, true, true, false), "robust standard errors for cells missing at random")
 	require.NotContains(t, rests(fromLikelihood, true, false, false, true), "missing")
 	require.NotContains(t, rests(fromNetwork, false, false, false, true), "missing")

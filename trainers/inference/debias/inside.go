@@ -14,34 +14,34 @@ import (
 	"missingscore/trainers/optim"
 )
 
-// Inside is a table on a domain with bounds and a normal distribution near to it, from which the root
-// is sought.
+// Inside is a table on a domain with bounds, and a normal distribution as the start of the root
+// search.
 type Inside struct {
 	Table   *data.Table // columns standardised
 	Domain  *domain.Domain
 	Weight  domain.Weight
 	Start   *model.Gaussian
-	Draws   int // of a row with gaps; 0: the default of mcem.Setting
+	Draws   int // per row with missing cells; 0: the default of mcem.Setting
 	Seed    uint64
 	Workers int
 }
 
 const (
-	tolerance = 1e-4 // of P at the root, which the step makes better
+	tolerance = 1e-4 // of P at the root; the Newton step refines it
 	turns     = 200
 	floor     = 1e-3 // of the eigenvalues of P
 )
 
-// StepInside finds the root θ̂ of the complete-data equation U(θ) = 0 with all pairs free, as far as
-// turns lead, makes a Newton step from there and gives the errors of what it comes to,
+// StepInside finds the root θ̂ of the complete-data equation U(θ) = 0 with all pairs free, up to
+// tolerance, and makes a Newton step:
 //
 //	θ̃ = θ̂ − J⁻¹U(θ̂),   cov θ̃ = J⁻¹ V J⁻ᵀ / (n − d − 1)
 //
-// J is the observed Jacobian Γ + K, V the second moments of the rows' parts U_i at θ̂
-// (mcem.Equation): the noise of the draws has its part in them, so that few draws make
-// larger errors and not wrong ones. n − d − 1 is in place of n because every column's
-// parameters were fitted to the rows. Where the precision does not stay positive definite the
-// step is made from the start. why, if it is not empty, says why there is no estimate.
+// J is the observed Jacobian Γ + K, and V the second moments of the rows' parts U_i at θ̂
+// (mcem.Equation). V includes the Monte Carlo noise, so few draws give larger standard errors. n −
+// d − 1 replaces n because each column's parameters are fitted. If the precision does not stay
+// positive definite, the step starts from the given normal. why is the reason if there is no
+// estimate.
 func StepInside(ctx context.Context, p Inside) (e *Estimate, why string, err error) {
 	d, n := p.Table.D, p.Table.N
 	if n <= d+1 {
@@ -86,8 +86,8 @@ func StepInside(ctx context.Context, p Inside) (e *Estimate, why string, err err
 	return e, "", nil
 }
 
-// root is that with all pairs free or, where there is none with a precision that is positive
-// definite, the start with rows drawn from it. It is nil where the loss has no minimum.
+// root returns the root with all pairs free; or, without a positive definite one, the start with
+// rows drawn from it. It is nil if the loss has no minimum.
 func (p Inside) root(ctx context.Context) (r *mcem.Root, free bool, err error) {
 	d := p.Table.D
 	by := mcem.Setting{Table: p.Table, Domain: p.Domain, Weight: p.Weight, Draws: p.Draws, Seed: p.Seed, Workers: p.Workers}.ByPattern()

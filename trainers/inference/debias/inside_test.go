@@ -29,9 +29,9 @@ func inside(t *testing.T, p Inside) *Estimate {
 	return e
 }
 
-// Without gaps the root is the minimum, whatever the start. If the bounds are far away all rows weigh
-// the same, and it is ordinary score matching, whose errors are those of the marginal loss but for
-// the correction.
+// Without missing cells the root is the minimum, for any start. With distant bounds all rows weigh
+// the same, and it is ordinary score matching with the errors of the marginal loss, up to the
+// correction.
 func TestFarBoundsAreScoreMatching(t *testing.T) {
 	const n, d = 300, 4
 	g, table := testtables.Star(t, d, n, 0)

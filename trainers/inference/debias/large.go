@@ -10,12 +10,13 @@ import (
 	"missingscore/internal/stream"
 )
 
-// errorDraws is from how many draws standard errors of more than DirectColumns columns are: each is
-// within 5 % (one standard error) of the one from all.
+// errorDraws is the number of draws for standard errors with more than DirectColumns columns: their
+// relative Monte Carlo error is 5 %.
 const errorDraws = 200
 
-// largeStep is Step of the likelihood for many columns: H⁻¹ by conjugate gradients, and errors by the spread of H⁻¹ξ over
-// draws of ξ, the mean gradient of rows with random signs, or of rows of the model with the table's gaps.
+// largeStep is Step of the likelihood for many columns: H⁻¹ by conjugate gradients, and standard
+// errors from the spread of H⁻¹ξ over draws of ξ, the mean gradient of rows with random signs
+// (robust) or of simulated rows with the table's gaps (model).
 func (p Problem) largeStep() (*Estimate, error) {
 	if err := p.largeRoom(); err != nil {
 		return nil, err
@@ -82,8 +83,7 @@ func (p Problem) largeStep() (*Estimate, error) {
 	return e, nil
 }
 
-// largeRoom asks for the memory of the largest matrices: those of patterns, of draws, and a few of
-// each worker's.
+// largeRoom reserves the memory of the largest matrices.
 func (p Problem) largeRoom() error {
 	d := float64(p.Table.D)
 	all, rows := groups(p.Table)
@@ -95,13 +95,12 @@ func (p Problem) largeRoom() error {
 	return memory.Check(8*numbers, "use Spec.Inference bootstrap=N", "one step for %.0f columns", d)
 }
 
-// operator is the expected Hessian of the likelihood by P as a map of symmetric matrices that is not
-// formed (docs/theory/inference.md#eq-conjugate-gradients):
+// operator applies the expected Hessian of the likelihood in P without forming it
+// (docs/theory/inference.md#eq-conjugate-gradients):
 //
 //	H[X] = ½ mean Σ̃XΣ̃ = ½ ( ΣXΣ − C̄XΣ − ΣXC̄ + mean CXC )
 //
-// A pattern's own part is of the size of its gaps, m³; all else is done once. Matrices are (d, d),
-// row by row.
+// A pattern with m gaps costs m³; all else is done once. Matrices are (d, d), row by row.
 type operator struct {
 	d            int
 	p, sigma     []float64 // P and Σ
@@ -109,9 +108,9 @@ type operator struct {
 	meanC        []float64 // C̄
 	inverse      []float64 // S̄⁻¹
 	gaps         []gapBlock
-	rows         int    // that have a value
-	observed     []bool // of these, (rows, d)
-	patternOfRow []int  // in gaps, −1: without gaps
+	rows         int    // rows with a value
+	observed     []bool // of these rows, (rows, d)
+	patternOfRow []int  // index in gaps; −1: complete
 }
 
 // gapBlock is C of a pattern, on its gaps.
@@ -121,7 +120,7 @@ type gapBlock struct {
 	share float64
 }
 
-// newOperator also gives z = x − μ of the rows that have a value.
+// newOperator also returns z = x − μ of the rows with a value.
 func newOperator(t *data.Table, n *normal) (o *operator, z []float64, err error) {
 	d := n.d
 	square := func(a *mat.SymDense) []float64 { return mat.DenseCopyOf(a).RawMatrix().Data }
@@ -166,7 +165,7 @@ func (b gapBlock) add(a []float64, w float64, d int) {
 	}
 }
 
-// apply is H[x].
+// apply returns H[x].
 func (o *operator) apply(multiply graph.Product[float64], x []float64) []float64 {
 	d := o.d
 	xs, first, second := make([]float64, d*d), make([]float64, d*d), make([]float64, d*d)
@@ -195,12 +194,13 @@ func (o *operator) apply(multiply graph.Product[float64], x []float64) []float64
 }
 
 const (
-	solveTolerance  = 1e-6 // of the residual, relative to the first
+	solveTolerance  = 1e-6 // relative residual
 	solveIterations = 500
 )
 
-// solve is X with H[X] = g, by conjugate gradients with the preconditioner 2 S̄⁻¹gS̄⁻¹, the inverse of
-// H if all patterns are alike. It fails by ErrSingular if the residual does not become small.
+// solve returns X with H[X] = g, by conjugate gradients with the preconditioner 2 S̄⁻¹gS̄⁻¹, the
+// inverse of H for a single pattern. It fails with ErrSingular if the residual does not become
+// small.
 func (o *operator) solve(multiply graph.Product[float64], g []float64) ([]float64, error) {
 	half := make([]float64, len(g))
 	precondition := func(g []float64) []float64 {
@@ -234,7 +234,7 @@ func (o *operator) solve(multiply graph.Product[float64], g []float64) ([]float6
 	return nil, ErrSingular
 }
 
-// completed are δ̂ of rows z = x − μ (rows, d), whose gaps are set to 0 first.
+// completed returns δ̂ of rows z = x − μ (rows, d), after setting gaps to 0.
 func (o *operator) completed(multiply graph.Product[float64], z []float64) []float64 {
 	d := o.d
 	for i, seen := range o.observed {
@@ -261,7 +261,7 @@ func (o *operator) completed(multiply graph.Product[float64], z []float64) []flo
 	return z
 }
 
-// gradient is the mean of the rows' ½(δ̂δ̂ᵀ − Σ̃).
+// gradient returns the mean of ½(δ̂δ̂ᵀ − Σ̃) over rows.
 func (o *operator) gradient(multiply graph.Product[float64], delta []float64) []float64 {
 	g := make([]float64, o.d*o.d)
 	multiply(true, false, o.d, o.d, o.rows, delta, delta, g)
@@ -270,7 +270,7 @@ func (o *operator) gradient(multiply graph.Product[float64], delta []float64) []
 	return g
 }
 
-// signed is the mean of the rows' gradients less their mean, each times its sign.
+// signed returns the mean of the rows' centred gradients times signs.
 func (o *operator) signed(multiply graph.Product[float64], delta, gradient, signs []float64) []float64 {
 	d, n := o.d, float64(o.rows)
 	by, sum := make([]float64, len(delta)), 0.0

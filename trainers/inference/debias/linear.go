@@ -17,7 +17,7 @@ type worker struct {
 	memory   []float64
 }
 
-// room is memory for n numbers, which are not 0, until room is called again.
+// room returns an uninitialised buffer of n numbers, valid until the next call.
 func (w *worker) room(n int) []float64 {
 	if cap(w.memory) < n {
 		w.memory = make([]float64, n)
@@ -25,7 +25,7 @@ func (w *worker) room(n int) []float64 {
 	return w.memory[:n]
 }
 
-// each runs tasks 0 to tasks−1 on up to workers goroutines. The result does not depend on scheduling.
+// each runs tasks 0 to tasks−1 on up to workers goroutines. Results do not depend on scheduling.
 func each(workers, tasks int, do func(w *worker, task int) error) error {
 	return panics.Each(context.Background(), workers, tasks, func() (func(context.Context, int) error, error) {
 		multiply, err := graph.NewProduct()
@@ -34,8 +34,7 @@ func each(workers, tasks int, do func(w *worker, task int) error) error {
 	}, nil)
 }
 
-// blockWidth is the number of rows or columns of a block, of the order that matrix products are fast
-// at.
+// blockWidth is the number of rows or columns of a block.
 const blockWidth = 96
 
 func blocks(workers, start, end int, do func(w *worker, at, count int)) error {
@@ -46,8 +45,8 @@ func blocks(workers, start, end int, do func(w *worker, at, count int)) error {
 	})
 }
 
-// triangle is the lower triangle of a symmetric matrix H of thousands of rows or, after factorise, its Cholesky factor L,
-// H = LLᵀ, by blocks of columns, for products by OpenBLAS (graph.Product).
+// triangle is the lower triangle of a large symmetric matrix H or, after factorise, its Cholesky
+// factor L, H = LLᵀ, in blocks of columns for OpenBLAS (graph.Product).
 type triangle struct {
 	n, workers int
 	panels     []panel
@@ -55,7 +54,7 @@ type triangle struct {
 
 type panel struct {
 	first, width int
-	cells        []float64 // rows from first down (n − first, width); of no meaning above the diagonal
+	cells        []float64 // rows from first on (n − first, width); undefined above the diagonal
 	own          []float64 // of a factor: the inverse of the diagonal block, lower triangular (width, width)
 }
 
@@ -68,7 +67,7 @@ func newTriangle(n, workers int) *triangle {
 	return m
 }
 
-// at is cell (i, j) and (j, i).
+// at returns cell (i, j) = (j, i).
 func (m *triangle) at(i, j int) *float64 {
 	if i < j {
 		i, j = j, i
@@ -77,12 +76,12 @@ func (m *triangle) at(i, j int) *float64 {
 	return &p.cells[(i-p.first)*p.width+j-p.first]
 }
 
-// rows are count rows of the panel from row at of the matrix on.
+// rows returns count rows of the panel, from row at of the matrix.
 func (p *panel) rows(at, count int) []float64 {
 	return p.cells[(at-p.first)*p.width : (at-p.first+count)*p.width]
 }
 
-// addScaled adds w times x.
+// addScaled adds w x.
 func (m *triangle) addScaled(w float64, x *triangle) {
 	for k, p := range m.panels {
 		floats.AddScaled(p.cells, w, x.panels[k].cells)
@@ -103,13 +102,13 @@ func (m *triangle) addProduct(x, y []float64, k int) error {
 	})
 }
 
-// factorise replaces H by its factor. It fails by ErrSingular if H is not positive definite.
+// factorise replaces H by its factor. It fails with ErrSingular if H is not positive definite.
 func (m *triangle) factorise() error {
 	for k := range m.panels {
 		p := &m.panels[k]
 		err := blocks(m.workers, p.first, m.n, func(w *worker, at, count int) {
 			product := w.room(count * p.width)
-			for _, q := range m.panels[:k] { // LLᵀ of the panels before
+			for _, q := range m.panels[:k] { // LLᵀ of the previous panels
 				w.multiply(false, true, count, p.width, q.width, q.rows(at, count), q.rows(p.first, p.width), product)
 				floats.Sub(p.rows(at, count), product)
 			}
@@ -132,7 +131,7 @@ func (m *triangle) factorise() error {
 	return nil
 }
 
-// invert sets the panel's own block.
+// invert sets the inverse of the panel's diagonal block.
 func (p *panel) invert() (ok bool) {
 	w := p.width
 	p.own = make([]float64, w*w)
@@ -143,7 +142,7 @@ func (p *panel) invert() (ok bool) {
 	return ok && lapack64.Trtri(t) && !floats.HasNaN(p.own)
 }
 
-// forward replaces b (n, k) by L⁻¹b; its rows above from are zero.
+// forward replaces b (n, k) by L⁻¹b; rows of b above from must be zero.
 func (m *triangle) forward(w *worker, b []float64, k, from int) {
 	for _, p := range m.panels {
 		end := p.first + p.width
@@ -175,7 +174,7 @@ func (m *triangle) backward(w *worker, b []float64, k int) {
 	}
 }
 
-// solve is H⁻¹b by the factor.
+// solve returns H⁻¹b from the factor.
 func (m *triangle) solve(b []float64) (x []float64, err error) {
 	x = append(x, b...)
 	return x, each(1, 1, func(w *worker, _ int) error {
@@ -185,7 +184,7 @@ func (m *triangle) solve(b []float64) (x []float64, err error) {
 	})
 }
 
-// times is Hb, b (n, k).
+// times returns Hb, b (n, k).
 func (m *triangle) times(w *worker, b []float64, k int) []float64 {
 	out := make([]float64, m.n*k)
 	for _, p := range m.panels {

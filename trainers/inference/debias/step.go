@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/memory"
 )
 
-// Equation is the estimating equation of a step on all of R^d.
+// Equation is the estimating equation of a step on R^d.
 type Equation int
 
 const (
@@ -22,46 +22,46 @@ const (
 	Marginal                   // the marginal loss: exact
 )
 
-// Problem is a normal distribution fitted to a table, N(Mean, Precision⁻¹), from which a step is made.
+// Problem is a normal distribution N(Mean, Precision⁻¹) fitted to a table, the start of a step.
 type Problem struct {
 	Table     *data.Table // columns standardised
 	Mean      []float64
 	Precision mat.Symmetric
 	Equation  Equation
-	Robust    bool // errors by the rows; else by the model
-	Own       bool // Likelihood: the rows' own Hessian, right under MAR, as far as they determine it; else the expected one, right under MCAR
+	Robust    bool // robust standard errors; else model-based ones
+	Own       bool // Likelihood: the observed Hessian, valid under MAR, blended with the expected one if needed; else the expected one, valid under MCAR
 	Workers   int
-	Seed      uint64 // of draws for standard errors of more than DirectColumns columns
+	Seed      uint64 // for standard errors with more than DirectColumns columns
 }
 
 // Estimate is the result of a step.
 type Estimate struct {
-	Precision  *mat.SymDense // may have a diagonal that is not positive if there are few rows
+	Precision  *mat.SymDense // may have a nonpositive diagonal with few rows
 	Covariance *mat.SymDense // StepInside only: of θ = (η, P), P packed
-	Partial    []float64     // partial correlations of pairs j < k, (0,1), (0,2), …; NaN where there is none
+	Partial    []float64     // partial correlations of pairs j < k, (0,1), (0,2), …; NaN if undefined
 	SE         []float64     // their standard errors
-	Own        float64       // Step only: share of the rows' own Hessian in the likelihood's; 0 for the expected one
+	Own        float64       // Step only: weight of the observed Hessian; 0 for the expected one
 	Free       bool          // StepInside only: the root was found with all pairs free; else one step from the start
 }
 
-// ErrSingular says that the step has no solution.
+// ErrSingular means that the step has no solution.
 var ErrSingular = errors.New("the second derivatives of the loss are singular: the rows do not determine every pair of columns")
 
-// DirectColumns is the largest number of columns whose second derivatives are factorised.
+// DirectColumns is the largest number of columns with factorised second derivatives.
 const DirectColumns = 150
 
-// ErrTooManyColumns says that there are too many columns for the marginal loss's second derivatives.
-var ErrTooManyColumns = fmt.Errorf("there are more than %d columns, for which second derivatives are those of Spec.Steps.Method em-exact only", DirectColumns)
+// ErrTooManyColumns means too many columns for the second derivatives of the marginal loss.
+var ErrTooManyColumns = fmt.Errorf("more than %d columns need second derivatives of Spec.Steps.Method em-exact", DirectColumns)
 
-// Step makes one Newton step from θ̂ and gives its standard errors
+// Step makes one Newton step from θ̂ and returns it with standard errors
 // (docs/theory/inference.md#eq-one-step),
 //
 //	θ̃ = θ̂ − H⁻¹ ∇ℓ_n(θ̂),   cov θ̃ = H⁻¹ V H⁻¹ / n
 //
-// where θ is mean and packed precision. H and V are matrices of that size, d(d+3)/2, and their memory
-// is asked for first. With more than DirectColumns columns neither is formed: the step is by
-// conjugate gradients, errors are from draws, and Own has no effect. It fails if P is not positive
-// definite, by ErrSingular and by ErrTooManyColumns.
+// where θ is the mean and the packed precision. H and V have d(d+3)/2 rows; their memory is
+// reserved first. With more than DirectColumns columns neither is formed: the step uses conjugate
+// gradients, standard errors use draws, and Own has no effect. It fails if P is not positive
+// definite, with ErrSingular or ErrTooManyColumns.
 func Step(p Problem) (*Estimate, error) {
 	large := p.Table.D > DirectColumns
 	if large && p.Equation != Likelihood {
@@ -72,7 +72,7 @@ func Step(p Problem) (*Estimate, error) {
 	}
 	size, triangles := float64(parameters(p.Table.D)), 1.
 	switch {
-	case p.Own: // the rows' own and the blend
+	case p.Own: // observed and blended
 		triangles = 3
 	case p.Equation == Marginal && !p.Robust: // the variance
 		triangles = 2
@@ -121,20 +121,20 @@ func Step(p Problem) (*Estimate, error) {
 	return e, err
 }
 
-// moments are the sums over rows that one step needs at θ = (μ, packed P).
+// moments are the sums over rows for one step at θ = (μ, packed P).
 type moments struct {
 	total    float64   // number of rows, or the sum of their weights
-	squares  float64   // sum of the squares of their weights; total without weights
+	squares  float64   // sum of squared weights; total without weights
 	gradient []float64 // mean
 	hessian  *triangle // expected under MCAR
-	own      *triangle // the Hessian of the rows themselves less the expected one; nil unless Problem.Own
-	variance *triangle // of a row's gradient by the model; nil: the Hessian, or errors are by the rows
+	own      *triangle // observed minus expected Hessian; nil unless Problem.Own
+	variance *triangle // of a row's gradient under the model; nil: equal to the Hessian, or robust errors
 }
 
-// parameters is the length of θ for d columns.
+// parameters returns the length of θ for d columns.
 func parameters(d int) int { return d + d*(d+1)/2 }
 
-// take adds the gradient of a row that counts so often, or has such a weight.
+// take adds the gradient of a row with a multiplicity or a weight.
 func (m *moments) take(count float64, weighted bool, g []float64) {
 	floats.AddScaled(m.gradient, count, g)
 	m.total += count
@@ -144,16 +144,16 @@ func (m *moments) take(count float64, weighted bool, g []float64) {
 	m.squares += count
 }
 
-// ownFloor is the least share of the expected information, in every direction, that the rows' own
-// Hessian may leave.
+// ownFloor is the least share of the expected information that the observed Hessian must keep in
+// every direction.
 const ownFloor = 0.1
 
-// blend makes the Hessian the rows' own, as far as that is determined: the largest share w of 1, ¾,
-// ½, ¼ and 0 for which
+// blend replaces the Hessian by w H_own + (1 − w) H_expected with the largest w of 1, ¾, ½, ¼ and 0
+// for which
 //
 //	w H_own + (1 − w) H_expected − ownFloor H_expected
 //
-// is positive definite.
+// is positive definite, and returns w.
 func (m *moments) blend() (share float64, err error) {
 	above := newTriangle(m.hessian.n, m.hessian.workers)
 	for share = 1; share > 0; share -= 0.25 {
@@ -174,8 +174,8 @@ func (m *moments) blend() (share float64, err error) {
 	return share, err
 }
 
-// variances are those of contrasts of θ̃ by the model, wᵀH⁻¹VH⁻¹w/n. With sampling weights n is the
-// effective number of rows (docs/theory/weights.md#eq-weighted-sandwich).
+// variances returns model-based variances of contrasts of θ̃, wᵀH⁻¹VH⁻¹w/n. With sampling weights n
+// is the effective sample size (docs/theory/weights.md#eq-weighted-sandwich).
 func (m *moments) variances(contrasts []contrast) (out []float64, err error) {
 	h, out := m.hessian, make([]float64, len(contrasts))
 	err = blocks(h.workers, 0, len(contrasts), func(w *worker, at, count int) {
@@ -199,12 +199,12 @@ func (m *moments) variances(contrasts []contrast) (out []float64, err error) {
 	return out, err
 }
 
-// rowVariances are those of contrasts of θ̃ by the rows: the variance of wᵀH⁻¹g_i over them, over n.
-// Gradients are weighted with sampling weights (docs/theory/weights.md#eq-weighted-sandwich).
+// rowVariances returns robust variances of contrasts of θ̃: the variance of wᵀH⁻¹g_i over rows,
+// divided by n. Gradients have the sampling weights (docs/theory/weights.md#eq-weighted-sandwich).
 func (p Problem) rowVariances(n *normal, h *triangle, contrasts []contrast) ([]float64, error) {
 	rows, together := 0, blockWidth*max(2, p.Workers)
 	sum, squares := make([]float64, len(contrasts)), make([]float64, len(contrasts))
-	waiting := make([]float64, 0, together*h.n) // gradients (rows, θ), then H⁻¹ times these
+	waiting := make([]float64, 0, together*h.n) // gradients (rows, θ), then H⁻¹ times gradients
 	take := func() error {
 		count := len(waiting) / h.n
 		err := blocks(h.workers, 0, count, func(w *worker, at, count int) {

@@ -18,7 +18,7 @@ import (
 	"missingscore/trainers/internal/testtables"
 )
 
-// likeliest is maximum likelihood's normal distribution of a table.
+// likeliest is the maximum likelihood normal distribution of a table.
 func likeliest(t *testing.T, table *data.Table) *normal {
 	t.Helper()
 	m := model.NewGaussian(table.D, model.Natural)
@@ -48,8 +48,8 @@ var lavaan = struct{ partial, se, robust, means, robustMeans []float64 }{
 	[]float64{2.7477898846, 7.4963547754, 0.2838854728, 0.7627168697},
 }
 
-// At the maximum of the likelihood the observed Hessian is R's observed information, and the
-// rows' spread its sandwich; the step is none.
+// At the maximum of the likelihood the observed Hessian equals R's observed information, robust
+// errors equal its sandwich, and the step is zero.
 func TestStandardErrorsAgainstLavaan(t *testing.T) {
 	table, err := data.ReadCSV("../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	require.NoError(t, err)
@@ -92,8 +92,8 @@ func TestStandardErrorsAgainstLavaan(t *testing.T) {
 	require.InDeltaSlice(t, lavaan.partial, e.Partial, 1e-6)
 }
 
-// Without gaps the variance of a partial correlation is (1 − ρ²)²/n, whatever the other
-// columns are, by likelihood and, at its maximum, by score matching, which has the same root.
+// Without missing cells the variance of a partial correlation is (1 − ρ²)²/n for any other columns,
+// by likelihood and, at its maximum, by score matching, which has the same root.
 func TestWithoutGaps(t *testing.T) {
 	_, table := testtables.Star(t, 6, 200, 0)
 	n := likeliest(t, table)
@@ -111,7 +111,7 @@ func TestWithoutGaps(t *testing.T) {
 	require.InDeltaSlice(t, partials(n.p), e.Partial, 0.02)
 }
 
-// shrunk is p with its off-diagonal entries times a share.
+// shrunk is p with scaled off-diagonal elements.
 func shrunk(p *mat.SymDense, share float64) *mat.SymDense {
 	q := mat.NewSymDense(p.SymmetricDim(), nil)
 	q.CopySym(p)
@@ -132,8 +132,8 @@ func partials(p *mat.SymDense) (out []float64) {
 	return out
 }
 
-// The rows' own Hessian is used as far as a tenth of the expected information is left in every
-// direction, by gonum's eigenvalues, and no further.
+// The observed Hessian is used while a tenth of the expected information is left in every
+// direction, by gonum's eigenvalues.
 func TestOwnHessianIsBlended(t *testing.T) {
 	const d = 6
 	g, err := simulate.Star(d, stream.New(1, stream.Simulate))
@@ -184,15 +184,14 @@ func TestOwnHessianIsBlended(t *testing.T) {
 func TestSingular(t *testing.T) {
 	table := &data.Table{Names: names[:2], N: 3, D: 2, Values: []float64{1, 0, 2, 0, 0, 1}, Observed: []bool{true, false, true, false, false, true}}
 	_, err := Step(Problem{Table: table, Mean: make([]float64, 2), Precision: mat.NewDiagDense(2, []float64{1, 1})})
-	require.ErrorIs(t, err, ErrSingular) // never together, nothing to tell one from the other
+	require.ErrorIs(t, err, ErrSingular) // never observed together
 	_, err = Step(Problem{Table: table, Mean: make([]float64, 2), Precision: mat.NewSymDense(2, []float64{1, 2, 2, 1})})
 	require.ErrorIs(t, err, losses.ErrNotPositiveDefinite)
 	_, err = Step(Problem{Table: &data.Table{D: DirectColumns + 1}, Equation: Marginal})
 	require.ErrorIs(t, err, ErrTooManyColumns)
 }
 
-// The factor against gonum's, in several blocks, for matrices and for one number of workers
-// and another.
+// The factor agrees with gonum's, in several blocks, for any number of workers.
 func TestFactor(t *testing.T) {
 	const n = 2*blockWidth + 17
 	rng := stream.New(4, stream.Simulate)
@@ -256,8 +255,8 @@ func whole(m *triangle) *mat.SymDense {
 	return h
 }
 
-// Conjugate gradients come to what the factorisation comes to; errors by draws to its errors,
-// within five standard errors, √(1/400) of them each.
+// Conjugate gradients agree with the factorisation; standard errors by draws agree within five of
+// their relative standard errors √(1/400).
 func TestLargeStep(t *testing.T) {
 	g, err := simulate.Star(7, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
@@ -287,7 +286,7 @@ func TestLargeStep(t *testing.T) {
 	}
 }
 
-// More columns than a factorisation is for; without gaps the errors are near (1 − ρ²)/√n.
+// More columns than factorised; without missing cells the errors are near (1 − ρ²)/√n.
 func TestStepOfManyColumns(t *testing.T) {
 	slowtest.Skip(t, "3 s")
 	const d, n = DirectColumns + 1, 1000
@@ -307,7 +306,7 @@ func TestStepOfManyColumns(t *testing.T) {
 	require.InDelta(t, 1, ratio, 0.05)
 }
 
-// A step of so many rows that they and their pattern are taken in parts has the errors (1 − ρ²)/√n without gaps.
+// A step with patterns processed in parts has the errors (1 − ρ²)/√n without missing cells.
 func TestStepOfManyRows(t *testing.T) {
 	g, table := testtables.Star(t, 20, 20_000, 0)
 	e, err := Step(Problem{Table: table, Mean: g.Mean, Precision: g.Precision, Robust: true, Workers: 2})

@@ -18,8 +18,8 @@ import (
 	"missingscore/trainers/engine"
 )
 
-// fromQuartic draws from a quartic model of two columns by rejection: next to nothing of the
-// ones here lies beyond 3.
+// fromQuartic draws from a quartic model of two columns by rejection; the mass beyond 3 is
+// negligible.
 func fromQuartic(t testing.TB, m *model.Quartic, n int, rng *rand.Rand) *data.Table {
 	theta := m.Theta()
 	var x []float64
@@ -35,8 +35,8 @@ func fromQuartic(t testing.TB, m *model.Quartic, n int, rng *rand.Rand) *data.Ta
 	return table
 }
 
-// Over simulated tables estimates spread as their standard errors say, and intervals cover. A
-// factor of 2 in variances is far beyond the tolerances, three standard errors each.
+// Over simulated tables estimates have the reported standard errors, and intervals cover. A factor
+// 2 in variances is far beyond the tolerances of three standard errors.
 func TestCoverage(t *testing.T) {
 	slowtest.Skip(t, "10 s")
 	quartic := model.NewQuartic(2)
@@ -80,7 +80,7 @@ func TestCoverage(t *testing.T) {
 				}
 				r := of(t, table, c.model(t), c.scaling, c.method, nil, engine.Config{Draws: 4, Seed: k})
 				require.NotNil(t, r.Uncertainty, "%v", r.Warnings)
-				require.Equal(t, c.scaling == byDeviation, strings.Contains(r.Uncertainty.Rests, "components in the order of the model"))
+				require.Equal(t, c.scaling == byDeviation, strings.Contains(r.Uncertainty.Rests, "the order of components is arbitrary"))
 				for i, p := range r.Uncertainty.Parameters {
 					estimates[i] = append(estimates[i], p.Estimate)
 					se[i] += p.SE / n

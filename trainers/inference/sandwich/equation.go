@@ -19,26 +19,26 @@ import (
 	"missingscore/trainers/source"
 )
 
-// equation is U(θ) = 0, U the mean over rows of ψ_i, the gradient of the row's loss times its sampling weight, with draws
-// held and weights that follow θ.
+// equation is U(θ) = 0, the mean over rows of ψ_i, the weighted gradient of the row's loss, with
+// fixed draws whose importance weights depend on θ.
 type equation struct {
 	ctx    context.Context
 	engine *engine.Engine
-	of     engine.Problem // table, domain and objective, in whatever units
+	of     engine.Problem // table, domain and objective
 	held   *held
-	free   []int // places of the parameters that are free
+	free   []int // indices of the free parameters
 	n      int
-	kinds  [2]*rowKind // rows without gaps, of which one draw says all; rows with gaps
+	kinds  [2]*rowKind // complete rows, with one draw; rows with missing cells
 }
 
 type rowKind struct {
 	members, draws int
 	rows           []int
-	many, single   *rows // programs for them together and one by one; nil before they are needed
+	many, single   *rows // programs for many rows and for single rows; nil until needed
 }
 
-// rows computes gradients of so many rows at a time, each in so many parts: its draws are
-// shared among them, and each has a part of the row's weight.
+// rows computes gradients of several rows at a time, each in several parts that share its draws and
+// its weight.
 type rows struct {
 	parts   int
 	program *graph.Program
@@ -62,7 +62,7 @@ func newEquation(ctx context.Context, e *engine.Engine, of engine.Problem, h *he
 	return q, err
 }
 
-// kind is that of row i.
+// kind returns the kind of row i.
 func (q *equation) kind(i int) *rowKind {
 	d := q.of.Table.D
 	if slices.Contains(q.of.Table.Observed[i*d:(i+1)*d], false) {
@@ -76,7 +76,7 @@ func (q *equation) newRows(size, parts, draws int) (*rows, error) {
 	return &rows{parts, p, data.NewBatch(size*parts, q.of.Table.D), q.of.Model.Params()}, err
 }
 
-// run computes the gradient of rows of a kind, each counting weight, times its own in the table.
+// run computes the gradient of rows of a kind; each has weight times its own sampling weight.
 func (q *equation) run(r *rows, k *rowKind, members []int, weight float64) error {
 	if err := q.ctx.Err(); err != nil {
 		return err
@@ -101,7 +101,7 @@ func (q *equation) run(r *rows, k *rowKind, members []int, weight float64) error
 	return panics.Caught(r.program.Run)
 }
 
-// add adds the free elements of the gradient last run.
+// add adds the free elements of the last gradient.
 func (q *equation) add(into []float64, r *rows) {
 	i, first := 0, 0
 	for _, p := range r.params {
@@ -117,7 +117,7 @@ func (q *equation) mean() ([]float64, error) {
 	return q.meanBy(func(k *rowKind) *rows { return k.many })
 }
 
-// meanBy is mean by programs for the kinds of rows.
+// meanBy computes the mean gradient with the given programs.
 func (q *equation) meanBy(by func(*rowKind) *rows) ([]float64, error) {
 	u := make([]float64, len(q.free))
 	for _, k := range q.kinds {
@@ -150,7 +150,7 @@ func (q *equation) row(i int, into []float64) (err error) {
 	return nil
 }
 
-// difference is the step of central differences, the cube root of the rounding unit.
+// difference is the relative step of central differences, the cube root of the machine precision.
 const difference = 6e-6
 
 // jacobian is A = ∂U/∂θ by central differences of U.
@@ -169,7 +169,7 @@ func (q *equation) jacobian() (*mat.Dense, error) {
 	return a, nil
 }
 
-// slope is the derivative of f by a number, by central differences.
+// slope returns the derivative of f by a number, by central differences.
 func slope(at *float64, step float64, f func() ([]float64, error)) ([]float64, error) {
 	was := *at
 	defer func() { *at = was }()
@@ -201,8 +201,7 @@ func parameter(m model.Model, place int) *float64 {
 
 const spreadRows = 256
 
-// spread is V, the second moments of (ψ_i, φ_i), ψ less their mean, which a root leaves at
-// rounding.
+// spread returns V, the second moments of (ψ_i, φ_i), with ψ centred.
 func (q *equation) spread(s *scaleEffect) (*mat.SymDense, error) {
 	k := len(q.free)
 	size := k + s.size()
@@ -224,8 +223,8 @@ func (q *equation) spread(s *scaleEffect) (*mat.SymDense, error) {
 	return v, nil
 }
 
-// held are the completed rows, drawn once: (n, r, d), and the log density that each was drawn
-// from, up to a constant of the row.
+// held are the completed rows (n, r, d), drawn once, and the log density of their proposal up to a
+// constant per row.
 type held struct {
 	r         int
 	x, log    []float64
@@ -233,14 +232,14 @@ type held struct {
 	filled    bool // gaps hold draws, not zeros
 }
 
-// Of draws: so many completed rows in all, but at most so many times those of a step of the
-// fit. More draws bring less noise, and less bias of weights that are normalised by their sum.
+// Limits on the number of completed rows in all, and relative to a step of the fit. More draws
+// reduce the noise, and the bias of self-normalised weights.
 const (
 	enoughRows = 50000
 	mostTimes  = 10
 )
 
-// number is how many are drawn of each row: an even number, for weighted.
+// number returns the even number of draws per row.
 func number(e estimator.Estimator, rows, draws int) int {
 	if !e.Draws() {
 		return 1
@@ -249,7 +248,7 @@ func number(e estimator.Estimator, rows, draws int) int {
 	return r + r%2
 }
 
-// So many completed rows are worked on together, about, and so many rows of the table at most.
+// Approximate number of completed rows, and maximum number of table rows, per program.
 const (
 	completedRows = 1000
 	mostTogether  = 100
@@ -257,7 +256,8 @@ const (
 
 func together(rows, r int) int { return max(1, min(rows, mostTogether, completedRows/r)) }
 
-// hold draws. Held draws of a normal model's own conditional are weighted as those of a proposal.
+// hold draws the completed rows. Draws from a normal model's own conditional get importance
+// weights, too.
 func hold(e *engine.Engine) (*held, error) {
 	h := &held{filled: e.Estimator.Draws()}
 	h.r = number(e.Estimator, e.Table.N, e.Config.Draws)
@@ -293,23 +293,24 @@ func hold(e *engine.Engine) (*held, error) {
 	return h, nil
 }
 
-// scaleEffect is how the estimated units of the columns enter. Let column j of the columns z as
-// they were fitted be divided by b_j; the fit has b = 1, by the observed cells of the table. Their
-// influence on it is, o_ij telling whether row i shows the column and m_j the column's mean square,
+// scaleEffect is the effect of estimated column scales. Divide column j of the fitted columns z by
+// b_j; the fit has b = 1, from the observed cells. With o_ij = 1 if cell (i, j) is observed and m_j
+// the column's mean square, the influence of row i on b_j is
 //
 //	½ o_ij (z_ij²/m_j − 1)/π_j,   π_j = mean of o_ij
 //
-// times the row's sampling weight, by which shares and means are weighted, too; and ∂U/∂b is by central differences of U, completed rows and domain moved along. Where the
-// columns were shifted, too, that has no effect: a model that may be shifted, its loss and its
-// weights are the same in shifted columns (docs/theory/inference.md#eq-parameters).
+// times the row's sampling weight, which also weights π and m. ∂U/∂b is computed by central
+// differences of U with completed rows and domain rescaled. Shifts of columns have no effect:
+// shiftable models, their losses and weights are invariant
+// (docs/theory/inference.md#eq-parameters).
 type scaleEffect struct {
 	table *data.Table
-	share []float64  // π_j; nil where units were not estimated
+	share []float64  // π_j; nil if scales were not estimated
 	mean  []float64  // m_j
 	slope *mat.Dense // ∂U/∂b
 }
 
-// size is how many units were estimated.
+// size returns the number of estimated scales.
 func (s *scaleEffect) size() int { return len(s.share) }
 
 func (p Problem) newScaleEffect(e *equation) (*scaleEffect, error) {
@@ -340,7 +341,7 @@ func (p Problem) newScaleEffect(e *equation) (*scaleEffect, error) {
 	return s, nil
 }
 
-// row is a row's influence on the units.
+// row writes row i's influence on the scales.
 func (s *scaleEffect) row(i int, into []float64) {
 	for j := range into {
 		into[j] = 0
@@ -351,7 +352,7 @@ func (s *scaleEffect) row(i int, into []float64) {
 	}
 }
 
-// moved is U with the columns in other units.
+// moved returns U with rescaled columns.
 func (p Problem) moved(e *equation, unit []float64) ([]float64, error) {
 	of, none := e.of, make([]float64, len(unit))
 	inverse := make([]float64, len(unit))
@@ -376,10 +377,10 @@ func (p Problem) moved(e *equation, unit []float64) ([]float64, error) {
 	return q.mean()
 }
 
-// bias is about how far the root is, in standard errors of the parameter that is farthest,
-// from that of as many draws as one likes. Weights that are normalised by their sum bias the
-// equation in proportion to 1/r; with every row's draws in two halves, averaged over each by
-// itself, it is 2/r, so that with U_½ the equation by halves, at the root of U,
+// bias estimates the distance between the root and the root with infinitely many draws, in standard
+// errors of the farthest parameter. Self-normalised weights bias the equation by O(1/r); with two
+// halves of the draws averaged separately the bias is O(2/r). With U_½ the halved equation at the
+// root of U,
 //
 //	bias of the root ≈ A⁻¹U_½
 func (q *equation) bias(r *root) (float64, error) {

@@ -13,15 +13,15 @@ import (
 	"missingscore/graph/model"
 )
 
-// quantities are a model's in the table's units, as functions of its parameters and of the
-// scale of the columns.
+// quantities are a model's quantities in the table's units as functions of its parameters and the
+// columns' scale.
 type quantities struct {
 	model  model.Parametric
 	scale  data.Scale
 	scaled bool // the scale was estimated
 }
 
-// at is all their numbers where the model is, with columns in these units; nil for the fit's.
+// at returns all quantities at the current parameters with these scales; nil: the fit's scales.
 func (s *quantities) at(unit []float64) (all []float64, err error) {
 	was := values(s.model)
 	defer set(s.model, was)
@@ -38,12 +38,12 @@ func (s *quantities) at(unit []float64) (all []float64, err error) {
 	return all, nil
 }
 
-// redundant is the least part of a column of the Jacobian that those before it do not have:
-// below it, its parameter says nothing that the others do not.
+// redundant is the least relative part of a Jacobian column that is independent of the previous
+// columns; below it the parameter is redundant.
 const redundant = 1e-6
 
-// free are the places of parameters that are free: those that no others make up for, as the
-// last of a mixture's weights, which are known up to a factor.
+// free returns the indices of identified parameters. It drops redundant ones, such as the last log
+// weight of a mixture.
 func (s *quantities) free() (places []int, err error) {
 	all := make([]int, len(values(s.model)))
 	for i := range all {
@@ -59,7 +59,7 @@ func (s *quantities) free() (places []int, err error) {
 		if size := floats.Norm(column, 2); size > 0 {
 			floats.Scale(1/size, column)
 		}
-		for range 2 { // once more, for rounding
+		for range 2 { // twice, for rounding
 			for _, b := range basis {
 				floats.AddScaled(column, -floats.Dot(b, column), b)
 			}
@@ -74,7 +74,8 @@ func (s *quantities) free() (places []int, err error) {
 	return places, nil
 }
 
-// slopes are the Jacobians of all numbers by the free parameters and by the units, nil if these were not estimated.
+// slopes returns the Jacobians of all quantities by the free parameters and by the scales; units is
+// nil if these were not estimated.
 func (s *quantities) slopes(free []int) (theta, units *mat.Dense, err error) {
 	fill := func(m **mat.Dense, columns, c int, at *float64, f func() ([]float64, error)) error {
 		u, err := slope(at, difference*math.Max(1, math.Abs(*at)), f)
@@ -105,12 +106,12 @@ func (s *quantities) slopes(free []int) (theta, units *mat.Dense, err error) {
 }
 
 type member struct {
-	place  int // among all numbers
+	place  int // index among all quantities
 	name   string
 	within model.Range
 }
 
-// members are the numbers that are told of: of symmetric matrices each pair once.
+// members lists the reported numbers: each pair once for symmetric matrices.
 func (s *quantities) members(names []string) (out []member) {
 	place := 0
 	for _, q := range s.model.Quantities() {
@@ -126,8 +127,8 @@ func (s *quantities) members(names []string) (out []member) {
 	return out
 }
 
-// label is the name of an element: mean[Wind], precision[Ozone, Wind], weights[2],
-// means[2, Wind].
+// label returns the name of an element: mean[Wind], precision[Ozone, Wind], weights[2], means[2,
+// Wind].
 func label(q model.Quantity, i, j int, names []string) string {
 	row := fmt.Sprint(i + 1)
 	if q.Symmetric && i < len(names) {
@@ -144,8 +145,8 @@ func label(q model.Quantity, i, j int, names []string) string {
 	return fmt.Sprintf("%s[%s, %s]", q.Name, row, names[j])
 }
 
-// interval is estimate ± u se; of what is positive or a share on the scale of its logarithm
-// or its log odds, so that it stays within its range.
+// interval returns estimate ± u se, on the log scale for positive numbers and on the logit scale
+// for shares.
 func interval(at, se, level float64, within model.Range) (low, high float64) {
 	u := distuv.UnitNormal.Quantile((1+level)/2) * se
 	switch within {

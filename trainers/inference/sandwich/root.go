@@ -13,25 +13,25 @@ import (
 type root struct {
 	factor *mat.LU   // of A there
 	se     []float64 // of the free parameters
-	damped bool      // A was made stable for a step
-	why    string    // it had to be
-	saddle bool      // it had to be on the way
+	damped bool      // A was stabilised for a step
+	why    string    // reason for stabilising
+	saddle bool      // A was stabilised on the way
 }
 
 const (
 	rootTolerance = 1e-6 // of a Newton step, in standard errors
 	rootSteps     = 60
-	jacobians     = 8   // at most, or of few parameters
-	derivatives   = 600 // by one of them in all
+	jacobians     = 8   // evaluations, at most, for few parameters
+	derivatives   = 600 // total number of derivatives
 	longestStep   = 1.0 // in standard errors
-	longestMove   = 0.5 // of a parameter, of standardised columns
-	dampedStep    = 0.1 // likewise, where the Jacobian had to be damped
-	contraction   = 0.3 // that a step with an earlier Jacobian has to make
+	longestMove   = 0.5 // of a parameter, in standardised units
+	dampedStep    = 0.1 // likewise, with a damped Jacobian
+	contraction   = 0.3 // required reduction of a step with an old Jacobian
 	halvings      = 10
 )
 
-// root goes by Newton's method to the root near the model's parameters and leaves the model there. The Jacobian is made
-// again when steps do not shrink. why, if it is not empty, says why there is none.
+// root finds the root near the model's parameters by Newton's method and leaves the model there. It
+// recomputes the Jacobian when steps do not shrink. why is the reason if there is no root.
 func (q *equation) root() (r *root, why string, err error) {
 	if q.n <= len(q.free) {
 		return nil, fmt.Sprintf("%d rows do not determine %d parameters", q.n, len(q.free)), nil
@@ -56,7 +56,7 @@ func (q *equation) root() (r *root, why string, err error) {
 			r.saddle = saddle
 			return r, r.why, nil
 		case size < rootTolerance || !fresh && size > contraction*last:
-			r = nil // a Jacobian of where the model is now
+			r = nil // recompute the Jacobian
 			continue
 		}
 		if u, err = q.along(r, step, size); err != nil {
@@ -66,13 +66,13 @@ func (q *equation) root() (r *root, why string, err error) {
 			r, saddle = nil, true
 		}
 	}
-	return nil, fmt.Sprintf("the equation has no root near the fit: steps towards it have not come there, as where parameters go to the edge of what they can be (a deviation of 0, coefficients of which minus the matrix is just positive definite). Allow the fit more passes, or take a smaller model for a table of %d rows", q.n), nil
+	return nil, fmt.Sprintf("the estimating equation has no root near the fit: a parameter may be at its boundary. Allow the fit more passes, or take a smaller model for a table of %d rows", q.n), nil
 }
 
-// step is A⁻¹u with its size, the largest in standard errors.
+// step returns A⁻¹u and its largest element in standard errors.
 func (r *root) step(u []float64) (step []float64, size float64) {
 	var solved mat.VecDense
-	_ = r.factor.SolveVecTo(&solved, false, mat.NewVecDense(len(u), u)) // of a condition that was looked at
+	_ = r.factor.SolveVecTo(&solved, false, mat.NewVecDense(len(u), u)) // the condition was checked
 	step = solved.RawVector().Data
 	for i, v := range step {
 		size = math.Max(size, math.Abs(v)/r.se[i])
@@ -80,9 +80,8 @@ func (r *root) step(u []float64) (step []float64, size float64) {
 	return step, size
 }
 
-// along makes a part of a step, no longer than the longest, to where the equation exists and
-// the step that the same Jacobian would make from there is no longer than this one: Deuflhard's
-// natural monotonicity test. Damped steps have no such test.
+// along makes a damped Newton step that passes Deuflhard's natural monotonicity test: the next step
+// with the same Jacobian must not be longer. Stabilised steps skip the test.
 func (q *equation) along(r *root, step []float64, size float64) (u []float64, err error) {
 	most := dampedStep
 	if !r.damped {
@@ -108,15 +107,15 @@ func (q *equation) along(r *root, step []float64, size float64) (u []float64, er
 	return q.mean()
 }
 
-// shift moves the free parameters by t times a step.
+// shift moves the free parameters by t step.
 func (q *equation) shift(step []float64, t float64) {
 	for i, place := range q.free {
 		*parameter(q.of.Model, place) += t * step[i]
 	}
 }
 
-// linear makes A where the model is, and the standard errors of the parameters there. why
-// says why there are none.
+// linear computes A and the standard errors at the current parameters. why is the reason if there
+// are none.
 func (q *equation) linear() (r *root, why string, err error) {
 	a, err := q.jacobian()
 	if err != nil {
@@ -149,19 +148,18 @@ func (q *equation) linear() (r *root, why string, err error) {
 }
 
 const (
-	singular = "the equation's Jacobian is singular there: the rows do not determine every parameter. Take a smaller model (fewer components, fewer columns)"
-	unstable = "the root of the equation near the fit is none that a fit ends at: there are directions in which it moves away. Allow the fit more passes, or take a smaller model (fewer components, fewer columns)"
+	singular = "the equation's Jacobian is singular: the rows do not determine every parameter. Take a smaller model (fewer components or columns)"
+	unstable = "the equation's root near the fit is not a minimum. Allow the fit more passes, or take a smaller model (fewer components or columns)"
 )
 
 const (
-	leastEigenvalue  = 1e-8 // beside the largest: below it is singular
+	leastEigenvalue  = 1e-8 // relative to the largest; below it A is singular
 	dampedEigenvalue = 0.1  // real part after damping
 )
 
-// stabilise looks at the eigenvalues of A in the units D of its diagonal, |A_jj|: at a root
-// that a fit ends at their real parts are positive. Where one is not, D is added as often as
-// it needs for a step that goes downwards, and what is wrong is said; "" where nothing is. It is
-// not ok where A has no eigenvalues to look at.
+// stabilise checks the eigenvalues of A scaled by its diagonal D = |A_jj|: at a minimum their real
+// parts are positive. Otherwise it adds a multiple of D that makes the step a descent step and
+// returns the reason in why. ok is false if the eigenvalues cannot be computed.
 func stabilise(a *mat.Dense) (why string, ok bool) {
 	k, _ := a.Dims()
 	scaled, unit := mat.NewDense(k, k, nil), make([]float64, k)

@@ -1,7 +1,6 @@
-// Package sandwich tells how far the parameters of a fitted model may be from those that the
-// method estimates: by the root of its estimating equation with the draws held fixed, the
-// equation's Jacobian there, and the second moments of the rows' parts in it
-// (docs/theory/inference.md#parameters).
+// Package sandwich computes standard errors of a fitted model's parameters: the root of the
+// estimating equation with fixed draws, its Jacobian, and the second moments of the rows'
+// contributions (docs/theory/inference.md#parameters).
 package sandwich
 
 import (
@@ -25,44 +24,44 @@ import (
 	"missingscore/trainers/inference"
 )
 
-// Kind is the name of these errors.
+// Kind is the name of these standard errors.
 const Kind = "robust"
 
-// Problem is a fit that has been made: the model of the engine is where it ended.
+// Problem is a finished fit; the engine's model is at the fitted parameters.
 type Problem struct {
 	Engine *engine.Engine
-	Scale  data.Scale // of the table's columns, x = Mean + Deviation z; the engine's table is z
-	Scaled bool       // Scale's deviations are those of the observed cells
+	Scale  data.Scale // x = Mean + Deviation z; the engine's table is z
+	Scaled bool       // Scale.Deviation was estimated from the observed cells
 	Names  []string   // of the columns
 	Level  float64    // of the intervals
 
-	// Objective makes the engine's objective again, on a domain in other units.
+	// Objective makes the engine's objective on a rescaled domain.
 	Objective func(*domain.Domain) (losses.Objective, error)
 }
 
-// Result is what is known of the parameters.
+// Result holds the uncertainty of the parameters.
 type Result struct {
-	Uncertainty *fitted.Uncertainty // nil where there is nothing to tell, for the reasons in Warnings
-	Away        float64             // of the model from the root: the largest distance of a parameter, in standard errors
-	Bias        float64             // of self-normalised weights, as large, in standard errors, by halving the draws
+	Uncertainty *fitted.Uncertainty // nil if Warnings give a reason
+	Away        float64             // largest distance of a parameter from the root, in standard errors
+	Bias        float64             // largest bias of self-normalised weights, in standard errors, estimated by halving the draws
 	Warnings    []string
 }
 
-// MostCovariance is of how many parameters the covariance is kept.
+// MostCovariance is the largest number of parameters whose covariance is kept.
 const MostCovariance = 30
 
-// Infer finds the root of the equation near the model's parameters and tells how far that may
-// be from what it estimates. The model is as it was when it returns. With θ the parameters and
-// β the units of the columns, U the mean of the rows' parts ψ_i in the equation, φ_i the rows'
-// influence on β̂, and q the quantities in the table's units,
+// Infer finds the root of the equation near the model's parameters and computes standard errors
+// there. It leaves the model unchanged. With θ the parameters, β the columns' scales, U the mean of
+// the rows' contributions ψ_i, φ_i the rows' influence on β̂, and q the quantities in the table's
+// units,
 //
 //	cov q = M V Mᵀ/n,   M = ( −J_θA⁻¹, J_β − J_θA⁻¹B ),   A = ∂U/∂θ,  B = ∂U/∂β,  J = ∂q/∂(θ, β)
 //
-// and V the second moments of (ψ_i, φ_i) (docs/theory/inference.md#eq-parameters).
+// where V is the second moments of (ψ_i, φ_i) (docs/theory/inference.md#eq-parameters).
 func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 	m, ok := p.Engine.Model.(model.Identified)
 	if !ok {
-		return nil, errors.New("there are no standard errors of a model that does not say that its quantities are determined by its density")
+		return nil, errors.New("no standard errors: the model does not declare that its density determines its quantities")
 	}
 	start := values(m)
 	defer func() {
@@ -94,16 +93,16 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 	return p.tell(e, q, root, was)
 }
 
-// elsewhere is how far, in standard errors, a root is another than that near the fit, where
-// the fit did not end in a valley of its own.
+// elsewhere is the distance, in standard errors, from which a root counts as another one if the fit
+// did not end at a minimum.
 const elsewhere = 3
 
-// refused is the warning where there are no standard errors.
+// refused returns the warning of a fit without standard errors.
 func refused(why string) []string {
 	return []string{"no standard errors: " + why}
 }
 
-// tell is Infer at the root, where the model is.
+// tell is Infer with the model at the root.
 func (p Problem) tell(e *equation, q *quantities, r *root, was []float64) (*Result, error) {
 	cov, err := p.covariance(e, q, r)
 	if err != nil {
@@ -125,7 +124,7 @@ func (p Problem) tell(e *equation, q *quantities, r *root, was []float64) (*Resu
 		}
 	}
 	if r.saddle && out.Away > elsewhere {
-		return &Result{Warnings: refused(fmt.Sprintf("the root of the equation that steps from the fit come to is %.1f standard errors away from it, and not near. Allow the fit more passes, or take a smaller model", out.Away))}, nil
+		return &Result{Warnings: refused(fmt.Sprintf("the equation's root is %.1f standard errors away from the fit. Allow the fit more passes, or take a smaller model", out.Away))}, nil
 	}
 	if out.Bias, err = e.bias(r); err != nil {
 		return nil, err
@@ -139,7 +138,7 @@ func (p Problem) tell(e *equation, q *quantities, r *root, was []float64) (*Resu
 	return out, nil
 }
 
-// covariance is that of the quantities' members.
+// covariance returns the covariance of the reported quantities.
 func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense, error) {
 	s, err := p.newScaleEffect(e)
 	if err != nil {
@@ -191,7 +190,7 @@ func (p Problem) covariance(e *equation, q *quantities, r *root) (*mat.SymDense,
 	return cov, nil
 }
 
-// values is a copy of a model's parameters, one after the other.
+// values copies a model's parameters.
 func values(m model.Model) (all []float64) {
 	for _, q := range m.Params() {
 		all = append(all, q.Value...)
@@ -205,62 +204,62 @@ func set(m model.Model, all []float64) {
 	}
 }
 
-// Fit is what a fit is to be, before it is made.
+// Fit describes a fit before it is made.
 type Fit struct {
 	Estimator estimator.Estimator
 	Model     model.Model
 	Kind      string // the model's name
 	Objective losses.Objective
 	Table     *data.Table
-	Draws     int  // of a row
-	Law       bool // of missing cells is known
+	Draws     int  // per row
+	Law       bool // the missingness mechanism is given
 	KeepUnits bool
 }
 
-// mostParameters is what differences of gradients are made for.
+// mostParameters limits the cost of differences of gradients.
 const mostParameters = 2000
 
 const leaveOut = "leave Spec.Inference out"
 
-// Check refuses, as an error of the setting inference or stability, what has no standard errors.
+// Check refuses fits without standard errors, with an error of the setting inference or stability.
 func Check(c inference.Config, f Fit) error {
 	if c.Stability != 0 {
-		return setting.Errorf("stability", c.Stability, "it is of networks; leave it out")
+		return setting.Errorf("stability", c.Stability, "it is for networks; leave it out")
 	}
 	refuse := func(why string) error { return setting.Errorf("inference", c.Kind, "%s", why) }
 	if c.Kind != Kind {
-		return refuse("for the parameters of a fit it is none or robust; the others are of networks")
+		return refuse("for a fit it is none or robust; the other values are for networks")
 	}
 	if _, ok := f.Model.(model.Identified); !ok {
-		return refuse("the parameters of model " + f.Kind + " are not determined by its density, and errors of them mean nothing: it is for gaussian, quartic and mixture; " + leaveOut)
+		return refuse("the parameters of model " + f.Kind + " are not determined by its density and have no standard errors: it is for gaussian, quartic and mixture; " + leaveOut)
 	}
 	switch {
 	case f.Law:
-		return refuse("it is not for tables whose cells are missing by a known law; " + leaveOut)
+		return refuse("it does not support a given missingness mechanism; " + leaveOut)
 	case f.KeepUnits:
-		return refuse("its differences are of standardised columns; leave Spec.KeepUnits out")
+		return refuse("it needs standardised columns; leave Spec.KeepUnits out")
 	case losses.Draws(f.Objective):
-		return refuse("the objective draws at random, and its draws cannot be held fixed; take Spec.Objective.Kind auto")
+		return refuse("the random draws of the objective cannot be held fixed; take Spec.Objective.Kind auto")
 	}
 	if _, ok := f.Objective.(losses.Noising); ok {
-		return refuse("the model is of rows with noise added; take Spec.Objective.Kind auto")
+		return refuse("the model describes rows with added noise; take Spec.Objective.Kind auto")
 	}
 	e := f.Estimator
 	switch {
 	case e.Assumption() == losses.NoneHolds && !f.Table.Complete():
 		return refuse("method " + e.Name + " is biased, and intervals around its estimate would miss the truth; take Spec.Steps.Method em-full, or iw")
-	case e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal: // nothing is known of what their distribution does as the parameters move
+	case e.Draws() && !e.Source.Normal && !e.Weighting.Needs().Proposal: // the draws' density as a function of the parameters is unknown
 		instead := "variw"
 		if e.Assumption() == losses.MAR {
 			instead = "em-variw"
 		}
-		return refuse("the draws of method " + e.Name + " have no density that weights could follow; take Spec.Steps.Method " + instead + ", or em-full")
+		return refuse("the draws of method " + e.Name + " have no density, which weights need; take Spec.Steps.Method " + instead + ", or em-full")
 	}
 	size := len(values(f.Model))
 	if size > mostParameters {
 		return refuse(fmt.Sprintf("the model has %d parameters, and it is for %d at most; choose columns (ReadOptions.Columns)", size, mostParameters))
 	}
-	// Draws, what they are moved to and what they come from; matrices of parameters and scales.
+	// Memory of the draws, their proposals, and the matrices of parameters and scales.
 	t, r := f.Table, number(e, f.Table.N, f.Draws)
 	drawn, wide := float64(t.N)*float64(r)*float64(t.D+1), float64(size+2*t.D)
 	return memory.Check(8*(3*drawn+8*wide*wide), "leave Spec.Inference out, choose columns (ReadOptions.Columns) or fewer Spec.Steps.Draws",
@@ -268,9 +267,9 @@ func Check(c inference.Config, f Fit) error {
 }
 
 func (p Problem) rests(e *equation) string {
-	text := "errors by the rows (sandwich)"
+	text := "robust standard errors (sandwich)"
 	if e.held.filled {
-		text += fmt.Sprintf(", %d draws of each row held fixed", e.held.r)
+		text += fmt.Sprintf(", %d fixed draws per row", e.held.r)
 	}
 	switch p.Engine.Estimator.Assumption() {
 	case losses.MAR:
@@ -281,40 +280,40 @@ func (p Problem) rests(e *equation) string {
 		}
 	}
 	if _, ok := p.Engine.Model.(*model.Mixture); ok {
-		text += "; components in the order of the model, which has no meaning of its own"
+		text += "; the order of components is arbitrary"
 	}
 	return text
 }
 
 const (
 	far        = 1.0  // standard errors from the root
-	fewRows    = 5    // for a parameter
-	biased     = 0.3  // standard errors that twice as many draws would move a parameter by
-	componentN = 10   // rows of a component
-	narrow     = 1e-2 // deviation of a component, in those of the column
+	fewRows    = 5    // rows per parameter
+	biased     = 0.3  // standard errors by which twice as many draws move a parameter
+	componentN = 10   // rows per component
+	narrow     = 1e-2 // standard deviation of a component relative to the column's
 )
 
 func (p Problem) warnings(e *equation, r *Result) (out []string) {
 	if r.Away > far {
-		out = append(out, fmt.Sprintf("the model's parameters are up to %.1f standard errors from the root of the method's equation, which estimates and intervals are of: the fit ended elsewhere, by held-out rows (Spec.Descent.Validation), after its passes (Spec.Descent.Epochs, Spec.Descent.Rate), or by its fewer Spec.Steps.Draws", r.Away))
+		out = append(out, fmt.Sprintf("the model's parameters are up to %.1f standard errors from the reported estimates: the fit ended before it reached them. Change Spec.Descent.Validation, Spec.Descent.Epochs, Spec.Descent.Rate or Spec.Steps.Draws", r.Away))
 	}
 	if r.Bias > biased {
-		out = append(out, fmt.Sprintf("the weights of the draws bias the estimates by about %.1f standard errors, which intervals do not have in them; take more Spec.Steps.Draws", r.Bias))
+		out = append(out, fmt.Sprintf("the weights of the draws bias the estimates by about %.1f standard errors, which the intervals ignore; take more Spec.Steps.Draws", r.Bias))
 	}
 	if n, k := e.n, len(e.free); n < fewRows*k {
-		out = append(out, fmt.Sprintf("intervals of parameters are for tables with more rows: %d rows for %d parameters, %d for each are needed", n, k, fewRows))
+		out = append(out, fmt.Sprintf("intervals of parameters need more rows: there are %d rows for %d parameters, and %d rows per parameter are needed", n, k, fewRows))
 	}
 	m, ok := p.Engine.Model.(*model.Mixture)
 	if !ok {
 		return out
 	}
 	of, n := m.Distribution(), float64(p.Engine.Table.N)
-	for k, w := range of.Weights { // components at the edge of what there can be
+	for k, w := range of.Weights { // components at the boundary
 		switch least := slices.Min(of.Deviations[k]); {
 		case n*w < componentN:
-			out = append(out, fmt.Sprintf("component %d has the weight of %.1f rows: its errors mean nothing; take fewer components (Spec.Model.Options)", k+1, n*w))
+			out = append(out, fmt.Sprintf("component %d has the weight of %.1f rows: ignore its standard errors; take fewer components (Spec.Model.Options)", k+1, n*w))
 		case least < narrow:
-			out = append(out, fmt.Sprintf("component %d has shrunk to %.2g of a column's deviation: at that edge its errors mean nothing; take fewer components (Spec.Model.Options)", k+1, least))
+			out = append(out, fmt.Sprintf("component %d has shrunk to %.2g of a column's standard deviation: ignore its standard errors; take fewer components (Spec.Model.Options)", k+1, least))
 		}
 	}
 	return out

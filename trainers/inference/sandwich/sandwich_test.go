@@ -29,7 +29,7 @@ const (
 	byDeviation
 )
 
-// of is Infer for a method on a table, with a model in the table's units to start from.
+// of runs Infer for a method on a table, starting at a model in the table's units.
 func of(t testing.TB, table *data.Table, m model.Parametric, by scaling, method string, s *domain.Domain, c engine.Config) *Result {
 	t.Helper()
 	z, scale := table, data.UnitScale(table.D)
@@ -61,7 +61,7 @@ func of(t testing.TB, table *data.Table, m model.Parametric, by scaling, method 
 	return r
 }
 
-// errorsOf are a result's standard errors, which there must be.
+// errorsOf returns a result's standard errors, which must exist.
 func errorsOf(t testing.TB, r *Result) (estimates, se []float64) {
 	t.Helper()
 	require.NotNil(t, r.Uncertainty, "%v", r.Warnings)
@@ -105,7 +105,7 @@ func near(t testing.TB, table *data.Table) *model.Gaussian {
 	return m
 }
 
-// skewed is a table of columns that no model here is right for.
+// skewed is a table for which no model here is correct.
 func skewed(t testing.TB, n, d int, missing float64) *data.Table {
 	t.Helper()
 	rng := stream.New(7, stream.Simulate)
