@@ -150,7 +150,7 @@ func TestDescribeNumbersInTexts(t *testing.T) {
 	var out, failed strings.Builder
 	require.Equal(t, exitDone, run([]string{path}, &out, &failed), failed.String())
 	require.Contains(t, out.String(), `warning: column w: numbers with a unit in 40 of 40 cells: "50 kg" -> 50, "51 kg" -> 51; --numbers w reads them`)
-	require.Contains(t, out.String(), `warning: column p: numbers that can be read in two ways ("1,000"); --numbers p --dec . reads 1000, --numbers p --dec , reads 1`)
+	require.Contains(t, out.String(), `warning: column p: ambiguous numbers ("1,000"); --numbers p --dec . reads 1000, --numbers p --dec , reads 1`)
 	require.Contains(t, out.String(), "next:\n  missingscore "+path+" --numbers w\n")
 	out.Reset()
 	require.Equal(t, exitDone, run([]string{path, "--numbers", "w,p", "--dec", "."}, &out, &failed), failed.String())

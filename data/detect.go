@@ -493,7 +493,7 @@ func (s *source) needsNumbers(declared Kind, found *texts) bool {
 
 func (s *source) refuseAll(why string, names []string) error {
 	if len(s.options.Columns) > 0 {
-		return fmt.Errorf("%s: %s; take %s out of ReadOptions.Columns", s.file, why, it(len(names)))
+		return fmt.Errorf("%s: %s; remove %s from ReadOptions.Columns", s.file, why, it(len(names)))
 	}
 	return fmt.Errorf("%s: %s; leave %s out with ReadOptions.Exclude %s", s.file, why, it(len(names)), shell.List(names))
 }

@@ -21,7 +21,7 @@ func ExampleReadCSV() {
 	// [Ozone Solar.R Wind Temp] 153 rows, 44 cells missing
 }
 
-// Errors name line, column and cell, and say what to do.
+// Errors name line, column and cell, and the remedy.
 func ExampleParseCSV() {
 	text := "height,weight\n1.80,75\n1.75,unknown\n1.62,58\n"
 	_, err := data.ParseCSV(strings.NewReader(text), "people.csv", data.ReadOptions{})
@@ -36,7 +36,7 @@ func ExampleParseCSV() {
 	// [true true true false true true]
 }
 
-// What is under a gap is never read; the scale takes results back to the table's units.
+// Values of missing cells are never read; Restore returns to the table's units.
 func ExampleStandardise() {
 	table, err := data.NewTable([]string{"a", "b"}, []float64{1, 10, 3, 0, 5, 40}, []bool{true, true, true, false, true, true})
 	if err != nil {
@@ -68,7 +68,7 @@ func ExampleHideMCAR() {
 	// 2000 cells, 0.3 of them missing
 }
 
-// The data do not say how columns depend on each other that no row has both of.
+// The data do not identify the dependence of columns that are never observed together.
 func ExampleTable_NeverTogether() {
 	text := "age,test A,test B\n31,5,\n45,7,\n28,,12\n50,,17\n"
 	table, err := data.ParseCSV(strings.NewReader(text), "tests.csv", data.ReadOptions{})

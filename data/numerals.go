@@ -199,7 +199,7 @@ func (s *numberStyle) number(cell string) (x float64, digits string, err error) 
 	case err != nil && otherwise == nil:
 		return 0, "", &styleError{fmt.Sprintf("does not have the decimal mark of the column, %q", s.decimal), "write all cells with one mark"}
 	case err == nil && otherwise == nil && !s.sure && math.Abs(x) > math.Abs(y):
-		return 0, "", &styleError{"can be read in two ways", n.twoWays("")}
+		return 0, "", &styleError{"is ambiguous", n.twoWays("")}
 	}
 	return x, n.digits, err
 }
@@ -238,7 +238,7 @@ func (s *numberStyle) leftOut(column string) string {
 	case s.problem != "":
 		return s.problem
 	case s.either != nil:
-		return fmt.Sprintf("numbers that can be read in two ways (%q); %s", printable.Cell(s.either.cell), s.either.twoWays(flag+" "))
+		return fmt.Sprintf("ambiguous numbers (%q); %s", printable.Cell(s.either.cell), s.either.twoWays(flag+" "))
 	}
 	return fmt.Sprintf("%s (%q); %s reads them", s.kind(), printable.Cell(s.shown[0].cell), flag)
 }
@@ -254,7 +254,7 @@ func (s *numberStyle) finding(column string) string {
 	}
 	whole := ""
 	if s.foreign {
-		whole = fmt.Sprintf(" (ReadOptions.Decimal %c if all columns are so)", s.decimal)
+		whole = fmt.Sprintf(" (or ReadOptions.Decimal %c for all columns)", s.decimal)
 	}
 	return fmt.Sprintf("%s in %d of %d cells: %s; ReadOptions.Numbers %s reads them%s", s.kind(), s.texts, s.cells, strings.Join(shown, ", "), shell.List([]string{column}), whole)
 }

@@ -79,8 +79,8 @@ func TestNumbersInTextsProblems(t *testing.T) {
 	}{
 		{pointFile, []string{"12 kg", "13 kg", "14 kg", "15 kg", "300 g"}, `numbers in different units ("12 kg", "300 g"); write all in one unit`, `lacks the unit of "12 kg"`},
 		{pointFile, []string{"45 %", "40 %", "41 %", "1 %", "0.45"}, `numbers in different units ("45 %", "0.45"); write all in one unit`, `lacks the unit of "45 %"`},
-		{pointFile, []string{"12", "1,234"}, `numbers that can be read in two ways ("1,234"); ReadOptions.Numbers c ReadOptions.Decimal . reads 1234, ReadOptions.Numbers c ReadOptions.Decimal , reads 1.234`, `can be read in two ways`},
-		{commaFile, []string{"12 €", "1.234 €"}, `numbers that can be read in two ways ("1.234 €"); ReadOptions.Numbers c ReadOptions.Decimal . reads 1.234, ReadOptions.Numbers c ReadOptions.Decimal , reads 1234`, `can be read in two ways`},
+		{pointFile, []string{"12", "1,234"}, `ambiguous numbers ("1,234"); ReadOptions.Numbers c ReadOptions.Decimal . reads 1234, ReadOptions.Numbers c ReadOptions.Decimal , reads 1.234`, `is ambiguous`},
+		{commaFile, []string{"12 €", "1.234 €"}, `ambiguous numbers ("1.234 €"); ReadOptions.Numbers c ReadOptions.Decimal . reads 1.234, ReadOptions.Numbers c ReadOptions.Decimal , reads 1234`, `is ambiguous`},
 		{pointFile, []string{"1,234.5", "1.5", "1.234,5"}, `numbers with different decimal marks ("1,234.5", "1.234,5"); write all with one`, `does not have the decimal mark of the column, '.'`},
 	} {
 		s, ok := c.in.numberLike(c.cells, nil, ReadOptions{})
@@ -182,5 +182,5 @@ func TestReadNumbersInTexts(t *testing.T) {
 	require.ErrorContains(t, err, `"unknown" is not a number; if it marks a missing cell: ReadOptions.NA`)
 	require.NoError(t, os.WriteFile(path, []byte("income,age\n1.988 €,51\n971 €,31\n12.089 €,44\n"), 0o600))
 	_, err = ReadFile(path, ReadOptions{Numbers: []string{"income"}})
-	require.ErrorContains(t, err, `column "income": "1.988" may be 1988 or 1.988`)
+	require.ErrorContains(t, err, `column "income": "1.988" can mean 1988 or 1.988`)
 }

@@ -140,6 +140,6 @@ func (w *written) ambiguous(k int, file, name string, o ReadOptions) error {
 	if strings.Contains(g.first.text, ",") {
 		mark, other = other, mark
 	}
-	return fmt.Errorf("%s:%d: column %q: %q may be %[5]s or %[4]s: its other numbers have three decimals or are whole and below 1000; ReadOptions.Decimal %[6]s reads %[4]s, ReadOptions.Numbers %[7]s ReadOptions.Decimal %[8]s reads %[5]s",
+	return fmt.Errorf("%s:%d: column %q: %q can mean %[5]s or %[4]s; ReadOptions.Decimal %[6]s reads %[4]s, ReadOptions.Numbers %[7]s ReadOptions.Decimal %[8]s reads %[5]s",
 		file, g.first.line, name, g.first.text, strings.Replace(g.first.text, mark, "", 1), mark, shell.List([]string{name}), other)
 }

@@ -46,7 +46,7 @@ func TestPointsBetweenThousands(t *testing.T) {
 		return err
 	}
 	const incomes = "age;income\n51;1.988\n56;\n31;971\n44;12.089\n30;NA\n"
-	want := path + `:2: column "income": "1.988" may be 1988 or 1.988: its other numbers have three decimals or are whole and below 1000; ReadOptions.Decimal . reads 1.988, ReadOptions.Numbers income ReadOptions.Decimal , reads 1988`
+	want := path + `:2: column "income": "1.988" can mean 1988 or 1.988; ReadOptions.Decimal . reads 1.988, ReadOptions.Numbers income ReadOptions.Decimal , reads 1988`
 	require.EqualError(t, read(incomes, ReadOptions{}), want)
 	require.EqualError(t, read(strings.ReplaceAll(incomes, ";", "\t"), ReadOptions{}), want)
 	require.EqualError(t, read(strings.ReplaceAll(incomes, ";", ","), ReadOptions{}), want)
@@ -60,7 +60,7 @@ func TestPointsBetweenThousands(t *testing.T) {
 	} {
 		require.NoError(t, read(strings.Replace(incomes, cells[0], cells[1], 1), ReadOptions{}), what)
 	}
-	require.ErrorContains(t, read(strings.Replace(incomes, "1.988", "-1.988", 1), ReadOptions{}), `"-1.988" may be -1988 or -1.988`)
+	require.ErrorContains(t, read(strings.Replace(incomes, "1.988", "-1.988", 1), ReadOptions{}), `"-1.988" can mean -1988 or -1.988`)
 }
 
 // Numbers of 19 digits are reported in every format and never count as constant.

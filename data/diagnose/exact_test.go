@@ -10,7 +10,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// By hand: c = 2a − b + 1 in every row that has all three, but for one of them.
+// By hand: c = 2a − b + 1 in every complete row except one.
 func TestExact(t *testing.T) {
 	rng := stream.New(1)
 	var values []float64

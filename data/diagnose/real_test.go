@@ -23,8 +23,8 @@ func realTable(t *testing.T, file string, o data.ReadOptions) *data.Table {
 	return table
 }
 
-// What is said of real tables, by kind: nothing that is not so. The prices are collinear, 40
-// is the last cycle of an assay, yeast and riboflavin have heavy tails and few rows.
+// Real tables give only true findings. The prices are collinear, 40 is the last cycle of an assay,
+// yeast and riboflavin have heavy tails and few rows.
 func TestRealTables(t *testing.T) {
 	for _, c := range []struct {
 		file    string

@@ -308,8 +308,8 @@ func TestCensoredBounds(t *testing.T) {
 	require.ErrorContains(t, box().Censoring([]float64{-inf, -inf, -inf, -inf}, []float64{inf, inf, 1, inf}).Check([]string{"a", "b", "c", "d"}), `column "c": its missing cells would lie between 1 and 1`)
 }
 
-// A missing cell's interval lies beyond the threshold, an observed cell's before it:
-// in the section, the room that half-spaces leave, and what is refused.
+// Missing cells lie beyond the threshold, observed cells before it: sections, limits by
+// half-spaces, and errors.
 func TestCensoredSections(t *testing.T) {
 	s := censored()
 	names := []string{"a", "b", "c", "d"}

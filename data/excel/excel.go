@@ -189,10 +189,10 @@ func (b *book) sheet(asked string) (*part, error) {
 		}
 	}
 	if strings.HasSuffix(main, ".bin") {
-		return nil, b.refuse(": a binary workbook (.xlsb), which is not read: save it as .xlsx")
+		return nil, b.refuse(": a binary workbook (.xlsb) cannot be read: save it as .xlsx")
 	}
 	if b.parts[main] == nil {
-		return nil, format.Damaged("there is no workbook in it")
+		return nil, format.Damaged("it has no workbook")
 	}
 	folder := path.Dir(main)
 	if err := b.decode(path.Join(folder, "_rels", path.Base(main)+".rels"), &own); err != nil {
@@ -327,7 +327,7 @@ const (
 	leastXML = 1 << 26 // bytes always allowed
 )
 
-var errLong = format.Damaged("far more text than a table of this size has")
+var errLong = format.Damaged("too much text for its size")
 
 // bounded fails after a number of bytes.
 type bounded struct {

@@ -151,10 +151,10 @@ func TestDamagedWorkbooks(t *testing.T) {
 		"title":     {rows(`<c r="B1" t="s"><v>1</v></c>`, ``), `:2: the cell "2" is right of the last column name; if "a" is a title, delete the rows above the column names`},
 		"no part":   {map[string]string{sheet: "-"}, "its part xl/worksheets/sheet1.xml is missing"},
 		"no texts":  {map[string]string{texts: "-"}, `: sheet "S" is damaged (a cell with text number "0" of 0)`},
-		"no book":   {map[string]string{"xl/workbook.xml": "-"}, "there is no workbook in it"},
+		"no book":   {map[string]string{"xl/workbook.xml": "-"}, "it has no workbook"},
 		"two":       {map[string]string{"XL/workbook.xml": "<workbook/>"}, "the part xl/workbook.xml occurs twice"},
 		"no sheets": {map[string]string{"xl/workbook.xml": "<workbook/>"}, ": the workbook has no sheet"},
-		"xlsb":      {map[string]string{"_rels/.rels": `<Relationships><Relationship Type="t/officeDocument" Target="xl/workbook.bin"/></Relationships>`}, ": a binary workbook (.xlsb), which is not read: save it as .xlsx"},
+		"xlsb":      {map[string]string{"_rels/.rels": `<Relationships><Relationship Type="t/officeDocument" Target="xl/workbook.bin"/></Relationships>`}, ": a binary workbook (.xlsb) cannot be read: save it as .xlsx"},
 	} {
 		bookOf(t, path, c.parts)
 		_, err := read(t, path, "")
@@ -313,5 +313,5 @@ func TestWorkbooksForOthers(t *testing.T) {
 	require.Equal(t, []string{"2013-02-08T18:00:00", "9223372036854775807", "12"}, s.rows[0][4:])
 	w, err := write(&bytes.Buffer{}, columns)
 	require.NoError(t, err)
-	require.ErrorContains(t, w.Write([]string{"", strings.Repeat("x", mostLetters+1), "", "", "", "", ""}), `a cell has 32767 characters at most, and one of column "t" has 32768`)
+	require.ErrorContains(t, w.Write([]string{"", strings.Repeat("x", mostLetters+1), "", "", "", "", ""}), `a cell has at most 32767 characters, but one in column "t" has 32768`)
 }

@@ -47,7 +47,7 @@ type writer struct {
 
 func write(to io.Writer, columns []format.Column) (format.Writer, error) {
 	if len(columns) > mostColumns {
-		return nil, fmt.Errorf("a sheet has %d columns at most, and these are %d; choose a name that ends in .csv or .parquet", mostColumns, len(columns))
+		return nil, fmt.Errorf("a sheet has at most %d columns, but there are %d; choose a name that ends in .csv or .parquet", mostColumns, len(columns))
 	}
 	w := &writer{book: zip.NewWriter(to), columns: columns}
 	for _, part := range parts {
@@ -79,7 +79,7 @@ func (w *writer) Write(row []string) error {
 // add writes a row of cells of these kinds. A cell that does not fit its type is written as text.
 func (w *writer) add(row []string, of func(j int) format.Kind) error {
 	if w.rows++; w.rows > mostRows {
-		return fmt.Errorf("a sheet has %d rows at most; choose a name that ends in .csv or .parquet", mostRows)
+		return fmt.Errorf("a sheet has at most %d rows; choose a name that ends in .csv or .parquet", mostRows)
 	}
 	at := strconv.Itoa(w.rows)
 	w.sheet.WriteString(`<row r="` + at + `">`)
@@ -93,7 +93,7 @@ func (w *writer) add(row []string, of func(j int) format.Kind) error {
 			continue
 		}
 		if units := len(utf16.Encode([]rune(cell))); units > mostLetters {
-			return fmt.Errorf("a cell has %d characters at most, and one of column %q has %d; choose a name that ends in .csv or .parquet", mostLetters, w.columns[j].Name, units)
+			return fmt.Errorf("a cell has at most %d characters, but one in column %q has %d; choose a name that ends in .csv or .parquet", mostLetters, w.columns[j].Name, units)
 		}
 		w.sheet.WriteString(place + ` t="inlineStr"><is><t xml:space="preserve">`)
 		if err := xml.EscapeText(w.sheet, []byte(escaped(cell))); err != nil {

@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// sparse is a positive definite matrix (d, d) whose columns have about so many neighbours.
+// sparse is a positive definite matrix (d, d) with a given mean number of nonzero neighbours per
+// column.
 func sparse(d int, neighbours float64, rng *rand.Rand) []float64 {
 	p := make([]float64, d*d)
 	for j := range d {
@@ -131,7 +132,7 @@ func gapped(d, n int, rng *rand.Rand) (x, mask, weight []float64) {
 	return x, mask, weight
 }
 
-// Moments and marginal loss that look at P's zeros are those that do not.
+// Moments and marginal loss of a sparse P equal those computed as if P were dense.
 func TestZerosOfThePrecision(t *testing.T) {
 	const d, n = 40, 30
 	rng := rand.New(rand.NewPCG(3, 1))

@@ -11,8 +11,8 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Moments by blocks of 8 to 20 columns, missing and observed ones, patterns of one to three rows
-// with weights, are those of each row's own conditional by gonum, as is the likelihood.
+// Moments and likelihood by blocks of 8 to 20 columns, missing and observed, for weighted patterns
+// of one to three rows, equal each row's own conditional by gonum.
 func TestMomentsOfBlocksTogether(t *testing.T) {
 	const d, n = 30, 60
 	rng := stream.New(7, 1)
@@ -91,7 +91,7 @@ func TestMomentsOfBlocksTogether(t *testing.T) {
 	require.InDeltaSlice(t, want.RawMatrix().Data, got, 1e-9)
 	require.InDelta(t, log, likelihood, 1e-8*math.Abs(log))
 
-	// Another η after the same P gives the bytes of a first step.
+	// A new η with the same P gives the same bytes as a first step.
 	other := make([]float64, d)
 	other[3] = 0.7
 	once, rows := NewExpectation(d, Gonum), FindPatterns(mask, weight)
@@ -101,8 +101,8 @@ func TestMomentsOfBlocksTogether(t *testing.T) {
 	require.Equal(t, once.LogLikelihood, e.LogLikelihood)
 }
 
-// At a network a step has the likelihood and, on its pairs and the diagonal, the moments of a step over
-// all pairs, whose rows are completed by missing and by observed blocks.
+// Within gives the likelihood of Over and its moments on the network's pairs and the diagonal, by
+// missing and by observed blocks.
 func TestStepsWithinNetworks(t *testing.T) {
 	const n = 40
 	for _, c := range []struct {

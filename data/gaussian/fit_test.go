@@ -25,8 +25,8 @@ func hiddenWhereLow(n int, rng *rand.Rand) *data.Table {
 	return t
 }
 
-// The normal distribution of greatest likelihood where only one column has gaps (Anderson
-// 1957): regression of that column on the others in the rows that have it.
+// Maximum likelihood if only one column has missing cells (Anderson 1957): regression of that
+// column on the others in the complete rows.
 func TestNormalIsMaximumLikelihood(t *testing.T) {
 	table := hiddenWhereLow(3000, rand.New(rand.NewPCG(4, 4)))
 	m := gaussian.Fit(table, 1000, 1e-9)
@@ -69,7 +69,7 @@ func TestNormalIsMaximumLikelihood(t *testing.T) {
 	}
 }
 
-// Filling without a column is filling a table that lacks it, and never makes use of it.
+// Without equals Fill on a table that lacks the column, and never uses the column.
 func TestWithoutAColumn(t *testing.T) {
 	const n, d = 60, 5
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -108,7 +108,7 @@ func TestWithoutAColumn(t *testing.T) {
 	require.InDeltaSlice(t, c.X, part.Without(m, []int{1}, 1)[0], 1e-9)
 }
 
-// A covariance that has no inverse fills by means, and leaves its variances.
+// With a singular covariance Fill uses means, and Without keeps variances.
 func TestWithoutAFactor(t *testing.T) {
 	table := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 0, 0, 2}, Observed: []bool{true, false, false, true}}
 	m := &gaussian.Normal{Mean: []float64{5, 7}, Covariance: mat.NewSymDense(2, []float64{1, 3, 3, 1})}

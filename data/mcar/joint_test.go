@@ -11,8 +11,7 @@ import (
 	"missingscore/data"
 )
 
-// The score of more rows than a block has is that of all rows at once, from least squares by
-// an orthogonal factorisation.
+// The score in blocks of rows equals the score of all rows at once, by QR least squares.
 func TestScoreGoesByBlocks(t *testing.T) {
 	const n, d = 1300, 4
 	rng := rand.New(rand.NewPCG(3, 1))

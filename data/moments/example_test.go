@@ -8,8 +8,8 @@ import (
 	"missingscore/data/moments"
 )
 
-// Two halves of a table, whose moments are taken apart and joined, have those of the table; a
-// few rows that count often have the same.
+// The moments of two halves of a table merge into the moments of the table; a few weighted rows
+// have the same moments.
 func Example() {
 	table, err := data.ReadCSV("../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	if err != nil {

@@ -145,7 +145,7 @@ func decode(text []byte) (*Moments, error) {
 	}
 	d := decoder{body: body}
 	if version := d.uint(math.MaxInt32); d.err == nil && version != fileVersion {
-		return nil, fmt.Errorf("it was written by another version of the program (moments version %d, this one reads %d): take the moments again", version, fileVersion)
+		return nil, fmt.Errorf("it was written by another version of the program (moments version %d, this one reads %d): compute the moments again", version, fileVersion)
 	}
 	m := d.moments()
 	if d.err == nil && len(d.body) > 0 {

@@ -125,7 +125,7 @@ func (m *Moments) Add(values []float64, observed []bool) error {
 		m.addPairs(values, observed)
 		return nil
 	}
-	return checkRoom(m.held, "sums of products of %d columns in %d patterns of gaps", d, len(m.patterns))
+	return checkRoom(m.held, "sums of products of %d columns in %d missing-data patterns", d, len(m.patterns))
 }
 
 // place sets the origin of columns that had no value before.

@@ -325,7 +325,7 @@ func TestEqualValuesInAFile(t *testing.T) {
 // A file of version 1 is refused with a message.
 func TestOldFilesAreRefused(t *testing.T) {
 	_, err := decode(checkedfile.Seal(fileMark, []byte{1}))
-	require.EqualError(t, err, "it was written by another version of the program (moments version 1, this one reads 2): take the moments again")
+	require.EqualError(t, err, "it was written by another version of the program (moments version 1, this one reads 2): compute the moments again")
 }
 
 // Excessive memory is refused before allocation.
@@ -344,7 +344,7 @@ func TestMemory(t *testing.T) {
 	names, values, observed := gapped(20_000, 8, 0.5, 1)
 	m, err := New(names, Options{})
 	require.NoError(t, err)
-	require.ErrorContains(t, m.Add(values, observed), "patterns of gaps needs about")
+	require.ErrorContains(t, m.Add(values, observed), "missing-data patterns needs about")
 }
 
 func FuzzDecode(f *testing.F) {

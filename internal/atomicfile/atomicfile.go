@@ -136,7 +136,7 @@ func (s *Set) commit(rename func(from, to string) error) error {
 	}
 	for _, path := range paths {
 		if info, err := os.Lstat(path); err == nil && info.IsDir() {
-			return fmt.Errorf("%s is a folder, and a file of the result has this name: rename the folder", path)
+			return fmt.Errorf("%s is a folder, but the result needs a file with this name: rename the folder", path)
 		}
 	}
 	if mark := s.files[len(s.files)-1]; len(paths) > 1 && mark.temp != nil { // a single file is replaced in one step

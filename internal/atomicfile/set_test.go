@@ -77,7 +77,7 @@ func TestSetRefusesFolders(t *testing.T) {
 	dir, old := older(t)
 	require.NoError(t, os.Remove(filepath.Join(dir, "picture")))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "picture"), 0o700))
-	require.ErrorContains(t, prepared(t, dir, "new").Commit(), "is a folder, and a file of the result has this name: rename the folder")
+	require.ErrorContains(t, prepared(t, dir, "new").Commit(), "is a folder, but the result needs a file with this name: rename the folder")
 	require.NoError(t, os.Remove(filepath.Join(dir, "picture")))
 	delete(old, "picture")
 	visible, hidden := files(t, dir)

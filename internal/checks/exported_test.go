@@ -16,8 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata/exported.txt")
 
-// What packages export is a promise: testdata/exported.txt has it, so that a change of
-// it is seen. -update writes it.
+// testdata/exported.txt lists all exported names, so that changes are visible. -update rewrites it.
 func TestExported(t *testing.T) {
 	var lines []string
 	each(t, ".go", func(path string) {

@@ -57,7 +57,8 @@ func packages(t *testing.T) map[string]map[string]bool {
 	return found
 }
 
-// fields are those of a file's exported structs, and the methods of its interfaces, as Type.Field.
+// fields returns the fields of a file's exported structs and the methods of its interfaces, as
+// Type.Field.
 func fields(file *ast.File) (names []string) {
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)
@@ -88,8 +89,8 @@ func fields(file *ast.File) (names []string) {
 	return names
 }
 
-// What pages name in backquotes is there: identifiers of our packages are exported under
-// that name, and folders exist. So do files of code that pages name anywhere.
+// Identifiers of our packages that pages name in backquotes are exported, and folders and code
+// files that pages name exist.
 func TestCitedFunctionsExist(t *testing.T) {
 	exports := packages(t)
 	sources := map[string]bool{}

@@ -1,5 +1,5 @@
-// Package checks has tests of the source as a whole: which package may import which,
-// citations, and what is exported.
+// Package checks tests the source as a whole: imports between packages, citations and exported
+// names.
 package checks
 
 import (

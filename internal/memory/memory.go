@@ -67,7 +67,7 @@ func Limit() (float64, error) {
 	return bytes, nil
 }
 
-const expected = "a size is expected, as 8GB or 500MB"
+const expected = "expected a size such as 8GB or 500MB"
 
 var units = []struct {
 	name  string

@@ -30,7 +30,7 @@ func TestLimit(t *testing.T) {
 	for _, text := range []string{"8", "GB", "-1GB", "0MB", "NaNGB", "InfB", "many"} {
 		t.Setenv(memory.Variable, text)
 		_, err := memory.Limit()
-		require.EqualError(t, err, memory.Variable+"="+text+": a size is expected, as 8GB or 500MB")
+		require.EqualError(t, err, memory.Variable+"="+text+": expected a size such as 8GB or 500MB")
 		require.Error(t, memory.Check(1, "", "x"))
 	}
 }
@@ -44,11 +44,11 @@ func TestUse(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 8e9, limit)
 	for _, text := range []string{"", "8", "GB", "-1GB", "NaNGB"} {
-		require.EqualError(t, memory.Use(text), text+": a size is expected, as 8GB or 500MB")
+		require.EqualError(t, memory.Use(text), text+": expected a size such as 8GB or 500MB")
 	}
 	memory.UseVariable()
 	_, err = memory.Limit()
-	require.EqualError(t, err, memory.Variable+"=many: a size is expected, as 8GB or 500MB")
+	require.EqualError(t, err, memory.Variable+"=many: expected a size such as 8GB or 500MB")
 }
 
 func TestCheck(t *testing.T) {

@@ -132,7 +132,7 @@ func Plainly(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && strings.HasPrefix(syntax.Error(), "unexpected end"):
 		return errors.New("it ends too early")
 	case errors.As(err, &syntax):
-		return fmt.Errorf("it is not JSON from its character %d on", syntax.Offset)
+		return fmt.Errorf("it is not valid JSON at character %d", syntax.Offset)
 	case errors.As(err, &packed):
 		return errors.New("packed numbers must be in base64")
 	}

@@ -250,7 +250,7 @@ func adam(t number) {
 	finish()
 }
 
-// compress lists what is not 0 in each row (AVX-512).
+// compress lists the nonzero numbers of each row (AVX-512).
 func compress(t number) {
 	TEXT("compress"+t.suffix, NOSPLIT, "func(values *"+t.elem+", offsets *uint32, x *"+t.elem+", steps *[17]uint32, n int) int")
 	Pragma("noescape")
@@ -499,7 +499,8 @@ func normals() {
 	RET()
 }
 
-// tile is the address of element (row, column) of a tile: 4 by 4 of eight numbers, those of eight matrices.
+// tile is the address of element (row, column) of a tile: 4 × 4 vectors of eight numbers, one for
+// each matrix.
 func tile(p GPVirtual, row, column int) Mem { return at(p, 64*(4*row+column)) }
 
 // tiles subtracts products of tiles (AVX-512).
