@@ -1,5 +1,5 @@
-// Command benchmarks runs experiments with a known truth, in simulated and real tables, and says
-// which claims of the paper and of this project's pages hold on them.
+// Command benchmarks runs experiments with a known truth on simulated and real tables, and tests the
+// claims of the paper and of this project's pages.
 //
 //	go -C benchmarks run . list
 //	go -C benchmarks run . run normal ica-dim --smoke --out tried
@@ -39,7 +39,7 @@ import (
 	"missingscore/benchmarks/tables"
 )
 
-// experiments are all there are. A new one is a line here.
+// experiments lists all experiments.
 var experiments = []harness.Experiment{
 	normal.Truncated, normal.Untruncated,
 	quartic.Dim, quartic.Rows, quartic.Missing, quartic.Practice, quartic.Penalised,
@@ -57,7 +57,7 @@ func main() {
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
-		fmt.Fprintln(os.Stderr, "benchmarks: interrupted; the same command goes on")
+		fmt.Fprintln(os.Stderr, "benchmarks: interrupted; the same command continues")
 		os.Exit(130)
 	default:
 		fmt.Fprintln(os.Stderr, "benchmarks:", err)
@@ -67,7 +67,7 @@ func main() {
 
 func root() *cobra.Command {
 	cmd := &cobra.Command{Use: "benchmarks", Short: "Experiments with a known truth", SilenceUsage: true, SilenceErrors: true}
-	cmd.AddCommand(listCommand(), runCommand(), mergeCommand(), reportCommand(), speed.BenchCommand(), speed.Command())
+	cmd.AddCommand(listCommand(), runCommand(), reportCommand(), speed.BenchCommand(), speed.Command())
 	return cmd
 }
 
@@ -90,10 +90,10 @@ func runCommand() *cobra.Command {
 	var shard, config string
 	cmd := &cobra.Command{
 		Use:   "run NAME... | all",
-		Short: "Run experiments, or go on with them",
-		Long: `Run experiments. Each has a folder in --out with a line for each finished cell in
-cells.csv. The same command goes on after an interruption and ends with the same
-files. --shard I/N runs every N-th cell; merge joins the shards.`,
+		Short: "Run or continue experiments",
+		Long: `Run experiments. Each writes a line for each finished cell to OUT/NAME/cells.csv.
+After an interruption the same command continues and gives the same files.
+--shard I/N runs every N-th cell; report joins the shards in one folder.`,
 		Example: `  benchmarks run normal ica-dim --replicates 10 --out results
   benchmarks run all --smoke --out tried`,
 		Args: cobra.MinimumNArgs(1),
@@ -110,7 +110,8 @@ files. --shard I/N runs every N-th cell; merge joins the shards.`,
 					return fmt.Errorf("--config: %w", err)
 				}
 			}
-			tell(&o, cmd.ErrOrStderr())
+			o.Log = cmd.ErrOrStderr()
+			o.Progress = progress(o.Log)
 			failed, err := harness.Run(cmd.Context(), chosen, o)
 			if err != nil {
 				return err
@@ -119,58 +120,31 @@ files. --shard I/N runs every N-th cell; merge joins the shards.`,
 				err = report(cmd.OutOrStdout(), o.Out)
 			}
 			if err == nil && failed > 0 {
-				err = fmt.Errorf("%d cells failed, see above; the others are in %s", failed, o.Out)
+				err = fmt.Errorf("%d cells failed, see above; %s holds the others", failed, o.Out)
 			}
 			return err
 		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&o.Out, "out", "out", "folder of the results")
-	fl.BoolVar(&o.Smoke, "smoke", false, "small sizes, to try the program")
-	fl.IntVar(&o.Replicates, "replicates", 0, "replicates of each setting (default: as in the settings)")
-	fl.IntVar(&o.Workers, "workers", 0, "cells at a time (default: the processors)")
-	fl.StringVar(&shard, "shard", "", "I/N: every N-th cell, from the I-th")
-	fl.StringVar(&config, "config", "", "file of settings in place of the experiment's own")
-	fl.StringVar(&o.Cell, "cell", "", "only the cell with this key")
+	fl.BoolVar(&o.Smoke, "smoke", false, "use small sizes, for a trial")
+	fl.IntVar(&o.Replicates, "replicates", 0, "replicates of each setting (default: from the settings)")
+	fl.IntVar(&o.Workers, "workers", 0, "concurrent cells (default: number of processors)")
+	fl.StringVar(&shard, "shard", "", "I/N: run every N-th cell from the I-th")
+	fl.StringVar(&config, "config", "", "file of settings that replaces the experiment's own")
+	fl.StringVar(&o.Cell, "cell", "", "run only the cell with this key")
 	return cmd
 }
 
-// tell writes how a run goes on w: a line every few seconds, and failures.
-func tell(o *harness.Options, w io.Writer) {
+// progress prints finished cells, at most every 5 seconds.
+func progress(w io.Writer) func(experiment string, done, total int) {
 	var last time.Time
-	o.Progress = func(experiment string, done, total int) {
+	return func(experiment string, done, total int) {
 		if now := time.Now(); done == total || now.Sub(last) > 5*time.Second {
 			last = now
 			fmt.Fprintf(w, "%s: %d of %d cells\n", experiment, done, total)
 		}
 	}
-	o.Failed = func(f harness.Failure) {
-		fmt.Fprintf(w, "%s, replicate %s failed: %v\n  again: --cell '%s'\n", f.Experiment, f.Replicate, f.Err, f.Cell)
-	}
-	o.Skipped = func(experiment string, why error) { fmt.Fprintf(w, "%s is left out: %v\n", experiment, why) }
-	o.Note = func(experiment, note string) { fmt.Fprintf(w, "%s, %s\n", experiment, note) }
-}
-
-func mergeCommand() *cobra.Command {
-	var out string
-	cmd := &cobra.Command{
-		Use: "merge DIR...", Short: "Join the results of shards", Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			missing, err := harness.Merge(experiments, args, out)
-			if err != nil {
-				return err
-			}
-			if err := report(cmd.OutOrStdout(), out); err != nil {
-				return err
-			}
-			if missing > 0 {
-				return fmt.Errorf("%d cells are missing: run their shards again", missing)
-			}
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&out, "out", "out", "folder of the joined results")
-	return cmd
 }
 
 func reportCommand() *cobra.Command {
@@ -183,10 +157,9 @@ interval. The claims are printed as a Markdown table.`,
 	}
 }
 
-// report writes the summaries and the claims of the experiments in dir, and prints the claims.
+// report writes the summaries and claims of the experiments in dir and prints the claims.
 func report(w io.Writer, dir string) error {
 	results := map[string]harness.Loaded{}
-	fmt.Fprintln(w, "| claim | estimate, 95 % interval | verdict |\n| --- | --- | --- |")
 	for _, e := range experiments {
 		l, err := harness.Load(e, dir)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -198,11 +171,15 @@ func report(w io.Writer, dir string) error {
 		if err := cells.WriteLines(filepath.Join(dir, e.Name+".csv"), harness.SummaryColumns, harness.Summary(l.Results, l.Key)); err != nil {
 			return err
 		}
+		if l.Missing > 0 {
+			fmt.Fprintf(os.Stderr, "%s: %d cells are missing; run their shards again\n", e.Name, l.Missing)
+		}
 		results[e.Name] = l
 	}
 	if len(results) == 0 {
 		return fmt.Errorf("there are no results in %s", dir)
 	}
+	fmt.Fprintln(w, "| claim | estimate, 95 % interval | verdict |\n| --- | --- | --- |")
 	var lines [][]string
 	for _, c := range slices.Concat(claims.Paper, claims.Ours) {
 		l, ok := results[c.Experiment]
@@ -224,7 +201,7 @@ func report(w io.Writer, dir string) error {
 	return cells.WriteLines(filepath.Join(dir, "claims.csv"), []string{"id", "experiment", "claim", "of", "estimate", "low", "high", "replicates", "verdict"}, lines)
 }
 
-// byName gives the experiments of these names, "all" of them.
+// byName returns the named experiments; "all" names all.
 func byName(names []string) (chosen []harness.Experiment, err error) {
 	if len(names) == 1 && names[0] == "all" {
 		return experiments, nil
@@ -237,13 +214,13 @@ func byName(names []string) (chosen []harness.Experiment, err error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("there is no experiment %q; list names them", name)
+			return nil, fmt.Errorf("there is no experiment %q; see benchmarks list", name)
 		}
 	}
 	return chosen, nil
 }
 
-// parseShard reads I/N.
+// parseShard reads I/N. An empty text returns 0, 0.
 func parseShard(text string) (i, n int, err error) {
 	if text == "" {
 		return 0, 0, nil
@@ -252,7 +229,7 @@ func parseShard(text string) (i, n int, err error) {
 	i, errI := strconv.Atoi(first)
 	n, errN := strconv.Atoi(last)
 	if !ok || errI != nil || errN != nil || i < 1 || i > n {
-		return 0, 0, fmt.Errorf("--shard %s: I/N with I from 1 to N is expected, as 2/8", text)
+		return 0, 0, fmt.Errorf("--shard %s: type I/N with I from 1 to N, for example 2/8", text)
 	}
 	return i, n, nil
 }

@@ -9,27 +9,26 @@ import (
 	"missingscore/internal/simd"
 )
 
-// Batch is a block of rows of fixed shape, so that one program serves a whole
-// fit. Rows that are not filled are padding of weight 0.
+// Batch is a block of rows of fixed shape. Unused rows are padding of weight 0.
 type Batch struct {
 	Size, D int
 	X       []float64 // (Size, D), zero where missing
 	Mask    []float64 // (Size, D), 1 = observed, 0 = missing or padding
 	Weight  []float64 // (Size)
-	Rows    []int     // table row of each filled row
+	Rows    []int     // table row of each used row
 
-	table  *Table // that they are of, and the weight of each
+	table  *Table // source table and common row weight
 	weight float64
 
-	// Of rows with noise added to what was observed, x(t) = a x + σ ε; else nil.
+	// AddNoise sets a, σ and ε of x(t) = a x + σ ε; nil without noise.
 	Signal, Noise []float64 // (Size): a and σ
 	Epsilon       []float64 // (Size, D): ε, 0 where missing
 
 	completed *Batch
 }
 
-// Completed is the batch of completed rows x, with mask, as if they had been observed
-// so. It is b's own, made anew by each call.
+// Completed returns a batch with the completed rows x and the given mask. b owns it and overwrites
+// it at each call.
 func (b *Batch) Completed(x, mask []float64) *Batch {
 	if b.completed == nil {
 		b.completed = new(Batch)
@@ -38,7 +37,7 @@ func (b *Batch) Completed(x, mask []float64) *Batch {
 	return b.completed
 }
 
-// NewBatch is a batch of padding.
+// NewBatch returns a batch of padding, of shape (size, d).
 func NewBatch(size, d int) *Batch {
 	return &Batch{
 		Size: size, D: d,
@@ -49,8 +48,8 @@ func NewBatch(size, d int) *Batch {
 	}
 }
 
-// AddNoise makes X a x + σ ε where observed, each row at the level that draw gives,
-// and keeps a, σ and ε. It allocates at its first call only.
+// AddNoise replaces each observed x by a x + σ ε, with a and σ of each row from draw and ε standard
+// normal, and keeps a, σ and ε. It allocates at its first call only.
 func (b *Batch) AddNoise(draw func(*rand.Rand) (signal, noise float64), rng *rand.Rand) {
 	if b.Signal == nil {
 		b.Signal, b.Noise, b.Epsilon = make([]float64, b.Size), make([]float64, b.Size), make([]float64, b.Size*b.D)
@@ -65,14 +64,15 @@ func (b *Batch) AddNoise(draw func(*rand.Rand) (signal, noise float64), rng *ran
 	}
 }
 
-// Holds tells whether the last Fill took these rows with this weight, and no noise was added.
+// Holds reports whether the last Fill took these rows with this weight and no noise was added
+// since.
 func (b *Batch) Holds(t *Table, rows []int, weight float64) bool {
 	return b.Signal == nil && b.table == t && b.weight == weight && slices.Equal(b.Rows, rows)
 }
 
-// Fill takes the given rows of the table, each with the same weight, in place
-// of what was there. It allocates nothing. It panics with mat.ErrShape if there
-// are more than Size rows or the table has another number of columns.
+// Fill loads the given rows of the table, each with the same weight; the rest becomes padding. It
+// does not allocate. It panics with mat.ErrShape if there are more than Size rows or the number of
+// columns differs.
 func (b *Batch) Fill(t *Table, rows []int, weight float64) {
 	if len(rows) > b.Size || t.D != b.D {
 		panic(mat.ErrShape)

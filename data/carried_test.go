@@ -20,7 +20,7 @@ import (
 	"missingscore/internal/atomicfile"
 )
 
-// carry completes the columns a and b of a file by 0.5 and reads what was written.
+// carry imputes the columns a and b of a file by 0.5 and reads the result.
 func carry(t *testing.T, from, to string) *sheet {
 	t.Helper()
 	c, err := ReadCells(from, ReadOptions{Columns: []string{"a", "b"}})
@@ -46,8 +46,8 @@ func kindsOf(s *sheet) (all []format.Kind) {
 
 var carriedTo = []string{".csv", ".tsv", ".parquet", ".feather", ".xlsx"}
 
-// Columns of a text that are only carried keep their cells in every format, and have a type only if all
-// their cells are had again from it.
+// Carried text columns keep their cells in every format. They have a type only if it reproduces all
+// cells.
 func TestCarriedText(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "t.csv")
@@ -85,7 +85,7 @@ func TestCarriedText(t *testing.T) {
 		switch end {
 		case ".parquet", ".feather":
 			require.Equal(t, typed, kindsOf(s), end)
-		case ".xlsx": // its whole numbers have 15 digits at most
+		case ".xlsx": // its whole numbers have at most 15 digits
 			excel := []format.Kind{format.Mixed, format.Text, format.Text, format.Text, format.Text, format.Text, format.Text, format.Text, format.Mixed, format.Mixed, format.Mixed, format.Mixed, format.Mixed, format.Text}
 			require.Equal(t, excel, kindsOf(s), end)
 		}
@@ -98,7 +98,7 @@ func TestCarriedText(t *testing.T) {
 	}
 }
 
-// A missing text is written as the mark that the table has most.
+// A missing text is written as the table's most frequent mark.
 func TestMarkOfMissingText(t *testing.T) {
 	dir := t.TempDir()
 	for cells, want := range map[string]string{"w,,1\n,2,3\nv,4,4\n": "NA", "w,.,1\n,2,NULL\nv,.,4\n": ".", "w,.,1\n,2,NULL\nv,1,4\n": "NULL", "w,#,1\n,2,3\nv,4,4\n": "#"} {
@@ -119,7 +119,7 @@ func TestMarkOfMissingText(t *testing.T) {
 	}
 }
 
-// Columns of a file with types keep their types and cells in such a file, and their cells in others.
+// Carried columns of a typed file keep types and cells in the same format, and cells in others.
 func TestCarriedTypes(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "t.feather")
@@ -162,7 +162,7 @@ func TestCarriedTypes(t *testing.T) {
 			for j, cell := range row {
 				switch {
 				case i == 0 && j == 13 && (end == ".parquet" || end == ".feather"):
-					cell = "9223372036854776000" // 0.5 among them made the column one of numbers
+					cell = "9223372036854776000" // 0.5 made the column decimal
 				case cell == "" && (end == ".csv" || end == ".tsv") && (typed[j] == format.Text || typed[j] >= format.Date):
 					cell = "NA"
 				}
@@ -193,7 +193,7 @@ func TestCarriedTypes(t *testing.T) {
 	}
 }
 
-// A number has a type only if its digits are had again from it.
+// A number has a type only if it keeps its digits.
 func TestKeptNumbers(t *testing.T) {
 	for _, cell := range []string{"0", "-0", "0.0", "1", "-1.50", ".5", "70.0", "1e-05", "1E+20", "1.5e10", "123456789012345", "0.1234567890123456", "0.10000000000000001", "9007199254740992", "NaN", "Inf", "-Inf", "1200"} {
 		require.True(t, format.Numbers.Keeps(cell), cell)
@@ -214,8 +214,8 @@ func TestKeptNumbers(t *testing.T) {
 	}
 }
 
-// Levels are written as the table names them, in files of every format, and numbers that stand for levels
-// stay numbers. Observed cells stay as they were read, and .imp = 0 has NA.
+// Levels are written by name in every format, and numeric levels stay numbers. Observed cells stay
+// as read, and .imp = 0 has NA.
 func TestWriteLevels(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "t.csv")
@@ -245,7 +245,7 @@ func TestWriteLevels(t *testing.T) {
 	require.Contains(t, string(text), "2,2,4.5,m,1,\"Paris, TX\"\n")
 }
 
-// R's mice reads no column without a name, as row names of R have.
+// R's mice cannot read a column without a name, such as R's row names.
 func TestSeveralDrawsNameTheRowNames(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "t.csv"), filepath.Join(dir, "completed.csv")

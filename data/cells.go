@@ -11,21 +11,21 @@ import (
 	"missingscore/data/format"
 )
 
-// Cells is a table's file as text, with some of its columns as numbers.
+// Cells holds a table's file as text, and some of its columns as numbers.
 type Cells struct {
 	Header  []string
-	Rows    [][]string // as in the file, but for space around cells
-	Columns []int      // places of the table's columns
-	Table   *Table     // one row for each of Rows, also where no cell has a value
+	Rows    [][]string // as in the file, without space around cells
+	Columns []int      // positions of the table's columns
+	Table   *Table     // one row for each of Rows, including rows without a value
 
-	sheet *sheet // that it was
+	sheet *sheet // the file
 	marks ReadOptions
-	used  []bool // which columns are the table's; others are only carried
+	used  []bool // columns of the table; others are only carried
 }
 
-// ReadCells reads the columns of a file that a model needs, o.Columns, by the rules of ReadCSV but for those
-// that only estimating needs: a column may be constant or empty, and one row is enough. Columns with levels in
-// o.Kinds hold these; kinds are not detected. Other columns are not looked at.
+// ReadCells reads the columns o.Columns that a model needs. It follows the rules of ReadCSV, but
+// accepts constant and empty columns and a single row. Columns with levels in o.Kinds hold these
+// levels; kinds are not detected. Other columns are not checked.
 func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	s, err := openSheet(path, o)
 	if err != nil {
@@ -81,7 +81,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	return c, nil
 }
 
-// codes reads column j of the file, which has these levels, into column k of a table.
+// codes reads column j of the file, with these levels, into column k of a table.
 func (s *sheet) codes(t *Table, k, j int, levels []string, o ReadOptions) error {
 	known := newTexts(levels, s.dialect)
 	for i, row := range s.rows {
@@ -101,27 +101,28 @@ func (s *sheet) codes(t *Table, k, j int, levels []string, o ReadOptions) error 
 	return nil
 }
 
-// longColumns are those that R's mice knows draws and rows by.
+// longColumns are the columns .imp (draw) and .id (row) of the long format of R's mice.
 var longColumns = []string{".imp", ".id"}
 
-// CheckLong refuses cells that several draws of cannot be written: a column has the name of one that they need.
+// CheckLong fails if a column of the table is named .imp or .id, which several draws need.
 func (c *Cells) CheckLong() error {
 	for _, name := range longColumns {
 		if slices.Contains(c.Header, name) {
-			return fmt.Errorf("there is a column %q already, which several draws need: rename it or leave it out, or make one draw", name)
+			return fmt.Errorf("the table has a column %q, a name that several draws need: rename it, leave it out, or make one draw", name)
 		}
 	}
 	return nil
 }
 
-// WriteCompleted writes, by put, the cells with the table's gaps filled from values, which hold draws of each
-// row (n·draws, d): one draw as the same table, several one after the other below two more columns, .imp for the
-// draw and .id from 1 for the row. .imp = 0 are the rows as they were, NA in each gap, as as.mids of R's mice
-// wants its long format. A level is written as the table names it. What was there stays as it was read; other
-// columns keep their type, too, where all their cells can be had again from it, and are text otherwise. A
-// missing text is written as the mark of missing cells that the table has most, NA if it has none, and as null
-// or an empty cell where the file has types. The file is of the format that its name says, or of the one that
-// was read (WriteFormat).
+// WriteCompleted writes the table with its missing cells filled from values, draws imputations of
+// each row (n·draws, d). One draw gives the same table. Several are stacked below two added
+// columns, .imp (draw) and .id (row, from 1); .imp = 0 holds the original rows with NA in missing
+// cells, as as.mids of R's mice expects.
+//
+// Observed cells stay as read; levels are written by name. Carried columns keep their type if it
+// reproduces every cell, and become text otherwise. A missing text is written as the table's most
+// frequent mark (NA if it has none), or as null in typed files. The format follows the file's name,
+// or the input (WriteFormat).
 func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int) error {
 	columns, err := c.kinds(values, draws)
 	if err != nil {
@@ -134,14 +135,14 @@ func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int
 	w := cellsWriter{c, columns, f != nil, c.mark()}
 	if draws > 1 {
 		for j := range columns {
-			columns[j].Name = cmp.Or(columns[j].Name, "row.names") // as.mids() finds no column without a name
+			columns[j].Name = cmp.Or(columns[j].Name, "row.names") // as.mids() needs a name
 		}
 		columns = slices.Concat([]format.Column{{Name: longColumns[0], Kind: format.Whole}, {Name: longColumns[1], Kind: format.Whole}}, columns)
 	}
 	return writeRows(put, path, c.sheet, columns, func(write func([]string) error) error {
 		first := 1
 		if draws > 1 {
-			first = 0 // the rows as they were
+			first = 0 // original rows
 		}
 		for k := first; k <= draws; k++ {
 			for i := range c.Rows {
@@ -165,11 +166,11 @@ func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int
 type cellsWriter struct {
 	*Cells
 	columns []format.Column
-	typed   bool   // the file has types, and a missing cell is empty
-	mark    string // of a missing text, in others
+	typed   bool   // the file has types; missing cells are empty
+	mark    string // of a missing text
 }
 
-// row is row i with its gaps filled from values (d), or with NA in them where values are nil.
+// row returns row i with its missing cells filled from values (d), or with NA if values is nil.
 func (w cellsWriter) row(i int, values []float64) []string {
 	row := slices.Clone(w.Rows[i])
 	for j := range row {
@@ -193,7 +194,7 @@ func (w cellsWriter) row(i int, values []float64) []string {
 		case values == nil:
 			row[j] = ""
 		case w.marks.styles[w.Header[j]] != nil:
-			row[j] = w.marks.styles[w.Header[j]].text(values[a] + 0) // no -0
+			row[j] = w.marks.styles[w.Header[j]].text(values[a] + 0) // + 0 avoids -0
 		case Coded(w.Table, a) != nil:
 			row[j] = w.Table.Levels[a][int(values[a])]
 			if w.typed && w.columns[j].Kind.Numeric() && w.sheet.decimal == ',' {
@@ -208,8 +209,8 @@ func (w cellsWriter) row(i int, values []float64) []string {
 	return row
 }
 
-// missing says whether cell (i, j) is. In a file that has nulls, marks in a column that is only carried
-// are what they say.
+// missing reports whether cell (i, j) is missing. In a carried column of a file with nulls, marks
+// are ordinary text.
 func (c *Cells) missing(i, j int) bool {
 	if c.sheet.rowwise && !c.used[j] {
 		return c.Rows[i][j] == ""
@@ -217,8 +218,8 @@ func (c *Cells) missing(i, j int) bool {
 	return c.marks.missing(c.Rows[i][j])
 }
 
-// mark is what most missing cells of a text hold that are not empty, NA if there are none. Of equally
-// many, the first in the list of marks.
+// mark returns the most frequent nonempty mark of missing text cells, NA if there is none; ties go
+// to the first in the list of marks.
 func (c *Cells) mark() string {
 	if c.sheet.rowwise {
 		return "NA"
@@ -240,7 +241,8 @@ func (c *Cells) mark() string {
 	return most
 }
 
-// kinds are the columns of the completed table. Whole numbers whose gaps are filled by others are numbers.
+// kinds returns the columns of the completed table. A whole-number column becomes decimal if
+// imputed values are not whole.
 func (c *Cells) kinds(values []float64, draws int) ([]format.Column, error) {
 	columns := make([]format.Column, len(c.Header))
 	for j, name := range c.Header {
@@ -264,8 +266,8 @@ func (c *Cells) kinds(values []float64, draws int) ([]format.Column, error) {
 	return columns, nil
 }
 
-// kindOf column j: that of its file, or the first by which all its cells can be had again. A column
-// of levels, all of which its cells have, is as one that is only carried.
+// kindOf returns the kind of column j in its file, or else the first kind that reproduces all its
+// cells. A column of levels counts as carried.
 func (c *Cells) kindOf(j int) format.Kind {
 	a := slices.Index(c.Columns, j)
 	numbers := a >= 0 && Coded(c.Table, a) == nil
@@ -297,8 +299,8 @@ func (c *Cells) kindOf(j int) format.Kind {
 	return otherwise
 }
 
-// keep tells whether column j has cells, and whether all can be had again from a kind: of codes,
-// also that different ones are different numbers, unlike 1.2 and 1.20.
+// keep reports whether column j has cells and whether kind k reproduces all of them. With codes,
+// different cells must also be different numbers (1.2 and 1.20 are not).
 func (c *Cells) keep(j int, k format.Kind, codes bool) (some, all bool) {
 	texts := map[float64]string{}
 	for i, row := range c.Rows {
@@ -324,14 +326,14 @@ func (c *Cells) keep(j int, k format.Kind, codes bool) (some, all bool) {
 	return some, true
 }
 
-// WriteNumbers writes, by put, numbers (n, columns) below a header, NaN as missing cells, to a file of the
-// format that its name says.
+// WriteNumbers writes numbers (n, columns) below a header; NaN is a missing cell. The file's name
+// sets the format.
 func WriteNumbers(put Put, path string, header []string, values []float64) error {
 	return WriteLevels(put, path, header, make([][]string, len(header)), values)
 }
 
-// WriteLevels is WriteNumbers of columns some of which are levels: levels are by column the texts that
-// their numbers stand for, from 0, and nil of columns of numbers.
+// WriteLevels does the work of WriteNumbers for columns with levels: levels[j] lists the texts of
+// the codes 0, 1, … of column j; nil for a column of numbers.
 func WriteLevels(put Put, path string, header []string, levels [][]string, values []float64) error {
 	columns := make([]format.Column, len(header))
 	for j, name := range header {

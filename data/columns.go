@@ -11,13 +11,11 @@ import (
 	"missingscore/internal/panics"
 )
 
-// ColumnSums are what two passes over a column's observed values learn of it, some values at a
-// time: in the first their number, range, sum and root of their squares, in the second how
-// they vary about their mean. The values are taken in a unit near the largest size, a power of two,
-// so that no square is beyond float64. The zero value is of no values.
+// ColumnSums accumulates a column's observed values in two passes: first number, range, sum and
+// norm, then the variation about the mean. Values are scaled by a power of two near the largest
+// size, so squares do not overflow. The zero value is empty.
 //
-// Of values that come in parts the sums are those of the parts' sums, in their order: another
-// division into parts gives the same up to rounding.
+// Sums of parts are merged in order; another division into parts changes only rounding.
 type ColumnSums struct {
 	Number    int
 	Low, High float64
@@ -41,16 +39,17 @@ func (c *ColumnSums) First(x []float64) {
 	c.Norm = math.Hypot(c.Norm, floats.Norm(x, 2))
 }
 
-// unit, mean and spread are those of the second pass: mean in the unit, and spread of it.
+// unit returns the power of two of the scaling, and mean and spread in that unit.
 func (c *ColumnSums) unit() (unit, mean, spread float64) {
 	_, exponent := math.Frexp(max(math.Abs(c.High), math.Abs(c.Low)))
-	unit = math.Ldexp(1, max(exponent, -1000)) // the inverse of smaller ones is infinite
+	unit = math.Ldexp(1, max(exponent, -1000)) // avoids an infinite inverse
 	mean = c.Sum / unit / float64(c.Number)
 	_, exponent = math.Frexp(c.High/unit - c.Low/unit)
 	return unit, mean, math.Ldexp(1, exponent)
 }
 
-// Second adds the same values in the second pass, when the first has seen all. It changes x.
+// Second adds the same values in the second pass, after First has seen all of them. It overwrites
+// x.
 func (c *ColumnSums) Second(x []float64) {
 	if len(x) == 0 {
 		return
@@ -67,13 +66,13 @@ func (c *ColumnSums) Second(x []float64) {
 	c.square += square
 }
 
-// Seconds takes over the second pass's sums of other values.
+// Seconds merges the second-pass sums of other values.
 func (c *ColumnSums) Seconds(o ColumnSums) {
 	c.rest += o.rest
 	c.square += o.square
 }
 
-// Firsts takes over the first pass's sums of other values.
+// Firsts merges the first-pass sums of other values.
 func (c *ColumnSums) Firsts(o ColumnSums) {
 	if o.Number == 0 {
 		return
@@ -87,15 +86,15 @@ func (c *ColumnSums) Firsts(o ColumnSums) {
 	c.Norm = math.Hypot(c.Norm, o.Norm)
 }
 
-// MeanDeviation are mean and deviation, with divisor n, after both passes.
+// MeanDeviation returns the mean and the standard deviation (divisor n) after both passes.
 func (c *ColumnSums) MeanDeviation() (mean, deviation float64) {
 	unit, mean, spread := c.unit()
 	n := float64(c.Number)
-	rest := c.rest / n // that rounding of the mean leaves
+	rest := c.rest / n // rounding error of the mean
 	return mean * unit, math.Sqrt(max(c.square/n-rest*rest, 0)) * spread * unit
 }
 
-// Fault says, by a *ColumnError, why a column of this name cannot be standardised.
+// Fault returns a *ColumnError if the column cannot be standardised, else nil.
 func (c *ColumnSums) Fault(name string) error {
 	if c.Number == 0 {
 		return &ColumnError{name, "no observed value"}
@@ -107,18 +106,19 @@ func (c *ColumnSums) Fault(name string) error {
 		return nil
 	}
 	if _, deviation := c.MeanDeviation(); deviation < SmallestDeviation {
-		return &ColumnError{name, fmt.Sprintf("its values differ too little (standard deviation %.2g, less than %g): give it another unit", deviation, SmallestDeviation)}
+		return &ColumnError{name, fmt.Sprintf("its values vary too little (standard deviation %.2g, less than %g): rescale it", deviation, SmallestDeviation)}
 	}
 	return nil
 }
 
-// wide says that the range shows that the standard deviation, at least range/√(2n), is large enough.
+// wide reports whether the range alone shows a sufficient standard deviation: it is at least
+// range/√(2n).
 func (c *ColumnSums) wide() bool {
 	return c.High-c.Low > SmallestDeviation*math.Sqrt(2*float64(c.Number))
 }
 
-// columnRanges are number and range of the observed values of each column, and columnSums where these
-// do not show that every column can be standardised.
+// columnRanges returns number and range of each column's observed values, or full columnSums if the
+// ranges do not show that every column can be standardised.
 func columnRanges(t *Table) []ColumnSums {
 	ranges := make([]ColumnSums, t.D)
 	for i := 0; i < len(t.Values); i += t.D {
@@ -137,15 +137,14 @@ func columnRanges(t *Table) []ColumnSums {
 	return ranges
 }
 
-// Rows that are summed at a time: few enough for a column to stay in the processor's cache, and many
-// enough for their sums to be small beside them.
+// Rows summed at a time: a column's part fits in the cache.
 const (
 	mostSumRows  = 1 << 13
 	leastSumRows = 1 << 9
 )
 
-// columnSums are those of the observed values of each column. Parts of the rows are summed side
-// by side and put together in their order, so that the sums do not depend on the processors.
+// columnSums sums the observed values of each column in parallel parts, merged in order. Results do
+// not depend on the number of threads.
 func columnSums(t *Table) []ColumnSums {
 	sums := make([]ColumnSums, t.D)
 	for _, part := range FirstSums(t, runtime.GOMAXPROCS(0)) {
@@ -161,9 +160,9 @@ func columnSums(t *Table) []ColumnSums {
 	return sums
 }
 
-// FirstSums are the first pass's sums of the columns' observed values, by parts of the rows, in
-// their order. The blocks of a file are made of whole parts, where it has up to 512 columns and values
-// in every line: a table's sums are then those of its blocks, to the last digit.
+// FirstSums returns the first-pass sums of each column for each part of the rows, in order. Blocks
+// of a file with up to 512 columns and a value in every row consist of whole parts, so a table and
+// its blocks give identical sums.
 func FirstSums(t *Table, workers int) [][]ColumnSums {
 	return inParts(t, workers, func(_ int, x []float64) (c ColumnSums) {
 		c.First(x)
@@ -171,7 +170,7 @@ func FirstSums(t *Table, workers int) [][]ColumnSums {
 	})
 }
 
-// SecondSums are the second pass's, by the same parts, where first has seen all rows.
+// SecondSums returns the second-pass sums of the same parts. first must include all rows.
 func SecondSums(t *Table, first []ColumnSums, workers int) [][]ColumnSums {
 	return inParts(t, workers, func(j int, x []float64) ColumnSums {
 		c := first[j]
@@ -181,7 +180,8 @@ func SecondSums(t *Table, first []ColumnSums, workers int) [][]ColumnSums {
 	})
 }
 
-// inParts is what of makes of each column's observed values in each part of the rows. It may change the values.
+// inParts applies of to each column's observed values in each part of the rows. of may overwrite
+// the values.
 func inParts(t *Table, workers int, of func(j int, x []float64) ColumnSums) [][]ColumnSums {
 	rows := max(leastSumRows, min(mostSumRows, rowsOfBlock(t.D)))
 	made := make([][]ColumnSums, (t.N+rows-1)/rows)
@@ -206,15 +206,15 @@ func inParts(t *Table, workers int, of func(j int, x []float64) ColumnSums) [][]
 	return made
 }
 
-// sideBySide columns are read in one sweep over the rows: a row's neighbouring cells lie in the same line of the
-// processor's cache. Fewer, where those of all workers are longer than sweepNumbers together.
+// sideBySide columns are read in one sweep over the rows, because neighbouring cells share cache
+// lines; fewer if the buffers of all workers would exceed sweepNumbers.
 const (
 	sideBySide   = 4
 	sweepNumbers = 1 << 22
 )
 
-// EachColumn visits the observed values of every column, in the order of the rows, once. Each worker has a visit
-// of its own; values are another column's as soon as visit returns. The error is that of a panic.
+// EachColumn visits the observed values of every column once, in row order. Each worker calls its
+// own visit, whose values are valid until visit returns. A panic becomes the error.
 func EachColumn(t *Table, workers int, newVisit func() func(j int, values []float64)) error {
 	workers = max(1, min(workers, (t.D+sideBySide-1)/sideBySide))
 	side := max(1, min(sideBySide, sweepNumbers/max(1, t.N*workers)))

@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Scales of a table of several parts are those of a plain loop, and the same for any number of processors.
+// Sums in parts equal a plain loop, for any number of threads.
 func TestSumsInParts(t *testing.T) {
 	const n, d = 30_000, 3
 	rng := stream.New(1, stream.Simulate)
@@ -67,7 +67,7 @@ func TestStandardise(t *testing.T) {
 	require.InDeltaSlice(t, []float64{3 + 2*math.Sqrt(8./3), 100}, scale.Location([]float64{2, -1}), 1e-12)
 }
 
-// Sums and squares of columns near the limits stay inside float64.
+// Sums and squares of columns near the limits do not overflow.
 func TestStandardiseAtTheLimits(t *testing.T) {
 	for _, unit := range []float64{1e-149, 1e-120, 1, 1e120, 1e150} {
 		n := 1001
@@ -82,7 +82,7 @@ func TestStandardiseAtTheLimits(t *testing.T) {
 	}
 	outlier := &data.Table{Names: []string{"a"}, N: 3, D: 1, Values: []float64{1e150, 1e150, 1e150 * (1 + 1e-15)}, Observed: []bool{true, true, true}}
 	_, s := data.Standardise(outlier)
-	require.InEpsilon(t, 1e135*math.Sqrt(2./9), s.Deviation[0], 0.2) // five units of the last place
+	require.InEpsilon(t, 1e135*math.Sqrt(2./9), s.Deviation[0], 0.2) // five units in the last place
 }
 
 func TestHideMCAR(t *testing.T) {

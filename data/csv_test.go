@@ -22,8 +22,8 @@ func parse(t require.TestingT, text string) *data.Table {
 	return table
 }
 
-// Where rows stand in the file, behind blank lines, dropped rows and cells over
-// several lines; tables made of this one keep it.
+// Line numbers of rows after blank lines, dropped rows and cells over several lines; derived tables
+// keep them.
 func TestLines(t *testing.T) {
 	table, err := data.ParseCSV(strings.NewReader("\na,b,\"c\nd\"\n1,,x\n\n,,y\n,-2.5,\"z\nz\"\n3,4,x\n"), "t.csv", data.ReadOptions{Columns: []string{"a", "b"}})
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestParseCSV(t *testing.T) {
 			table, err := data.ParseCSV(strings.NewReader(c.text), "t.csv", c.options)
 			require.NoError(t, err)
 			require.Len(t, table.Lines, table.N)
-			table.Lines = nil // TestLines looks at them
+			table.Lines = nil // checked by TestLines
 			assert.Equal(t, c.want, table)
 		})
 	}
@@ -97,7 +97,7 @@ func TestParseCSVRefuses(t *testing.T) {
 		"empty":       {"", data.ReadOptions{}, `t.csv: the file is empty; it needs a first line of column names and a line for each row`},
 		"only blanks": {"\ufeff\n \n", data.ReadOptions{}, `t.csv: the file is empty; it needs a first line of column names and a line for each row`},
 		"no rows":     {"a,b\n", data.ReadOptions{}, `t.csv: a header but no rows`},
-		"Mac":         {"a,b\r1,2\r3,4\r", data.ReadOptions{}, `t.csv: its lines end with a carriage return alone; save it with line feeds (Unix or Windows line ends)`},
+		"Mac":         {"a,b\r1,2\r3,4\r", data.ReadOptions{}, `t.csv: its lines end with carriage returns; save it with Unix or Windows line ends`},
 		"one row":     {"a,b\n1,2\n", data.ReadOptions{}, `t.csv: only 1 row has a value; at least 2 are needed`},
 		"one usable":  {"a,b,c\n1,2,3\n,NA,4\n", data.ReadOptions{Columns: []string{"a", "b"}}, `t.csv: only 1 row has a value; at least 2 are needed`},
 		"none usable": {"a,b\n,\nNA,\n", data.ReadOptions{}, `t.csv: no row has a value; at least 2 are needed`},
@@ -105,13 +105,13 @@ func TestParseCSVRefuses(t *testing.T) {
 		"Latin-1":     {"a,b\n1,\xe9\n", data.ReadOptions{}, `t.csv:2: not a text in UTF-8; save the table as "CSV UTF-8"`},
 
 		"too few cells":  {"a,b,c\n1,2,3\n4,5\n", data.ReadOptions{}, `t.csv:3: expected 3 cells as in the header, found 2; a missing cell still needs its separator`},
-		"too many cells": {"a,b\n1,2\n\n4,5,6\n", data.ReadOptions{}, `t.csv:4: expected 2 cells as in the header, found 3; look for a decimal comma, a text with a separator that is not in quotation marks, or row names without a header`},
-		"semicolons":     {"a;b;c\n1,5;2;3\n", data.ReadOptions{Comma: ','}, `t.csv:1: only one column found, named "a;b;c"; its separator seems to be another: ReadOptions.Comma ';'`},
-		"tabs":           {"\na\tb\n1\t2\n", data.ReadOptions{Comma: ','}, `t.csv:2: only one column found, named "a\tb"; its separator seems to be another: ReadOptions.Comma '\t'`},
-		"commas":         {"a,b\n1,2\n", data.ReadOptions{Comma: ';'}, `t.csv:1: only one column found, named "a,b"; its separator seems to be another: ReadOptions.Comma ','`},
+		"too many cells": {"a,b\n1,2\n\n4,5,6\n", data.ReadOptions{}, `t.csv:4: expected 2 cells as in the header, found 3; look for a decimal comma, an unquoted separator in a text, or row names without a header`},
+		"semicolons":     {"a;b;c\n1,5;2;3\n", data.ReadOptions{Comma: ','}, `t.csv:1: only one column found, named "a;b;c"; try ReadOptions.Comma ';'`},
+		"tabs":           {"\na\tb\n1\t2\n", data.ReadOptions{Comma: ','}, `t.csv:2: only one column found, named "a\tb"; try ReadOptions.Comma '\t'`},
+		"commas":         {"a,b\n1,2\n", data.ReadOptions{Comma: ';'}, `t.csv:1: only one column found, named "a,b"; try ReadOptions.Comma ','`},
 		"bad separator":  {"a,b\n1,2\n", data.ReadOptions{Comma: '"'}, `t.csv: the separator '"' cannot be used`},
-		"quotation mark": {"a,b\n1,2\n3,5\" pipe\n", data.ReadOptions{}, `t.csv:3: bare " in non-quoted-field; a cell with a quotation mark is written in quotation marks with that mark twice: "5"" pipe"`},
-		"open quotation": {"a,b\n1,\"2\n3,4\n", data.ReadOptions{}, `t.csv:2: extraneous or missing " in quoted-field; a cell with a quotation mark is written in quotation marks with that mark twice: "5"" pipe"`},
+		"quotation mark": {"a,b\n1,2\n3,5\" pipe\n", data.ReadOptions{}, `t.csv:3: bare " in non-quoted-field; quote a cell that has a quotation mark, and double the mark: "5"" pipe"`},
+		"open quotation": {"a,b\n1,\"2\n3,4\n", data.ReadOptions{}, `t.csv:2: extraneous or missing " in quoted-field; quote a cell that has a quotation mark, and double the mark: "5"" pipe"`},
 
 		"row names":         {",Wind,Sky,Temp\n1,7.4,blue,67\n2,8,grey,72\n", data.ReadOptions{}, `t.csv:1: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); leave it out with ReadOptions.Columns Wind,Temp`},
 		"no name":           {"a,,b\n1,2,3\n4,5,6\n", data.ReadOptions{}, `t.csv:1: column 2 has no name; correct the header, or leave it out with ReadOptions.Columns a,b`},
@@ -127,13 +127,13 @@ func TestParseCSVRefuses(t *testing.T) {
 		"thousand points":      {"a;b\n1,5;2\n3;1.234,5\n", data.ReadOptions{}, `t.csv:3: column "b": "1.234,5" is not a number; the column has numbers with marks between thousands in 1 of 2 cells: "1.234,5" -> 1234.5; ReadOptions.Numbers b reads them`},
 		"spaced thousands":     {"a;b\n1;2\n3;1 234 567\n", data.ReadOptions{}, `t.csv:3: column "b": "1 234 567" is not a number; the column has numbers with marks between thousands in 1 of 2 cells: "1 234 567" -> 1234567; ReadOptions.Numbers b reads them`},
 		"decimal point":        {"a;b\n1,5;2\n3;1.25\n", data.ReadOptions{Decimal: ','}, `t.csv:3: column "b": "1.25" is not a number; the column has numbers with a decimal point in 1 of 2 cells: "1.25" -> 1.25; ReadOptions.Numbers b reads them (ReadOptions.Decimal . if all columns are so)`},
-		"truth values":         {"a;b\n1;2\n3;TRUE\n", data.ReadOptions{}, `t.csv:3: column "b": "TRUE" is not a number; yes and no are written as 1 and 0`},
+		"truth values":         {"a;b\n1;2\n3;TRUE\n", data.ReadOptions{}, `t.csv:3: column "b": "TRUE" is not a number; write yes and no as 1 and 0`},
 		"decimal comma":        {"Temp,Wind\n5,1\n6,\"14,3\"\n", data.ReadOptions{}, `t.csv:3: column "Wind": "14,3" is not a number; the column has numbers with a decimal comma in 1 of 2 cells: "14,3" -> 14.3; ReadOptions.Numbers Wind reads them (ReadOptions.Decimal , if all columns are so)`},
 		"decimal commas":       {"a;b\n\"1,5\";2\n\"2,5\";3\n", data.ReadOptions{Comma: ';', Decimal: '.'}, `t.csv:2: column "a": "1,5" is not a number; the column has numbers with a decimal comma in 2 of 2 cells: "1,5" -> 1.5, "2,5" -> 2.5; ReadOptions.Numbers a reads them (ReadOptions.Decimal , if all columns are so)`},
 		"thousands":            {"a,b\n1,2\n\"1,234.5\",3\n", data.ReadOptions{}, `t.csv:3: column "a": "1,234.5" is not a number; the column has numbers with marks between thousands in 1 of 2 cells: "1,234.5" -> 1234.5; ReadOptions.Numbers a reads them`},
-		"text column":          {"age,bmi,hyp,chl\n20-39,,,\n40-59,22.7,no,187\n20-39,30.1,,190\n", data.ReadOptions{}, `t.csv:2: column "age": "20-39" is not a number; no cell of this column is: leave it out with ReadOptions.Columns bmi,chl`},
-		"text, constant":       {"s,a,c,my b\nx,1,5,2\ny,2,5,3\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; no cell of this column is: leave it out with ReadOptions.Columns 'a,my b'`},
-		"only text":            {"s,t\nx,y\ny,x\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; no cell of this column is: no other column can be used`},
+		"text column":          {"age,bmi,hyp,chl\n20-39,,,\n40-59,22.7,no,187\n20-39,30.1,,190\n", data.ReadOptions{}, `t.csv:2: column "age": "20-39" is not a number; the column has no numbers: leave it out with ReadOptions.Columns bmi,chl`},
+		"text, constant":       {"s,a,c,my b\nx,1,5,2\ny,2,5,3\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; the column has no numbers: leave it out with ReadOptions.Columns 'a,my b'`},
+		"only text":            {"s,t\nx,y\ny,x\n", data.ReadOptions{}, `t.csv:2: column "s": "x" is not a number; the column has no numbers: no other column can be used`},
 		"text cell":            {"a,b\n1,2\n3,12x\n", data.ReadOptions{}, `t.csv:3: column "b": "12x" is not a number; correct the cell, or read it as missing: ` + marks + `12x'`},
 		"hexadecimal":          {"a,b\n1,2\n3,0x1p4\n", data.ReadOptions{}, `t.csv:3: column "b": "0x1p4" is not a number; correct the cell, or read it as missing: ` + marks + `0x1p4'`},
 		"underscore":           {"a,b\n1,2\n3,1_000\n", data.ReadOptions{}, `t.csv:3: column "b": "1_000" is not a number; correct the cell, or read it as missing: ` + marks + `1_000'`},
@@ -149,7 +149,7 @@ func TestParseCSVRefuses(t *testing.T) {
 
 		"no value":        {"a,b,c\n1,,3\n4,NA,6\n", data.ReadOptions{}, `t.csv: column "b": no observed value; leave it out with ReadOptions.Columns a,c`},
 		"constant":        {"a,b,c\n1,5,3\n4,5.0,\n,,6\n", data.ReadOptions{}, `t.csv: column "b": constant, every observed value is 5; leave it out with ReadOptions.Columns a,c`},
-		"hardly varies":   {"a,b\n1,0\n4,1e-200\n", data.ReadOptions{}, `t.csv: column "b": its values differ too little (standard deviation 5e-201, less than 1e-150): give it another unit; leave it out with ReadOptions.Columns a`},
+		"hardly varies":   {"a,b\n1,0\n4,1e-200\n", data.ReadOptions{}, `t.csv: column "b": its values vary too little (standard deviation 5e-201, less than 1e-150): rescale it; leave it out with ReadOptions.Columns a`},
 		"only a constant": {"a\n1\n1\n", data.ReadOptions{}, `t.csv: column "a": constant, every observed value is 1; no other column can be used`},
 	}
 	for name, c := range cases {
@@ -229,8 +229,8 @@ func TestWriteCSVReadsBackAsTheSame(t *testing.T) {
 		require.NoError(rt, data.WriteCSV(path, table))
 		back, err := data.ReadCSV(path, data.ReadOptions{})
 		require.NoError(rt, err)
-		// Rows without any value are dropped, so compare what is left. In a
-		// table of one column such a row is a blank line, and no row.
+		// Rows without any value are dropped, so compare the rest. In a table of one column such a
+		// row is a blank line.
 		if table.D > 1 {
 			assert.Equal(rt, table.N, back.N+back.Dropped)
 		} else if back.N < table.N {

@@ -17,29 +17,30 @@ import (
 	"missingscore/internal/shell"
 )
 
-// mostTexts is how many different texts of a column are told apart. A column with more is no column of levels.
+// mostTexts is the maximum number of distinct texts counted in a column. A column with more has no
+// levels.
 const mostTexts = 1 << 16
 
-// texts are the different cells of a column, numbered in the order in which they come. Two cells that
-// are the same number are the same text: "1" and "1.0".
+// texts numbers the distinct cells of a column in order of appearance. Equal numbers are the same
+// text: "1" and "1.0".
 type texts struct {
-	names  []string // each as it is written first
+	names  []string // as first written
 	counts []int
-	codes  map[string]int // of a text as written; of a number also by "\x00" and its shortest decimal
-	more   bool           // there are more than mostTexts: codes of the others mean nothing
+	codes  map[string]int // by the text as written; for a number also by "\x00" and its shortest decimal
+	more   bool           // more than mostTexts: later codes are invalid
 
-	numbers int  // names that are numbers, perhaps of another dialect
+	numbers int  // names that are numbers, perhaps in another dialect
 	dates   int  // names that are dates
-	typed   bool // the file says in which order levels are
-	ordered bool // the file says that the levels are ordered
-	fixed   bool // ReadOptions give the levels
+	typed   bool // the file defines the order of levels
+	ordered bool // the file declares the levels ordered
+	fixed   bool // ReadOptions list the levels
 
-	nones int // cells "None", a mark of missing cells by default that may be a level
+	nones int // cells "None": a default mark of missing cells that may be a level
 
-	seconds bool // dates that are to be a number: the table has seconds since 1970
-	timed   bool // one of them has a time
+	seconds bool // dates read as numbers: seconds since 1970
+	timed   bool // a date has a time
 
-	fault func() error // of the first cell that is no number: file, line, column and advice
+	fault func() error // of the first cell that is not a number: file, line, column and advice
 	line  int          // of that cell
 }
 
@@ -52,7 +53,7 @@ func newTexts(levels []string, d dialect) *texts {
 	return s
 }
 
-// code is the number of a cell's text, which is counted; -1 beyond mostTexts.
+// code returns the number of a cell's text and counts it; -1 beyond mostTexts.
 func (s *texts) code(cell string, d dialect) int {
 	code, known := s.codes[cell]
 	if !known {
@@ -88,8 +89,8 @@ func (s *texts) cells() (n int) {
 	return n
 }
 
-// add counts the texts of further rows, in which column k of t has codes of o. It renumbers these; o is
-// nil if the rows have numbers.
+// add merges the texts of further rows, in which column k of t has codes of o, and renumbers these
+// codes. o is nil if the rows have numbers.
 func (s *texts) add(t *Table, k int, o *texts, d dialect) {
 	var codes []int
 	if o != nil {
@@ -128,8 +129,8 @@ func (o ReadOptions) declared(name string) Kind {
 
 func (k Kind) hasLevels() bool { return k == Binary || k == Nominal || k == Ordered }
 
-// readTexts numbers the cells of column k in a block, which t gets as codes. It fails at a cell that is
-// no level where options give these.
+// readTexts numbers the cells of column k of a block and stores the codes in t. It fails at a cell
+// outside the levels of the options.
 func (s *source) readTexts(t *Table, k int, b *format.Block) (*texts, error) {
 	c, levels := b.Cells[k], s.options.Kinds[s.names[k]].Levels
 	found := newTexts(levels, s.dialect)
@@ -164,7 +165,7 @@ func (s *source) readTexts(t *Table, k int, b *format.Block) (*texts, error) {
 
 var dateLayouts = []string{time.DateOnly, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04", "2006-01-02T15:04", "2006/01/02"}
 
-// dateNumber is an ISO date or time in seconds since 1970, and whether it has a time.
+// dateNumber parses an ISO date or time into seconds since 1970.
 func dateNumber(cell string) (seconds float64, timed, ok bool) {
 	for _, layout := range dateLayouts {
 		if at, err := time.Parse(layout, cell); err == nil {
@@ -174,7 +175,7 @@ func dateNumber(cell string) (seconds float64, timed, ok bool) {
 	return 0, false, false
 }
 
-// localDate is a date as it is written in many countries: days and months cannot be told apart.
+// localDate matches dates whose day and month are ambiguous.
 var localDate = regexp.MustCompile(`^(\d{1,2}[./-]\d{1,2}[./-](\d{2}|\d{4})|\d{4}-\d{2})$`)
 
 func isDate(cell string) bool {
@@ -182,7 +183,7 @@ func isDate(cell string) bool {
 	return ok || localDate.MatchString(cell)
 }
 
-// readDates reads a column of dates that ReadOptions call a number: seconds since 1970.
+// readDates reads a column of dates declared a number: seconds since 1970.
 func (s *source) readDates(t *Table, k int, b *format.Block) (timed, ok bool) {
 	if b.Cells[k].Text == nil {
 		return false, false
@@ -205,13 +206,14 @@ func (s *source) readDates(t *Table, k int, b *format.Block) (timed, ok bool) {
 
 var identifierName = regexp.MustCompile(`(?i)^(id|.*[_. -]id|index|row|row[_. ]?(names?|number)|no|nr|number|case|subject|patient|record|sample|unnamed: ?0|x)$`)
 
-// LeastIdentifiers is how many rows tell an identifier from a measurement.
+// LeastIdentifiers is the minimum number of rows to detect an identifier.
 const LeastIdentifiers = 10
 
-// IdentifierName says whether a column's name is one of an identifier.
+// IdentifierName reports whether a column's name is typical of an identifier.
 func IdentifierName(name string) bool { return identifierName.MatchString(name) }
 
-// numbersRows says whether a column has the name of an identifier and different whole numbers, ten at least.
+// numbersRows reports whether a column has an identifier's name and at least ten distinct whole
+// numbers.
 func numbersRows(t *Table, j int) bool {
 	if !IdentifierName(t.Names[j]) {
 		return false
@@ -223,12 +225,12 @@ func numbersRows(t *Table, j int) bool {
 
 func kindOfTexts(name string, s *texts, declared Kind) Column {
 	c := Column{Name: name, Kind: declared, Distinct: len(s.names)}
-	only := "" // the level of all cells
+	only := "" // the only level
 	for k, count := range s.counts {
 		if count > 0 {
 			only = s.names[k]
 		} else {
-			c.Distinct-- // a factor may have levels that no cell has
+			c.Distinct-- // a factor may have unused levels
 		}
 		if (count > 0 || s.fixed) && len(c.Levels) <= MostLevels {
 			c.Levels, c.Counts = append(c.Levels, s.names[k]), append(c.Counts, count)
@@ -237,7 +239,7 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 	n, cells := c.Distinct, s.cells()
 	switch {
 	case declared != "" && !declared.Usable():
-		c.LeftOut = "as ReadOptions.Kinds says"
+		c.LeftOut = "set by ReadOptions.Kinds"
 	case cells == 0:
 		c.Kind, c.LeftOut = Empty, "no value"
 	case n == 1:
@@ -247,7 +249,7 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 			c.Kind = Binary
 		}
 	case s.dates == n && !s.typed:
-		c.Kind, c.LeftOut = Date, "dates or times; ReadOptions.Kinds can make a number of them"
+		c.Kind, c.LeftOut = Date, "dates or times; ReadOptions.Kinds can read them as numbers"
 	case n == cells && n > 2 && !s.typed:
 		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("%d different texts, no two equal", n)
 	case s.more:
@@ -267,10 +269,10 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 	return c
 }
 
-// noFirst are pairs of words for no and yes.
+// noFirst lists word pairs for no and yes.
 var noFirst = [][2]string{{"no", "yes"}, {"n", "y"}, {"false", "true"}, {"f", "t"}, {"neg", "pos"}, {"negative", "positive"}, {"absent", "present"}, {"off", "on"}, {"nein", "ja"}, {"non", "oui"}, {"never", "ever"}, {"control", "case"}, {"control", "treatment"}}
 
-// inOrder sorts the levels of a column: no before yes, numbers by size, others by text.
+// inOrder sorts the levels of a column: no before yes, numbers by size, other texts alphabetically.
 func inOrder(c *Column, d dialect) {
 	order := allOf(len(c.Levels))
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -291,7 +293,7 @@ func inOrder(c *Column, d dialect) {
 	}
 }
 
-// recode gives column j of t the codes of its levels: names holds them by the present code.
+// recode replaces the codes of column j, positions in names, by positions in levels.
 func recode(t *Table, j int, names []string, levels []string) {
 	codes := make([]float64, len(names))
 	for k, name := range names {
@@ -304,29 +306,29 @@ func recode(t *Table, j int, names []string, levels []string) {
 	}
 }
 
-// kindOfNumbers says what column j of numbers is, by its sums. Reasons are those for which it is left out.
+// kindOfNumbers classifies column j of numbers by its sums, with the reason if it is left out.
 func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 	c := Column{Name: t.Names[j], Kind: o.declared(t.Names[j]), Missing: t.N - sums.Number}
 	switch problem := fault(c.Name, sums, t.Rounded); {
 	case c.Kind != "" && !c.Kind.Usable():
-		c.LeftOut = "as ReadOptions.Kinds says"
+		c.LeftOut = "set by ReadOptions.Kinds"
 	case sums.Number == 0:
 		c.Kind, c.LeftOut = Empty, "no value"
 	case problem != nil && sums.Low == sums.High && t.Rounded[c.Name] == "":
 		value := format.Number(sums.Low)
 		c.Kind, c.LeftOut, c.Levels, c.Counts, c.Distinct = Constant, "every value is "+value, []string{value}, []int{sums.Number}, 1
 	case t.Rounded[c.Name] != "" && problem != nil:
-		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("whole numbers of more than 15 digits, such as %s, are rounded", printable.Cell(t.Rounded[c.Name]))
+		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("whole numbers with more than 15 digits, such as %s, are rounded", printable.Cell(t.Rounded[c.Name]))
 	case problem != nil:
 		c.Kind, c.LeftOut = Constant, problem.(*ColumnError).Problem
 	case c.Kind == "" && !slices.Contains(o.Columns, c.Name) && numbersRows(t, j):
-		c.Kind, c.LeftOut, c.Distinct = Identifier, fmt.Sprintf("%d different whole numbers, no two equal; ReadOptions.Kinds can make it a number", sums.Number), sums.Number
+		c.Kind, c.LeftOut, c.Distinct = Identifier, fmt.Sprintf("%d different whole numbers, no two equal; ReadOptions.Kinds can read it as a number", sums.Number), sums.Number
 	}
 	return c
 }
 
-// settle finds the kinds of the columns of a table that was read, of which found has the texts, and
-// takes out those that cannot be used.
+// settle sets the kinds of the columns of a table, whose texts are in found, and removes unusable
+// columns.
 func (s *source) settle(t *Table, found []*texts, w written) error {
 	sums, before := columnRanges(t), len(s.leftOut)
 	t.Kinds, t.Levels = make([]Kind, t.D), make([][]string, t.D)
@@ -414,12 +416,12 @@ func nones(t *Table, kept []int, found []*texts) (all map[string]int) {
 	return all
 }
 
-// settleColumn finds the kind of column j. It fails where the column must be corrected first: a number
-// with a slip, one that is asked for and cannot be used, or any that cannot with ReadOptions.Strict.
+// settleColumn sets the kind of column j. It fails if the user must correct the column: a number
+// with a slip, or an unusable column that is requested or read with ReadOptions.Strict.
 func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (Column, error) {
 	o, name := s.options, t.Names[j]
 	declared := o.declared(name)
-	if found != nil && found.seconds { // dates that are a number
+	if found != nil && found.seconds { // dates read as numbers
 		for at := j; at < len(t.Values) && !found.timed; at += t.D {
 			t.Values[at] /= 86400
 		}
@@ -441,13 +443,13 @@ func (s *source) settleColumn(t *Table, j int, found *texts, sums ColumnSums) (C
 	}
 	switch {
 	case declared.hasLevels() && c.Distinct > MostLevels:
-		return c, fmt.Errorf("%s: column %q has %d different values, and a column of levels has at most %d; leave it out (ReadOptions.Exclude), or join values", s.file, printable.Cell(name), c.Distinct, MostLevels)
+		return c, fmt.Errorf("%s: column %q has %d different values; the maximum for a column of levels is %d; leave it out (ReadOptions.Exclude), or merge values", s.file, printable.Cell(name), c.Distinct, MostLevels)
 	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
 		return c, s.refuseAll((&ColumnError{name, c.LeftOut}).Error(), []string{name})
 	case c.LeftOut != "":
 		return c, nil
 	case c.Kind == Binary && len(c.Levels) != 2:
-		return c, fmt.Errorf("%s: column %q has %d levels and is to be binary, which has two; call it nominal", s.file, printable.Cell(name), len(c.Levels))
+		return c, fmt.Errorf("%s: column %q has %d levels, but a binary column has two; declare it nominal", s.file, printable.Cell(name), len(c.Levels))
 	case !found.fixed && !found.typed:
 		inOrder(&c, s.dialect)
 	}
@@ -467,8 +469,8 @@ func (s *source) settleNumbers(t *Table, j int, sums ColumnSums) (Column, error)
 	return c, nil
 }
 
-// numbersInTexts is a column of texts that hold numbers, which is left out with the flag that reads it;
-// nil if it is another, or if options ask for it.
+// numbersInTexts returns a text column that holds numbers, left out with the setting that reads it;
+// nil for other columns and if options read it.
 func (s *source) numbersInTexts(name string, found *texts) *Column {
 	if o := s.options; o.declared(name) != "" || found.typed || o.Strict || slices.Contains(o.Columns, name) {
 		return nil
@@ -480,7 +482,7 @@ func (s *source) numbersInTexts(name string, found *texts) *Column {
 	return &Column{Name: name, Kind: Number, LeftOut: style.leftOut(name), Finding: style.finding(name), Distinct: len(found.names)}
 }
 
-// needsNumbers says whether the texts of a column are slips among numbers, or numbers with marks and units.
+// needsNumbers reports whether the texts are slips among numbers, or numbers with marks and units.
 func (s *source) needsNumbers(declared Kind, found *texts) bool {
 	if declared != "" || found.typed {
 		return declared == Number || declared == Whole
@@ -503,7 +505,7 @@ func it(n int) string {
 	return "them"
 }
 
-// keep leaves a table the given columns, in its own memory, and the rows that have a value in them.
+// keep reduces a table to the given columns, in place, and to rows with a value in them.
 func keep(t *Table, columns []int) {
 	n, d := 0, len(columns)
 	if d == t.D {
@@ -531,7 +533,7 @@ func keep(t *Table, columns []int) {
 	t.Values, t.Observed, t.Lines = t.Values[:n*d], t.Observed[:n*d], t.Lines[:n]
 }
 
-// first reads the first block of a file, and whether it is the whole file.
+// first reads the first block of a file; whole reports whether there is no other.
 func (s *source) first() (read readBlock, whole bool, err error) {
 	if err := s.choose(); err != nil {
 		return read, false, err
@@ -553,8 +555,8 @@ func (s *source) first() (read readBlock, whole bool, err error) {
 	return read, whole, err
 }
 
-// fixedKinds are options by which the blocks of a file have the same columns, of the same kinds: those of its
-// first rows. Nominal columns are left out. Kinds are not detected where a file cannot be opened again.
+// fixedKinds returns options that give all blocks of a file the columns and kinds of its first
+// rows. Nominal columns are left out. If a file cannot be opened again, kinds are not detected.
 func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, err error) {
 	if !o.Coded {
 		return o, nil, nil
@@ -575,13 +577,13 @@ func fixedKinds(path string, o ReadOptions) (_ ReadOptions, leftOut []Column, er
 	kinds, kept, sums := map[string]Column{}, []string(nil), columnRanges(read.table)
 	for j, name := range s.names {
 		c, found := Column{Name: name}, read.found[j]
-		if found != nil || whole { // numbers that do not vary in the first rows may do so later
+		if found != nil || whole { // a constant column of numbers may vary in later rows
 			if c, err = s.settleColumn(read.table, j, found, sums[j]); err != nil {
 				return o, nil, err
 			}
 			switch {
 			case found != nil && found.seconds:
-				c.LeftOut = "dates or times, which are read with the whole table only"
+				c.LeftOut = "dates or times, which need the whole table"
 			case c.LeftOut == "" && c.Kind == Nominal:
 				c.LeftOut = nominalReason
 			}
@@ -617,7 +619,7 @@ func (o ReadOptions) setKinds(t *Table, leftOut []Column) {
 	}
 }
 
-// LeftOutLines are a line for each reason why columns are left out, with at most so many names.
+// LeftOutLines returns one line for each reason to leave out columns, with at most most names.
 func LeftOutLines(columns []Column, most int) (lines []string) {
 	for k, c := range columns {
 		same := func(o Column) bool { return o.LeftOut == c.LeftOut }
@@ -638,8 +640,8 @@ func LeftOutLines(columns []Column, most int) (lines []string) {
 	return lines
 }
 
-// KindsOf are the kinds and levels of a table's columns as ReadOptions take them, to read another file
-// of the same columns.
+// KindsOf returns the kinds and levels of a table's columns as ReadOptions.Kinds, to read another
+// file with the same columns.
 func KindsOf(t *Table) map[string]Column {
 	kinds := map[string]Column{}
 	for j, name := range t.Names {
@@ -650,10 +652,10 @@ func KindsOf(t *Table) map[string]Column {
 	return kinds
 }
 
-const nominalReason = "nominal, not a number; network without Spec.Steps.Method, fit Spec.Model.Kind mixture and impute take such columns"
+const nominalReason = "nominal, not a number; network without Spec.Steps.Method, fit Spec.Model.Kind mixture and impute accept such columns"
 
-// NumbersOnly is the table without its nominal columns, which it gives: for methods that take numbers.
-// Binary and ordered columns stay with their codes as numbers. It fails if no column is left.
+// NumbersOnly removes the nominal columns and returns them. Binary and ordered columns keep their
+// codes as numbers. It fails if no column is left.
 func NumbersOnly(t *Table) (numbers *Table, nominal []Column, err error) {
 	var names []string
 	for j, name := range t.Names {
@@ -667,7 +669,7 @@ func NumbersOnly(t *Table) (numbers *Table, nominal []Column, err error) {
 		return t, nil, nil
 	}
 	if names == nil {
-		return nil, nominal, errors.New("every column is nominal, and this takes numbers")
+		return nil, nominal, errors.New("every column is nominal, but numbers are needed")
 	}
 	if numbers, err = t.Select(names); err != nil {
 		return nil, nominal, err

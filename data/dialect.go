@@ -16,17 +16,17 @@ type dialect struct {
 }
 
 const (
-	headBytes = 1 << 16 // of a text that tell its dialect
+	headBytes = 1 << 16 // bytes of a text that determine its dialect
 	headRows  = 100
 )
 
-// separators are those looked for, the likeliest first.
+// separators in order of preference.
 var separators = []rune{',', ';', '\t', '|'}
 
-// dialect is what the options say, the rest found out from the first bytes of a text: the
-// separator under which every line has as many cells as the header, two at least, and most
-// cells are numbers; a decimal comma where the separator is another one, some cell can be
-// nothing else and none has a decimal point. whole says that there is no more text.
+// dialect completes the options from the first bytes of a text. The separator gives every line as
+// many cells as the header, at least two, most of them numbers. The decimal mark is a comma if the
+// separator is another mark, some cell requires it and none has a decimal point. whole says that
+// head is the complete text.
 func (o ReadOptions) dialect(head []byte, whole bool) dialect {
 	l := dialect{o.Comma, o.Decimal}
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
@@ -78,7 +78,7 @@ func (o ReadOptions) separator(head []byte) rune {
 	return ','
 }
 
-// headOf are the first rows of a text, header first, as far as they can be read.
+// headOf returns the first rows of a text, header first, until one cannot be read.
 func headOf(head []byte, comma rune) (rows [][]string) {
 	in := csv.NewReader(bytes.NewReader(head))
 	in.Comma, in.FieldsPerRecord, in.TrimLeadingSpace = comma, -1, !unicode.IsSpace(comma)
@@ -99,7 +99,7 @@ func headOf(head []byte, comma rune) (rows [][]string) {
 
 var (
 	decimalComma  = regexp.MustCompile(`^[-+]?\d*,\d+([eE][-+]?\d+)?$`)
-	eitherComma   = regexp.MustCompile(`^[-+]?[1-9]\d{0,2},\d{3}$`) // 1,234 may be one and a bit, or a thousand and more
+	eitherComma   = regexp.MustCompile(`^[-+]?[1-9]\d{0,2},\d{3}$`) // 1,234 may be 1.234 or 1234
 	decimalPoints = regexp.MustCompile(`^[-+]?\d*\.\d+([eE][-+]?\d+)?$`)
 )
 

@@ -1,5 +1,5 @@
-// Package data holds what a fit starts from: tables with missing cells, their
-// files, their units and batches of their rows. Simulated tables are in data/simulate.
+// Package data has tables with missing cells, their files, scales and batches. Simulated tables are
+// in data/simulate.
 //
 //	Table, NewTable, HideMCAR               rows of named columns with missing cells
 //	ReadFile, ReadPrices                    tables from files
@@ -8,7 +8,6 @@
 //	Standardise, Scale                      columns' units
 //	Batch                                   a block of rows, for programs
 //
-// Letters: n rows, d columns. A cell is observed or missing; what stands under
-// a missing cell is never read. Errors name the file, the line and the column,
-// and say what to do; the flags in them are those of the missingscore command.
+// Letters: n rows, d columns. The value of a missing cell is never read. Errors name file, line and
+// column and say what to do; they name settings, as ReadOptions.Columns.
 package data

@@ -14,8 +14,8 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// faultyFiles are ten and one that a table can have in any format: its header and rows, and what the message
-// has to say, %[1]s being the place of the second row and %[2]s that of the header.
+// faultyFiles are faults possible in any format: header, rows and the message; %[1]s is the place
+// of the second row, %[2]s of the header.
 var faultyFiles = []struct {
 	name   string
 	header []string
@@ -25,7 +25,7 @@ var faultyFiles = []struct {
 	{"no rows", []string{"a", "b"}, nil, `: a header but no rows`},
 	{"one row", []string{"a", "b"}, [][]string{{"1", "2"}}, `: only 1 row has a value; at least 2 are needed`},
 	{"a word", []string{"a", "b"}, [][]string{{"1", "2"}, {"3", "heavy"}, {"5", "1"}}, `%[1]s: column "b": "heavy" is not a number; `},
-	{"words", []string{"a", "b"}, [][]string{{"1", "m"}, {"3", "f"}, {"5", "m"}}, `: column "b": "m" is not a number; no cell of this column is: leave it out with ReadOptions.Columns a`},
+	{"words", []string{"a", "b"}, [][]string{{"1", "m"}, {"3", "f"}, {"5", "m"}}, `: column "b": "m" is not a number; the column has no numbers: leave it out with ReadOptions.Columns a`},
 	{"no value", []string{"a", "b"}, [][]string{{"1", ""}, {"3", "NA"}, {"5", ""}}, `: column "b": no observed value; leave it out with ReadOptions.Columns a`},
 	{"constant", []string{"a", "b"}, [][]string{{"1", "7"}, {"3", "7"}, {"5", ""}}, `: column "b": constant, every observed value is 7; leave it out with ReadOptions.Columns a`},
 	{"equal names", []string{"a", "a"}, [][]string{{"1", "2"}, {"3", "4"}}, `%[2]s: two columns are named "a"; correct the header`},
@@ -35,7 +35,7 @@ var faultyFiles = []struct {
 	{"percent", []string{"a", "b"}, [][]string{{"1", "2"}, {"3", "12 %"}, {"5", "1"}}, `%[1]s: column "b": "12 %" is not a number; `},
 }
 
-// oneMessage asks for one line about a file, in little time and memory.
+// oneMessage requires a one-line error about a file, with bounded time and memory.
 func oneMessage(t *testing.T, path string) string {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -59,14 +59,14 @@ func oneMessage(t *testing.T, path string) string {
 	return err.Error()
 }
 
-// Ten faults of each kind of file are told with its place, whatever the format is.
+// Messages name the place of each fault, for every format.
 func TestFaultyFiles(t *testing.T) {
 	dir := t.TempDir()
 	was := standardInput
 	defer func() { standardInput = was }()
 	for _, end := range []string{".csv", ".tsv", ".csv.gz", ".csv.zst", ".xlsx", ".parquet", ".feather", "stdin"} {
 		for _, f := range faultyFiles {
-			if f.name == "equal names" && (end == ".xlsx" || end == ".parquet" || end == ".feather") { // they are not written
+			if f.name == "equal names" && (end == ".xlsx" || end == ".parquet" || end == ".feather") { // such files cannot be written
 				continue
 			}
 			t.Run(end+" "+f.name, func(t *testing.T) {

@@ -10,15 +10,15 @@ import (
 	"missingscore/data/format"
 )
 
-// foreign is a kind of file that other programs must convert, by their own commands: of R's haven
-// and of Python's pyreadstat or pyreadr.
+// foreign is a file format that other programs must convert: R's haven or Python's pyreadstat and
+// pyreadr.
 type foreign struct {
 	name    string
 	endings []string
-	begins  []string // the file, or if they are long its first bytes have them somewhere
-	r       string   // of R, makes the data frame x of the file %q
-	python  string   // of Python, makes the data frame x, and the labels m where there are any
-	labels  bool     // variables may have labels, and answers codes that stand for missing ones
+	begins  []string // any of these in the first bytes
+	r       string   // R code that makes the data frame x of the file %q
+	python  string   // Python code that makes the data frame x, and the metadata m if any
+	labels  bool     // variables may have labels, and codes of missing answers
 }
 
 var foreigners = []foreign{
@@ -34,8 +34,8 @@ var foreigners = []foreign{
 	{"a Feather file of version 1", nil, []string{"FEA1"}, "x <- arrow::read_feather(%q)", "import pandas; x = pandas.read_feather(%q)", false},
 }
 
-// foreignFile refuses a file that has to be converted, with the commands that do it: values as numbers, codes of
-// missing answers as missing cells, labels of variables in a file for --labels.
+// foreignFile refuses a file that must be converted and gives the commands: values as numbers,
+// codes of missing answers as missing cells, labels in a second file.
 func foreignFile(path, name string, first []byte) error {
 	at := slices.IndexFunc(foreigners, func(f foreign) bool {
 		return slices.Contains(f.endings, format.Ending(path)) || slices.ContainsFunc(f.begins, func(begin string) bool {
@@ -55,5 +55,5 @@ func foreignFile(path, name string, first []byte) error {
 		r += fmt.Sprintf("; write.csv(data.frame(name = names(x), label = sapply(x, function(v) paste(attr(v, \"label\"), collapse = \" \"))), %q, row.names = FALSE)", base+"-labels.csv")
 		python += fmt.Sprintf("; pandas.DataFrame({\"name\": m.column_names, \"label\": m.column_labels}).to_csv(%q, index=False)", base+"-labels.csv")
 	}
-	return fmt.Errorf("%s: %s; convert it by\n  R       %s\n  Python  %s", name, f.name, r, python)
+	return fmt.Errorf("%s: %s; convert it with\n  R       %s\n  Python  %s", name, f.name, r, python)
 }

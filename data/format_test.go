@@ -30,7 +30,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// numbersOnly is a table of d columns in rows as they are written.
+// numbersOnly is a table of n columns as columns and written rows.
 func numbersOnly(n int) (columns []format.Column, rows [][]string) {
 	rng := stream.New(8, 1)
 	columns = []format.Column{{Name: "a", Kind: format.Numbers}, {Name: "b, c", Kind: format.Numbers}, {Name: "k", Kind: format.Whole}}
@@ -55,8 +55,8 @@ func writeTo(t testing.TB, path string, columns []format.Column, rows [][]string
 	}))
 }
 
-// Every format, plain and compressed, gives the table that the same cells give as CSV, at once
-// and in blocks, whichever columns are asked for.
+// Every format, plain and compressed, reads the same table as CSV, whole and in blocks, for any
+// choice of columns.
 func TestFormatsReadTheSame(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(10000)
@@ -91,7 +91,7 @@ func TestFormatsReadTheSame(t *testing.T) {
 	}
 }
 
-// The standard input and a file under another name are known by what they hold.
+// The standard input and files with another name are recognised by content.
 func TestFormatsAreKnownByTheirContent(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(50)
@@ -108,7 +108,7 @@ func TestFormatsAreKnownByTheirContent(t *testing.T) {
 	}
 }
 
-// record is what other programs write to Parquet files: of every physical and logical type.
+// record has a column of every physical and logical Parquet type.
 type record struct {
 	Flag   *bool     `parquet:"flag,optional"`
 	Small  int32     `parquet:"small"`
@@ -143,7 +143,7 @@ func parquetOfAll(t testing.TB, path string, rows int) {
 	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 }
 
-// What the types of a Parquet file stand for.
+// Values of each Parquet type.
 func TestParquetTypes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.parquet")
 	parquetOfAll(t, path, 20)
@@ -160,10 +160,10 @@ func TestParquetTypes(t *testing.T) {
 	require.Equal(t, []bool{true, true, true, true, true, false, true}, table.Observed[4*7:5*7]) // NaN
 	require.Equal(t, []bool{false, true, false, true, true, false, true}, table.Observed[0:7])
 
-	const others = `no cell of this column is: leave it out with ReadOptions.Columns flag,small,big,count,single,number,price`
+	const others = `the column has no numbers: leave it out with ReadOptions.Columns flag,small,big,count,single,number,price`
 	for column, cell := range map[string]string{"name": "m", "day": "1970-01-01", "at": "2020-01-02T03:04:05.6Z", "list": "(nested)"} {
 		_, err = ReadFile(path, ReadOptions{Columns: []string{"small", column}})
-		require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; no cell of this column is: leave it out with ReadOptions.Columns small`, path, column, cell))
+		require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; the column has no numbers: leave it out with ReadOptions.Columns small`, path, column, cell))
 	}
 	_, err = ReadFile(path, ReadOptions{})
 	require.ErrorContains(t, err, others)
@@ -174,7 +174,7 @@ func TestParquetTypes(t *testing.T) {
 	require.Equal(t, 10, groups[0].Table.N)
 }
 
-// arrowOfAll is a batch with columns of many types, a dictionary among them.
+// arrowOfAll is a batch of many types, including a dictionary.
 func arrowOfAll(t testing.TB, path string, streamed bool) {
 	mem := arrowmemory.NewGoAllocator()
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
@@ -209,7 +209,7 @@ func arrowOfAll(t testing.TB, path string, streamed bool) {
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
 }
 
-// What the types of an Arrow file stand for, as a file and as a stream.
+// Values of each Arrow type, in a file and in a stream.
 func TestArrowTypes(t *testing.T) {
 	for _, name := range []string{"t.feather", "t.arrows"} {
 		path := filepath.Join(t.TempDir(), name)
@@ -227,12 +227,12 @@ func TestArrowTypes(t *testing.T) {
 		require.Equal(t, []int{1, 3, 4, 6}, table.Lines)
 		for column, cell := range map[string]string{"sex": "m", "day": "2013-02-08", "list": "(nested)"} {
 			_, err = ReadFile(path, ReadOptions{Columns: []string{"x", column}})
-			require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; no cell of this column is: leave it out with ReadOptions.Columns x`, path, column, cell))
+			require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; the column has no numbers: leave it out with ReadOptions.Columns x`, path, column, cell))
 		}
 	}
 }
 
-// excelOf is a workbook with a title row that is blank, dates, formulas, truth values and errors.
+// excelOf is a workbook with a blank first row, dates, formulas, booleans and errors.
 func excelOf(t testing.TB, path string) {
 	book := excelize.NewFile()
 	defer book.Close()
@@ -266,16 +266,16 @@ func TestExcel(t *testing.T) {
 	require.Equal(t, []int{3, 4, 7}, table.Lines)
 	require.Equal(t, 1, table.Dropped)
 	_, err = ReadFile(path, ReadOptions{Exclude: []string{"id"}})
-	require.EqualError(t, err, path+`:3: column "born": "1970-02-08" is not a number; no cell of this column is: leave it out with ReadOptions.Columns score,share,yes`)
+	require.EqualError(t, err, path+`:3: column "born": "1970-02-08" is not a number; the column has no numbers: leave it out with ReadOptions.Columns score,share,yes`)
 	_, err = ReadFile(path, ReadOptions{Sheet: "narrow"})
 	require.EqualError(t, err, path+`: no sheet "narrow"; there are: Sheet1, wide`)
 	for _, sheet := range []string{"wide", "2"} {
 		_, err = ReadFile(path, ReadOptions{Sheet: sheet})
-		require.EqualError(t, err, path+`:2: the cell "3" stands right of the last column name; name its column, or take the cell away`)
+		require.EqualError(t, err, path+`:2: the cell "3" is right of the last column name; name its column, or delete the cell`)
 	}
 }
 
-// compressedBy writes content as gzip or zstd does.
+// compressedBy compresses content as gzip or zstd does.
 func compressedBy(by string, content []byte) []byte {
 	var b bytes.Buffer
 	var z io.WriteCloser = gzip.NewWriter(&b)
@@ -287,7 +287,7 @@ func compressedBy(by string, content []byte) []byte {
 	return b.Bytes()
 }
 
-// What is wrong with a file is said in one line that names it, whatever is wrong; nothing panics.
+// Damaged files give a one-line error that names the file, and no panic.
 func TestBrokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(3000)
@@ -345,7 +345,7 @@ func TestBrokenFiles(t *testing.T) {
 	}
 }
 
-// A table's name is without folder and endings, whatever compresses it.
+// Stem drops folder, ending and compression.
 func TestStem(t *testing.T) {
 	for path, want := range map[string]string{"x/women.csv": "women", "men.csv.gz": "men", "t.csv.zst": "t", "T.CSV.ZST": "T", "a.feather": "a", "v1.2.csv": "v1.2", "plain": "plain", "-": "-", ".gz": ""} {
 		require.Equal(t, want, Stem(path), path)

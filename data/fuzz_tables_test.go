@@ -12,8 +12,8 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// readsAgain requires that a table comes again as it is written, by the rules of ReadCSV; its columns
-// are named, for names may be numbers.
+// readsAgain requires that a written table reads back equal under ReadCSV, with named columns
+// because names may be numbers.
 func readsAgain(t testing.TB, text string, table *data.Table) {
 	require.Len(t, table.Values, table.N*table.D)
 	require.Len(t, table.Observed, table.N*table.D)
@@ -28,7 +28,7 @@ func readsAgain(t testing.TB, text string, table *data.Table) {
 	require.Equal(t, table.Observed, back.Observed)
 }
 
-// Whatever a table with weights holds is read, with weights of mean 1, or is refused.
+// Any table with weights is read, with weights of mean 1, or refused.
 func FuzzReadWeighted(f *testing.F) {
 	fuzztest.Reader[*data.Table]{
 		Read: fuzztest.InFile(f, "t.csv", func(path string) (*data.Table, error) { return data.ReadWeighted(path, "w", data.ReadOptions{}) }),
@@ -52,8 +52,7 @@ func FuzzReadWeighted(f *testing.F) {
 	}.Fuzz(f)
 }
 
-// Whatever a table holds that a model is to complete is read, and written with its gaps filled so
-// that what was there is read again, or is refused.
+// Any table is completed and written so that its observed cells read back equal, or refused.
 func FuzzReadCells(f *testing.F) {
 	const fill = 0.125
 	read := func(path string) (*data.Cells, error) {
@@ -91,7 +90,7 @@ func FuzzReadCells(f *testing.F) {
 	}.Fuzz(f)
 }
 
-// The rows of a file that is read a block at a time are those of the file as a whole.
+// Reading a file by blocks gives the same rows as reading it whole.
 func FuzzOpenRows(f *testing.F) {
 	type rows struct {
 		names    []string

@@ -12,24 +12,24 @@ import (
 	"missingscore/internal/shell"
 )
 
-// Group are the rows of a table in which the grouping column holds one value.
+// Group holds the rows with one value of the grouping column.
 type Group struct {
 	Name  string
 	Table *Table
 }
 
-// GroupError says that a column does not make the groups that are wanted.
+// GroupError reports a column that does not give the wanted groups.
 type GroupError struct{ Problem string }
 
 func (e *GroupError) Error() string { return e.Problem }
 
-// ReadGroups reads a table as ReadCSV does and divides its rows by the values of a column, which need not be
-// numbers and is not among the columns read. wanted are the two groups, in their order; nil: there must be just
-// two, in the order of the column's levels (o.Kinds, a file's dictionary) or else of their names. Booleans of a
-// file that is no text are false and true. Rows without a value in the column, and of no wanted group, are left
-// out: the number of the former is given.
+// ReadGroups reads a table as ReadCSV does and splits its rows by the values of column by, which
+// may hold text and must not be among the columns read. wanted names two groups in order; nil takes
+// the only two, in the order of the column's levels (o.Kinds, a file's dictionary) or
+// alphabetically. Booleans of a typed file are false and true. Rows of other groups are dropped;
+// ungrouped counts the rows without a group.
 //
-// A column that makes other groups is a *GroupError.
+// It fails with a *GroupError if the column gives other groups.
 func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Group, ungrouped int, err error) {
 	s, err := openSheet(path, o)
 	if err != nil {
@@ -73,8 +73,8 @@ func ReadGroups(path, by string, wanted []string, o ReadOptions) (groups [2]Grou
 	return groups, ungrouped, nil
 }
 
-// commonKinds sets options by which both groups have the same columns, of the same kinds and levels:
-// those of the rows of both. Columns that do not vary in one group are left out of both.
+// commonKinds sets options that give both groups the same columns, kinds and levels, detected on
+// the rows of both. Columns that are constant in one group are left out.
 func commonKinds(parts map[string]*sheet, names []string, by string, o *ReadOptions) (leftOut []Column, err error) {
 	if !o.Coded {
 		return nil, nil
@@ -106,7 +106,7 @@ func commonKinds(parts map[string]*sheet, names []string, by string, o *ReadOpti
 	return leftOut, nil
 }
 
-// divided are the rows by the value of column at; those without one are under "".
+// divided splits the rows by the value of column at; rows without a value have the key "".
 func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 	parts := map[string]*sheet{}
 	for i, row := range s.rows {
@@ -127,7 +127,8 @@ func (s *sheet) divided(at int, o ReadOptions) map[string]*sheet {
 	return parts
 }
 
-// twoGroups are the names of the groups to compare; order is that of their column's levels, if known.
+// twoGroups returns the names of the groups to compare; order lists the levels of their column, if
+// known.
 func twoGroups(parts map[string]*sheet, by string, wanted, order []string) ([]string, error) {
 	names := slices.Sorted(maps.Keys(parts))
 	slices.SortStableFunc(names, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) })
@@ -145,21 +146,21 @@ func twoGroups(parts map[string]*sheet, by string, wanted, order []string) ([]st
 	case len(wanted) == 2 && wanted[0] != wanted[1]:
 		return wanted, nil
 	case wanted != nil:
-		return nil, &GroupError{fmt.Sprintf("two different groups are compared, and %d are named: %s", len(wanted), strings.Join(wanted, ", "))}
+		return nil, &GroupError{fmt.Sprintf("two different groups are needed, but %d are named: %s", len(wanted), strings.Join(wanted, ", "))}
 	case len(names) == 2:
 		return names, nil
 	case len(names) == 0:
 		return nil, &GroupError{fmt.Sprintf("column %q has no value in any row", by)}
 	case len(names) == 1:
-		return nil, &GroupError{fmt.Sprintf("column %q has one group only, %s; two are compared", by, there)}
+		return nil, &GroupError{fmt.Sprintf("column %q has only one group, %s; two are needed", by, there)}
 	}
-	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two by ReadGroups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))}
+	return nil, &GroupError{fmt.Sprintf("column %q has %d groups: %s; pick two with ReadGroups %s", by, len(names), there, shell.List([]string{printable.Cell(names[0]), printable.Cell(names[1])}))}
 }
 
-// SameColumns gives two tables, named by their files, the same columns in a's order, for networks are compared
-// on the same columns. A column that is left out of one table is left out of the other; leftOut are those, with
-// the file that is to blame. Levels of a column are those of both tables. It fails where a file lacks a column
-// of the other, and where a column holds texts in one file and numbers in the other.
+// SameColumns restricts two tables, named by their files, to their common columns in a's order,
+// with common levels. leftOut lists the columns left out of one file, which are left out of both.
+// It fails if a file lacks a column of the other, or if a column holds text in one file and numbers
+// in the other.
 func SameColumns(a, b *Table, fileA, fileB string) (sameA, sameB *Table, leftOut []Column, err error) {
 	without := func(t, other *Table, file string) (names []string) {
 		for _, name := range t.Names {
@@ -217,8 +218,9 @@ func lacking(a, b []string, fileA, fileB string) error {
 	return errors.New(strings.Join(problems, ", and ") + "; " + advice)
 }
 
-// sameLevels gives the columns of two tables the same kinds and levels: the first table's levels, then
-// those of the second alone. 0 and 1 are numbers where the other table has other numbers.
+// sameLevels gives the columns of two tables the same kinds and levels: the first table's levels,
+// then the additional levels of the second. 0 and 1 are numbers if the other table has other
+// numbers.
 func sameLevels(a, b *Table, fileA, fileB string) error {
 	if a.Kinds == nil || b.Kinds == nil {
 		return nil
@@ -243,7 +245,7 @@ func sameLevels(a, b *Table, fileA, fileB string) error {
 		default:
 			all := slices.Concat(ofA, slices.DeleteFunc(slices.Clone(ofB), func(level string) bool { return slices.Contains(ofA, level) }))
 			if len(all) > MostLevels {
-				return fmt.Errorf("column %q has %d levels in %s and %s together, and %d are the most; leave it out with ReadOptions.Exclude %s", printable.Cell(name), len(all), fileA, fileB, MostLevels, shell.List([]string{name}))
+				return fmt.Errorf("column %q has %d levels in %s and %s together; the maximum is %d; leave it out with ReadOptions.Exclude %s", printable.Cell(name), len(all), fileA, fileB, MostLevels, shell.List([]string{name}))
 			}
 			recode(b, j, ofB, all)
 			if a.Levels[j] = all; a.Kinds[j] == Binary && len(all) > 2 {

@@ -31,9 +31,9 @@ func TestReadGroups(t *testing.T) {
 		o      ReadOptions
 		want   string
 	}{
-		{"sex", nil, ReadOptions{}, `column "sex" has 3 groups: f (3 rows), m (3 rows), x (1 rows); pick two by ReadGroups f,m`},
+		{"sex", nil, ReadOptions{}, `column "sex" has 3 groups: f (3 rows), m (3 rows), x (1 rows); pick two with ReadGroups f,m`},
 		{"sex", []string{"m", "q"}, ReadOptions{}, `column "sex" has no group "q"; there are: f (3 rows)`},
-		{"sex", []string{"m"}, ReadOptions{}, "two different groups are compared, and 1 are named: m"},
+		{"sex", []string{"m"}, ReadOptions{}, "two different groups are needed, but 1 are named: m"},
 		{"sex", []string{"m", "m"}, ReadOptions{}, "two different groups"},
 		{"age", nil, ReadOptions{}, `no column "age"`},
 		{"sex", []string{"m", "f"}, ReadOptions{Columns: []string{"sex", "a"}}, "cannot be among the columns of the network"},
@@ -47,11 +47,11 @@ func TestReadGroups(t *testing.T) {
 	_, _, err = ReadGroups(one, "sex", nil, ReadOptions{})
 	var wrong *GroupError
 	require.ErrorAs(t, err, &wrong)
-	require.ErrorContains(t, err, `one group only, m (2 rows)`)
+	require.ErrorContains(t, err, `only one group, m (2 rows)`)
 }
 
-// Groups come in the order of the column's levels; booleans of a typed file are false and true, and a
-// factor's levels are in its dictionary's order.
+// Groups are in the order of the column's levels; booleans of a typed file are false and true; a
+// factor keeps its dictionary's order.
 func TestNamesOfGroups(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	require.NoError(t, os.WriteFile(path, []byte("stage,a,b\nlow,1,2\nhigh,3,4\nlow,5,1\nhigh,7,9\n"), 0o600))
@@ -103,7 +103,7 @@ func TestSameColumns(t *testing.T) {
 	require.ErrorContains(t, err, "no column is in both")
 }
 
-// coded is a table of columns with kinds and levels.
+// coded is a table with the given kinds and levels.
 func coded(t *testing.T, text string, kinds []Kind, levels ...[]string) *Table {
 	t.Helper()
 	table := parsed(t, text)
@@ -111,7 +111,7 @@ func coded(t *testing.T, text string, kinds []Kind, levels ...[]string) *Table {
 	return table
 }
 
-// Codes of two files stand for the same levels afterwards, whichever file lacks a level.
+// Codes of two files get common levels, whichever file lacks a level.
 func TestSameLevels(t *testing.T) {
 	kinds := func(k ...Kind) []Kind { return k }
 	a := coded(t, "e,s,x\n0,0,1\n1,1,2\n,0,1\n", kinds(Nominal, Binary, Whole), []string{"low", "high", "none"}, []string{"0", "1"}, nil)
@@ -134,7 +134,7 @@ func TestSameLevels(t *testing.T) {
 	require.EqualError(t, err, `column "e" has levels in A.csv and numbers in B.csv; leave it out with ReadOptions.Exclude e`)
 }
 
-// A column that one file leaves out is left out of both, and the file is named.
+// A column left out of one file is left out of both, with the file's name.
 func TestLeftOutOfBoth(t *testing.T) {
 	a, b := parsed(t, "a,b,c\n1,2,3\n3,4,9\n"), parsed(t, "a,c\n9,8\n1,2\n")
 	b.LeftOut = []Column{{Name: "b", Kind: Constant, LeftOut: "constant"}, {Name: "d", Kind: Empty, LeftOut: "empty"}}

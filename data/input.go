@@ -20,25 +20,25 @@ import (
 	"missingscore/internal/memory"
 )
 
-// Stdin is the path that stands for the standard input.
+// Stdin is the path of the standard input.
 const Stdin = "-"
 
-// input is a file, or the standard input, being read from its beginning. What is
-// compressed by gzip or Zstandard, by its first bytes, is decompressed.
+// input reads a file or the standard input from its beginning. It detects gzip and Zstandard by the
+// first bytes and decompresses.
 type input struct {
 	*bufio.Reader               // the content, decompressed
 	path          string        // where it is
 	name          string        // in messages
 	file          io.ReadSeeker // nil where it can be read only once
 	size          int64         // bytes of the file, 0 where that is not known
-	taken         atomic.Int64  // of them, read
+	taken         atomic.Int64  // bytes of the file read
 	compressed    bool
 	progress      func(read, size int64) // may be nil
 	closers       []func() error
 }
 
-// openInput opens a file. again says that the standard input is to be read more than once: its
-// content is then kept for as long as the program runs. Otherwise its rows come as they are sent.
+// openInput opens a file. again says that the standard input will be read more than once: its
+// content is then kept until the program ends. Otherwise rows are read as they arrive.
 func openInput(path string, again bool) (*input, error) {
 	in := &input{path: path, name: path}
 	if path == Stdin {
@@ -72,10 +72,10 @@ func openInput(path string, again bool) (*input, error) {
 	return in, nil
 }
 
-// standardInput is all that the standard input had, kept for who reads it again.
+// standardInput reads the standard input once and keeps it.
 var standardInput = sync.OnceValues(func() ([]byte, error) { return holdAll(os.Stdin, "standard input") })
 
-// holdAll reads what there is, as far as there is memory for it and for the table in it.
+// holdAll reads everything, within the memory for the text and its table.
 func holdAll(r io.Reader, name string) ([]byte, error) {
 	limit, err := memory.Limit()
 	if err != nil {
@@ -125,12 +125,11 @@ func (in *input) begin(from io.Reader) error {
 	return nil
 }
 
-// mostWindow is how much of what went before a frame of Zstandard may refer to, in bytes: twice
-// that of its highest level. Room for as much as a frame asks for is made before a byte of it is
-// read, so that it is also held to a quarter of the memory that can be used.
+// mostWindow is the maximum window of a Zstandard frame, in bytes: twice that of its highest level.
+// The decoder allocates the window first, so it is also limited to a quarter of the usable memory.
 const mostWindow = 1 << 28
 
-// skipMark leaves out a byte order mark, and returns how long it is.
+// skipMark skips a byte order mark and returns its length.
 func (in *input) skipMark() int64 {
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) != byteOrderMark {
 		return 0
@@ -148,7 +147,7 @@ func (in *input) tell(taken int64) {
 	}
 }
 
-// content is the whole input, for reading at any place.
+// content returns the whole input for random access.
 func (in *input) content() (io.ReaderAt, int64, error) {
 	if file, ok := in.file.(io.ReaderAt); ok && !in.compressed {
 		return countedAt{file, &in.taken}, in.size, nil
@@ -168,8 +167,8 @@ func (c countedAt) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// format is that of the input by its first bytes; nil is text. It refuses a file that is not of the
-// format that its name says, and files that other programs must convert.
+// format detects the format from the first bytes; nil is text. It fails if the format contradicts
+// the file's name, or if another program must convert the file.
 func (in *input) format() (*format.Format, error) {
 	first, err := in.Peek(format.FirstBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -193,10 +192,9 @@ func (in *input) format() (*format.Format, error) {
 	case len(first) == 0:
 		return nil, fmt.Errorf("%s: the file is empty", in.name)
 	}
-	return nil, fmt.Errorf("%s: it is named like %s, and does not begin like one: it is damaged, or of another kind and needs another name", in.name, f.Name)
+	return nil, fmt.Errorf("%s: the name says %s, but the content does not: the file is damaged or has a wrong ending", in.name, f.Name)
 }
 
-// Close ends the reading.
 func (in *input) Close() error {
 	var first error
 	for _, end := range in.closers {
@@ -218,7 +216,7 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decompressed is what a decompressor gives, with its errors in plain words.
+// decompressed wraps a decompressor and replaces its errors by plain messages.
 type decompressed struct {
 	io.Reader
 	name, by string
@@ -232,10 +230,10 @@ func (d decompressed) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// damaged says that a compressed file is none, or cannot be decompressed here.
+// damaged returns the message for a compressed file that cannot be decompressed.
 func damaged(name, by string, err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return &format.Error{Text: fmt.Sprintf("%s: it is compressed with a larger window than there is memory for: compress it again without --long and --ultra, or set %s where there is more", name, memory.Variable), Cause: err}
+		return &format.Error{Text: fmt.Sprintf("%s: its compression window is larger than the memory: compress it again without --long and --ultra, or set %s where more is available", name, memory.Variable), Cause: err}
 	}
 	return &format.Error{Text: fmt.Sprintf("%s: cannot be decompressed: it is damaged, or not compressed by %s", name, by), Cause: err}
 }

@@ -10,7 +10,7 @@ import (
 	"missingscore/internal/printable"
 )
 
-// Kind says what the cells of a column are.
+// Kind is the type of a column's cells.
 type Kind string
 
 // Kinds of columns. The first five can be modelled; the others are left out of a model.
@@ -20,17 +20,17 @@ const (
 	Ordered    Kind = "ordered"    // levels in an order
 	Binary     Kind = "binary"     // two levels
 	Nominal    Kind = "nominal"    // 3 to MostLevels levels without an order
-	Date       Kind = "date"       // dates or times; a number where Kinds say so
+	Date       Kind = "date"       // dates or times; a number if Kinds say so
 	Identifier Kind = "identifier" // a name or number of the row
-	FreeText   Kind = "text"       // texts with too many different values for levels
+	FreeText   Kind = "text"       // text with too many distinct values for levels
 	Constant   Kind = "constant"   // one value
 	Empty      Kind = "empty"      // no value
 )
 
-// MostLevels is how many levels a nominal column can have.
+// MostLevels is the maximum number of levels of a nominal column.
 const MostLevels = 50
 
-// Usable says whether a model can have columns of the kind.
+// Usable reports whether a model can use columns of the kind.
 func (k Kind) Usable() bool {
 	switch k {
 	case Number, Whole, Ordered, Binary, Nominal:
@@ -39,7 +39,7 @@ func (k Kind) Usable() bool {
 	return false
 }
 
-// Column is one column of a file: what it holds, and why it is left out if it is.
+// Column describes a column of a file and the reason if it is left out.
 type Column struct {
 	Name    string   `json:"name"`
 	Kind    Kind     `json:"kind"`
@@ -48,23 +48,23 @@ type Column struct {
 	LeftOut string   `json:"left_out,omitempty"` // why the table does not have the column; "" if it does
 	Finding string   `json:"finding,omitempty"`  // of a column of texts that hold numbers: how many cells, two of them with their numbers, and the flag; LeftOut if the flag alone does not read it
 
-	Distinct int `json:"distinct,omitempty"` // different values of a column of texts, or of an identifier
+	Distinct int `json:"distinct,omitempty"` // distinct values of a text column or an identifier
 	Missing  int `json:"missing,omitempty"`  // rows of the file without a value
 
-	Place int    `json:"-"` // among the columns of the file that were asked for
-	where string // file and line that give the kind; "" if it is detected
+	Place int    `json:"-"` // among the requested columns of the file
+	where string // file and line that set the kind; "" if detected
 }
 
-// ReadKinds reads kinds of columns: a table with the columns column, kind and levels, in a format that
-// ReadFile knows. Levels are listed as in a line of CSV, in their order; an empty cell has them
-// detected. Errors name file and line.
+// ReadKinds reads kinds of columns from a table with the columns column, kind and levels, in a
+// format of ReadFile. Levels are a CSV line, in order; an empty cell means detected. Errors name
+// file and line.
 func ReadKinds(path string) (map[string]Column, error) {
 	s, err := openSheet(path, ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
 	if len(s.header) < 2 || s.header[0] != "column" || s.header[1] != "kind" || len(s.header) == 3 && s.header[2] != "levels" || len(s.header) > 3 {
-		return nil, fmt.Errorf("%s: the columns column, kind and levels are expected, and there are: %s", path, listing(s.header))
+		return nil, fmt.Errorf("%s: expected the columns column, kind and levels; found: %s", path, listing(s.header))
 	}
 	kinds := map[string]Column{}
 	for i, row := range s.rows {
@@ -77,10 +77,10 @@ func ReadKinds(path string) (map[string]Column, error) {
 		}
 		if len(row) == 3 && row[2] != "" && c.Kind.hasLevels() {
 			if c.Levels, err = csv.NewReader(strings.NewReader(row[2])).Read(); err != nil {
-				return nil, fmt.Errorf("%s: column %q: its levels cannot be read; they are listed as a,b,c, a level with a comma in quotation marks", c.where, printable.Cell(c.Name))
+				return nil, fmt.Errorf("%s: column %q: its levels cannot be read; write a,b,c, with a level that has a comma in quotation marks", c.where, printable.Cell(c.Name))
 			}
 			if len(newTexts(c.Levels, s.dialect).names) < len(c.Levels) || len(c.Levels) < 2 || len(c.Levels) > MostLevels || c.Kind == Binary && len(c.Levels) != 2 {
-				return nil, fmt.Errorf("%s: column %q: %d levels are listed; 2 to %d different ones are expected, and 2 of a binary column", c.where, printable.Cell(c.Name), len(c.Levels), MostLevels)
+				return nil, fmt.Errorf("%s: column %q: %d levels are listed; a column needs 2 to %d different levels, a binary one 2", c.where, printable.Cell(c.Name), len(c.Levels), MostLevels)
 			}
 		}
 		kinds[c.Name] = c
@@ -98,7 +98,7 @@ func kindNames() string {
 	return strings.Join(names, ", ")
 }
 
-// WriteKinds writes the kinds of columns as ReadKinds reads them.
+// WriteKinds writes the format of ReadKinds.
 func WriteKinds(w io.Writer, columns []Column) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"column", "kind", "levels"})
@@ -120,8 +120,8 @@ func WriteKinds(w io.Writer, columns []Column) error {
 	return out.Error()
 }
 
-// Coded are the names of the levels of column j, which an observed cell's value numbers from 0; nil
-// if the column holds numbers.
+// Coded returns the level names of column j, whose observed cells are indices from 0; nil for a
+// column of numbers.
 func Coded(t *Table, j int) []string {
 	if t.Levels == nil {
 		return nil
@@ -129,7 +129,7 @@ func Coded(t *Table, j int) []string {
 	return t.Levels[j]
 }
 
-// KindOf is the kind of column j. Without Kinds every column is of numbers.
+// KindOf returns the kind of column j, Number if Kinds is nil.
 func KindOf(t *Table, j int) Kind {
 	if t.Kinds == nil {
 		return Number
@@ -137,11 +137,11 @@ func KindOf(t *Table, j int) Kind {
 	return t.Kinds[j]
 }
 
-// Block is a run of adjacent columns that stand for one: the K − 1 utilities of a nominal column with
-// K levels (docs/theory/ordinal.md). The observed cells of all of them hold the row's level, from 0.
+// Block is a run of adjacent columns that encode one column: K − 1 utilities of a nominal column
+// with K levels (docs/theory/ordinal.md). Their observed cells all hold the row's level, from 0.
 type Block struct {
 	Name   string
-	First  int      // place of its first column
+	First  int      // index of its first column
 	Width  int      // K − 1, or 1
 	Levels []string // nil for numbers
 }

@@ -101,7 +101,7 @@ func TestKindsAreSaid(t *testing.T) {
 		"cty,nominal,\n":                `kinds.csv:2: ` + path + ` has no column "cty"`,
 		"city,nominl,\n":                `kinds.csv:2: column "city": there is no kind "nominl"`,
 		"city,nominal,\"Rome,Oslo\"\n":  `t.csv:3: column "city": "Bern" is not one of its levels`,
-		"city,binary,\n":                `is to be binary, which has two`,
+		"city,binary,\n":                `but a binary column has two`,
 		"city,number,\n":                `"Bern" is not a number`,
 		"sex,nominal,\"m,m\"\n":         `2 levels are listed`,
 		"sex,binary,\nsex,nominal,\n":   `kinds.csv:3: column "sex" has a kind already`,
@@ -130,7 +130,7 @@ func TestKindsAreSaid(t *testing.T) {
 	require.Equal(t, KindsOf(got)["city"].Levels, []string{"Bern", "Oslo", "Rome"})
 }
 
-// A column of numbers with a slip is no column of levels.
+// A column of numbers with a slip is not a column of levels.
 func TestSlipsStayErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	read := func(cells []string, o ReadOptions) (*Table, error) {
@@ -177,7 +177,7 @@ func TestSlipsStayErrors(t *testing.T) {
 	require.Equal(t, []string{"Nein", "Ja"}, got.Levels[1])
 }
 
-// Dates with times are seconds, days otherwise; among numbers they are errors.
+// Dates are numbers of seconds or days; among numbers they are errors.
 func TestDatesAsNumbers(t *testing.T) {
 	o := ReadOptions{Coded: true, Kinds: map[string]Column{"b": {Kind: Number}}}
 	got, err := ParseCSV(strings.NewReader("a,b\n1,1970-01-02\n2,1970-01-01T00:01:30\n3,NA\n"), "t", o)
@@ -194,11 +194,11 @@ func TestDatesAsNumbers(t *testing.T) {
 	require.Equal(t, Date, got.LeftOut[0].Kind)
 }
 
-// Levels that come late, after blocks of numbers, and rows that have nothing but texts left out.
+// Levels that first appear after blocks of numbers, and rows that only have left-out text.
 func TestLevelsOfLateBlocks(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a,b,c\n")
-	n := 4 * blockBytes / 8 // the first block is of two times blockBytes
+	n := 4 * blockBytes / 8 // the first block has 2·blockBytes
 	for i := range n {
 		b.WriteString(fmt.Sprintf("%d,%d,%d\n", i%1000, i%2+1, i%9))
 	}
@@ -222,7 +222,7 @@ func TestLevelsOfLateBlocks(t *testing.T) {
 	require.Equal(t, []int{2, 3, 5}, got.Lines)
 }
 
-// Blocks, groups, weights and cells have the kinds of the whole table.
+// Blocks, groups, weights and cells use the kinds of the whole table.
 func TestKindsElsewhere(t *testing.T) {
 	path := kindsTable(t)
 	o := ReadOptions{Coded: true}
@@ -272,7 +272,7 @@ func TestKindsElsewhere(t *testing.T) {
 	require.ErrorContains(t, err, `"Oslo" is not one of its levels: Bern, Rome`)
 }
 
-// Factors of R keep the order of their levels, and whether that is one, in Arrow and Parquet; booleans
+// R factors keep the order of levels and whether they are ordered, in Arrow and Parquet; booleans
 // are binary.
 func TestFactorsKeepTheirLevels(t *testing.T) {
 	levels, n := []string{"low", "mid", "high", "never"}, 40
@@ -311,7 +311,7 @@ func TestFactorsKeepTheirLevels(t *testing.T) {
 	require.NoError(t, w.Write(batch))
 	require.NoError(t, w.Close())
 
-	var message bytes.Buffer // as R writes it beside the columns
+	var message bytes.Buffer // as R writes it into the file
 	require.NoError(t, ipc.NewWriter(&message, ipc.WithSchema(schema)).Close())
 	type row struct {
 		Edu *string `parquet:"edu,optional,dict"`
@@ -333,7 +333,7 @@ func TestFactorsKeepTheirLevels(t *testing.T) {
 
 	for path, want := range map[string][][]string{
 		feather: {{"low", "mid", "high"}, {"low", "mid", "high"}, {"0", "1"}, nil},
-		pq:      {{"high", "mid", "low"}, {"low", "mid", "high"}, {"0", "1"}, nil}, // a dictionary in the order of the rows: 1·2 % 3 first
+		pq:      {{"high", "mid", "low"}, {"low", "mid", "high"}, {"0", "1"}, nil}, // dictionary in row order: 1·2 % 3 first
 		plain:   {{"high", "low", "mid"}, {"high", "low", "mid"}, {"0", "1"}, nil},
 	} {
 		got, err := ReadFile(path, ReadOptions{Coded: true})
@@ -368,8 +368,8 @@ func TestCellsNoneOfLevelsAreCounted(t *testing.T) {
 	require.Equal(t, []string{"None", "Often", "Some"}, got.Levels[0])
 }
 
-// A column of whole numbers that float64 rounds is an identifier; Strict names the column to leave out;
-// texts are no weights; a header with a bad name keeps the columns of text.
+// Whole numbers that float64 rounds make an identifier; Strict names the column to leave out; texts
+// are not weights; a bad header name keeps text columns.
 func TestFaultsOfCodedTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }

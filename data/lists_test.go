@@ -23,7 +23,7 @@ func TestReadLabels(t *testing.T) {
 	for text, message := range map[string]string{
 		"name,label\nx,y\n":         `: no name in its first column is a column of the table; these are: a1, b, c`,
 		"name,label\na1,y\na1,z\n":  `:3: "a1" has a label on line 2 already; keep one of the two`,
-		"name,label,more\na1,y,1\n": `: two columns are expected, name and label, and there are 3: name, label, more`,
+		"name,label,more\na1,y,1\n": `: expected two columns, name and label; found 3: name, label, more`,
 	} {
 		_, err := read(text)
 		require.EqualError(t, err, path+message)

@@ -16,13 +16,13 @@ import (
 	"missingscore/internal/shell"
 )
 
-// numeral is a number with its marks and unit, as people write it: "12 kg", "€ 1,234.50", "−3", "45 %".
+// numeral is a number with marks and unit: "12 kg", "€ 1,234.50", "−3", "45 %".
 type numeral struct {
 	cell          string
 	negative      bool
-	before, after string // a currency and a unit, with the space between them and the digits
+	before, after string // currency and unit, with the space before the digits
 	digits        string // with points and commas, without other marks
-	times         int    // cells of the column that are the same
+	times         int    // number of equal cells
 }
 
 // numeralText matches a sign, a currency, a sign, digits and a unit. A unit begins with a letter, a
@@ -30,7 +30,7 @@ type numeral struct {
 var numeralText = regexp.MustCompile(`^([-+−–]?)((?:[A-Z]{0,3}\p{Sc}|USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|BRL|MXN|ZAR|KRW|R\$|Fr\.|Rs\.?|kr\.?)?\s*)([-+−–]?)` +
 	`([1-9]\d{0,2}(?:[.,'’ \x{a0}\x{2009}\x{202f}]\d{3})+(?:[.,]\d+)?|\d*[.,]?\d+(?:[eE][-+]?\d+)?|\d+[.,])(\s*(?:[\p{L}%‰°\p{Sc}].*)?)$`)
 
-// spacing stands between thousands and is never a decimal mark.
+// spacing removes marks between thousands that are never decimal marks.
 var spacing = strings.NewReplacer("'", "", "’", "", " ", "", "\u00a0", "", "\u2009", "", "\u202f", "")
 
 func newNumeral(cell string) (n numeral, ok bool) {
@@ -42,7 +42,7 @@ func newNumeral(cell string) (n numeral, ok bool) {
 	return numeral{cell, sign != "" && sign != "+", part[2], part[5], spacing.Replace(part[4]), 1}, true
 }
 
-// unit is currency and unit without space, and without the s of a plural.
+// unit returns currency and unit without space and plural s.
 func (n *numeral) unit() string {
 	unit := strings.TrimSpace(n.before) + strings.TrimSpace(n.after)
 	if len(unit) > 3 {
@@ -51,8 +51,7 @@ func (n *numeral) unit() string {
 	return unit
 }
 
-// value is the number if decimal is the decimal mark: of point and comma, the other one stands between
-// thousands then.
+// value parses the number with this decimal mark; the other of point and comma separates thousands.
 func (n *numeral) value(decimal rune) (x float64, err error) {
 	whole, fraction, _ := strings.Cut(n.digits, string(decimal))
 	groups := strings.Split(whole, string('.'+','-decimal))
@@ -74,23 +73,22 @@ func (n *numeral) value(decimal rune) (x float64, err error) {
 }
 
 type numberStyle struct {
-	usual   numeral // the first with the unit that most cells have
+	usual   numeral // the first with the most frequent unit
 	decimal rune    // '.' or ','
-	sure    bool    // of decimal: --dec says so, or a cell has no other reading
+	sure    bool    // the decimal mark is given, or a cell is unambiguous
 
 	cells   int       // of the column
-	texts   int       // of them, numbers that are not plain ones
-	shown   []numeral // the first two of them
-	foreign bool      // decimal is not the mark of the file's other numbers
+	texts   int       // of them, numbers with marks or units
+	shown   []numeral // the first two of these
+	foreign bool      // decimal differs from the file's other numbers
 	problem string    // why the column cannot be read and what to do; "" if it can
-	either  *numeral  // a cell with two readings, between which --dec decides; nil: none
+	either  *numeral  // an ambiguous cell that ReadOptions.Decimal must decide; nil: none
 }
 
-// numberLike finds how the observed cells of a column write numbers; cell i stands counts[i] times, once
-// if counts is nil. ok says that the column is neither nominal nor free text: nine of ten cells are
-// numbers and not all plain ones, four of five of these have one unit, and they differ. A unit among
-// plain numbers is a slip: such a column is not ok. If cells can be read in two ways, 1,234 as a
-// thousand or as 1.234, and o.Decimal does not decide, either is such a cell.
+// numberLike detects how the observed cells of a column write numbers; cell i occurs counts[i]
+// times, once if counts is nil. ok requires that nine of ten cells are numbers, not all plain, four
+// of five of these share a unit, and the values vary. A unit among plain numbers is a slip and
+// gives not ok. If a cell is ambiguous (1,234) and o.Decimal is not set, either is that cell.
 func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numberStyle, ok bool) {
 	times := func(i int) int {
 		if counts == nil {
@@ -111,7 +109,7 @@ func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numb
 				most = n.unit()
 			}
 		} else if others += n.times; others > 10+s.cells/10 {
-			break // a column of texts
+			break // a text column
 		}
 	}
 	varies := s.decide(l, found, most)
@@ -122,10 +120,10 @@ func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numb
 	return s, s.texts > 0 && varies && !slip && 10*others <= s.cells && 5*units[most] >= 4*(s.cells-others)
 }
 
-// decide finds the decimal mark by the numerals of a column, most of which have one unit, and says whether
-// these vary.
+// decide sets the decimal mark from the numerals of a column with a common unit, and reports
+// whether the numbers vary.
 func (s *numberStyle) decide(l dialect, found []numeral, unit string) (varies bool) {
-	var foreign, point, comma *numeral // cells with another unit, and with one reading
+	var foreign, point, comma *numeral // cells with another unit, and unambiguous cells
 	for i := range found {
 		n := &found[i]
 		if _, err := l.number(n.cell); errors.Is(err, errNotNumber) {
@@ -168,19 +166,19 @@ func (s *numberStyle) decide(l dialect, found []numeral, unit string) (varies bo
 	return varies
 }
 
-// twoWays says which flags read a cell with two readings, and as what.
+// twoWays lists the settings that read an ambiguous cell, with their results.
 func (n *numeral) twoWays(flags string) string {
 	x, _ := n.value('.')
 	y, _ := n.value(',')
 	return fmt.Sprintf("%[1]sReadOptions.Decimal . reads %[2]s, %[1]sReadOptions.Decimal , reads %[3]s", flags, format.Number(x), format.Number(y))
 }
 
-// styleError says why a cell cannot be read in the style of its column, and what to do.
+// styleError is the fault of a cell in a styled column, with advice.
 type styleError struct{ problem, advice string }
 
 func (e *styleError) Error() string { return e.problem }
 
-// number reads a cell; digits are its number with points and commas alone.
+// number reads a cell; digits is its number with points and commas only.
 func (s *numberStyle) number(cell string) (x float64, digits string, err error) {
 	if bare := strings.TrimSuffix(strings.TrimPrefix(cell, s.usual.before), s.usual.after); s.sure && len(bare)+len(s.usual.before)+len(s.usual.after) == len(cell) {
 		if x, ok := simpleNumber(bare, byte(s.decimal)); ok {
@@ -193,7 +191,7 @@ func (s *numberStyle) number(cell string) (x float64, digits string, err error) 
 		return x, cell, err
 	}
 	if n.unit() != s.usual.unit() {
-		return 0, "", &styleError{fmt.Sprintf("has not the unit of %q", s.usual.cell), "write all cells in one unit"}
+		return 0, "", &styleError{fmt.Sprintf("lacks the unit of %q", s.usual.cell), "write all cells in one unit"}
 	}
 	x, err = n.value(s.decimal)
 	y, otherwise := n.value('.' + ',' - s.decimal)
@@ -206,7 +204,7 @@ func (s *numberStyle) number(cell string) (x float64, digits string, err error) 
 	return x, n.digits, err
 }
 
-// text writes a number with the unit and the decimal mark of the column, without marks between thousands.
+// text writes a number with the unit and decimal mark of the column, without thousands marks.
 func (s *numberStyle) text(x float64) string {
 	sign := ""
 	if x < 0 {
@@ -233,7 +231,7 @@ func (s *numberStyle) kind() string {
 	return "numbers with marks between thousands"
 }
 
-// leftOut is the reason for which a column is left out, with the flag that reads it.
+// leftOut returns why a column is left out, and the setting that reads it.
 func (s *numberStyle) leftOut(column string) string {
 	flag := "ReadOptions.Numbers " + shell.List([]string{column})
 	switch {
@@ -261,7 +259,7 @@ func (s *numberStyle) finding(column string) string {
 	return fmt.Sprintf("%s in %d of %d cells: %s; ReadOptions.Numbers %s reads them%s", s.kind(), s.texts, s.cells, strings.Join(shown, ", "), shell.List([]string{column}), whole)
 }
 
-// style is how column j writes numbers, if options say that its texts are numbers; else nil.
+// style returns how column j writes numbers if options declare its texts numbers; else nil.
 func (s *sheet) style(j int, o ReadOptions) *numberStyle {
 	if style := o.styles[s.header[j]]; style != nil || !slices.Contains(o.Numbers, s.header[j]) {
 		return style
@@ -270,7 +268,7 @@ func (s *sheet) style(j int, o ReadOptions) *numberStyle {
 	return &style
 }
 
-// styled is o with the styles of the columns of a sheet.
+// styled returns o with the styles of the sheet's columns.
 func (s *sheet) styled(o ReadOptions) ReadOptions {
 	styles := map[string]*numberStyle{}
 	for j, name := range s.header {
@@ -282,8 +280,8 @@ func (s *sheet) styled(o ReadOptions) ReadOptions {
 	return o
 }
 
-// findStyles sets the styles of columns by the first rows, which next gives once more. Later cells that
-// do not fit are errors.
+// findStyles sets the styles of columns from the first rows, which next then returns again. Later
+// cells that do not fit are errors.
 func (s *source) findStyles() error {
 	if len(s.options.Numbers) == 0 || s.options.styles != nil {
 		return nil
@@ -307,7 +305,7 @@ func (s *source) findStyles() error {
 	return nil
 }
 
-// styledColumn reads column k of a block, whose texts are numbers.
+// styledColumn reads column k of a block, a column of styled numbers.
 func (s *source) styledColumn(t *Table, w *written, b *format.Block, k int, style *numberStyle) error {
 	for i, text := range b.Cells[k].Text {
 		if text = strings.TrimSpace(text); s.options.missing(text) {

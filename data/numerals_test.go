@@ -15,7 +15,7 @@ import (
 
 var pointFile, commaFile = dialect{',', '.'}, dialect{';', ','}
 
-// Each column's cells with their numbers.
+// Cells of each column with their numbers.
 func TestNumbersInTexts(t *testing.T) {
 	for name, c := range map[string]struct {
 		in    dialect
@@ -58,7 +58,7 @@ func TestNumbersInTexts(t *testing.T) {
 	require.Equal(t, `numbers with a unit in 4 of 4 cells: "12 kg" -> 12, "3 kg" -> 3; ReadOptions.Numbers w reads them`, s.finding("w"))
 }
 
-// Columns that are levels, codes, dates, ranges or texts are not taken for numbers.
+// Levels, codes, dates, ranges and texts are not numbers.
 func TestNoNumbersInTexts(t *testing.T) {
 	for _, cells := range [][]string{
 		{"1", "2.5"}, {"red", "blue"}, {"A12", "A13"}, {"2017-10-10", "2017-10-11"}, {"12:30", "12:31"}, {"3-4", "5-6"}, {"1/2", "3/4"},
@@ -70,15 +70,15 @@ func TestNoNumbersInTexts(t *testing.T) {
 	}
 }
 
-// A column that needs a decision has a problem, and its cell an error.
+// An ambiguous column has a problem, and its cell an error.
 func TestNumbersInTextsProblems(t *testing.T) {
 	for _, c := range []struct {
 		in             dialect
 		cells          []string
 		problem, error string
 	}{
-		{pointFile, []string{"12 kg", "13 kg", "14 kg", "15 kg", "300 g"}, `numbers in different units ("12 kg", "300 g"); write all in one unit`, `has not the unit of "12 kg"`},
-		{pointFile, []string{"45 %", "40 %", "41 %", "1 %", "0.45"}, `numbers in different units ("45 %", "0.45"); write all in one unit`, `has not the unit of "45 %"`},
+		{pointFile, []string{"12 kg", "13 kg", "14 kg", "15 kg", "300 g"}, `numbers in different units ("12 kg", "300 g"); write all in one unit`, `lacks the unit of "12 kg"`},
+		{pointFile, []string{"45 %", "40 %", "41 %", "1 %", "0.45"}, `numbers in different units ("45 %", "0.45"); write all in one unit`, `lacks the unit of "45 %"`},
 		{pointFile, []string{"12", "1,234"}, `numbers that can be read in two ways ("1,234"); ReadOptions.Numbers c ReadOptions.Decimal . reads 1234, ReadOptions.Numbers c ReadOptions.Decimal , reads 1.234`, `can be read in two ways`},
 		{commaFile, []string{"12 €", "1.234 €"}, `numbers that can be read in two ways ("1.234 €"); ReadOptions.Numbers c ReadOptions.Decimal . reads 1.234, ReadOptions.Numbers c ReadOptions.Decimal , reads 1234`, `can be read in two ways`},
 		{pointFile, []string{"1,234.5", "1.5", "1.234,5"}, `numbers with different decimal marks ("1,234.5", "1.234,5"); write all with one`, `does not have the decimal mark of the column, '.'`},
@@ -99,8 +99,8 @@ func TestNumbersInTextsProblems(t *testing.T) {
 	}
 }
 
-// Every way to read a file gives the numbers of its texts; completing it keeps them and writes draws in
-// the same way.
+// Every reader gives the numbers of styled texts; completing keeps the texts and writes draws in
+// the same style.
 func TestReadNumbersInTexts(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "t.csv")
@@ -176,7 +176,7 @@ func TestReadNumbersInTexts(t *testing.T) {
 	require.ErrorContains(t, err, `no column "wait"`)
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text.String(), "64.5 kg", "64500 g", 1)), 0o600))
 	_, err = ReadFile(path, o)
-	require.EqualError(t, err, path+`:6: column "weight": "64500 g" has not the unit of "60.5 kg"; write all cells in one unit`)
+	require.EqualError(t, err, path+`:6: column "weight": "64500 g" lacks the unit of "60.5 kg"; write all cells in one unit`)
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(text.String(), "64.5 kg", "unknown", 1)), 0o600))
 	_, err = ReadFile(path, o)
 	require.ErrorContains(t, err, `"unknown" is not a number; if it marks a missing cell: ReadOptions.NA`)

@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// PairCounts is how many rows have both columns of each pair j < k: (0,1), (0,2), …
+// PairCounts returns, for each pair of columns j < k in the order (0,1), (0,2), …, the number of
+// rows that have both.
 func (t *Table) PairCounts() (counts []int) {
 	switch {
 	case t.Sampled != nil && t.Sampled.Pairs != nil:
@@ -28,7 +29,7 @@ func (t *Table) PairCounts() (counts []int) {
 	}
 	counts = make([]int, 0, t.D*(t.D-1)/2)
 	words := (t.N + 63) / 64
-	rows, own := make([]uint64, t.D*words), make([]int, t.D) // of each column, a bit for each row
+	rows, own := make([]uint64, t.D*words), make([]int, t.D) // a bit for each row of each column
 	for i := range t.N {
 		for j, seen := range t.Observed[i*t.D : (i+1)*t.D] {
 			if seen {
@@ -57,7 +58,7 @@ func (t *Table) PairCounts() (counts []int) {
 	return counts
 }
 
-// NeverTogether are the pairs of columns j < k that no row has both of.
+// NeverTogether returns the pairs of columns j < k that are never observed in the same row.
 func (t *Table) NeverTogether() (pairs [][2]int) {
 	if t.Sampled == nil && t.Counted == nil {
 		seen := make([]int, t.D)
@@ -83,11 +84,11 @@ func (t *Table) NeverTogether() (pairs [][2]int) {
 	return pairs
 }
 
-// multiplied rows are taken at a time.
+// multiplied is the number of rows multiplied at a time.
 const multiplied = 512
 
-// PairSums are the sums Σ_i a_i x_ij x_ik of values and Σ_i a_i of rows that have both columns
-// of a pair, a_i the Weight of row i: one pass over the rows.
+// PairSums returns Σ_i a_i x_ij x_ik and Σ_i a_i over the rows that have columns j and k, with a_i
+// the Weight of row i.
 func (t *Table) PairSums() *Pairs {
 	d := t.D
 	cross, number := newSymmetric(d), newSymmetric(d)

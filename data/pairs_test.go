@@ -18,7 +18,7 @@ func TestNeverTogether(t *testing.T) {
 		false, true, true, false,
 		true, false, false, false,
 	}}
-	require.Equal(t, [][2]int{{0, 2}, {0, 3}, {1, 3}, {2, 3}}, table.NeverTogether()) // column d is never observed at all
+	require.Equal(t, [][2]int{{0, 2}, {0, 3}, {1, 3}, {2, 3}}, table.NeverTogether()) // column d is never observed
 	require.Equal(t, []int{1, 0, 0, 1, 0, 0}, table.PairCounts())
 	table.Observed[11] = true
 	require.Equal(t, [][2]int{{0, 2}, {1, 3}, {2, 3}}, table.NeverTogether())
@@ -28,9 +28,9 @@ func TestNeverTogether(t *testing.T) {
 	require.Empty(t, table.NeverTogether())
 }
 
-// Of every pair, the sums of a loop over the rows; complete ones among them, and counted ones.
+// Pair sums equal a plain loop, for complete and counted columns.
 func TestPairSums(t *testing.T) {
-	const n, d = 1300, 3 // more rows than are multiplied at a time
+	const n, d = 1300, 3 // more rows than one product takes
 	rng := stream.New(2)
 	table := &Table{N: n, D: d}
 	for i := range n {
@@ -66,7 +66,7 @@ func TestPairSums(t *testing.T) {
 	}
 }
 
-// Whatever the number of workers and of columns, each column is visited once with its values.
+// Each column is visited once with its values, for any number of workers and columns.
 func TestEachColumn(t *testing.T) {
 	for _, d := range []int{1, 3, 4, 9} {
 		table := &Table{N: 50, D: d}

@@ -13,14 +13,14 @@ import (
 // PriceColumns names the columns of a long table of prices.
 type PriceColumns struct{ Date, Name, Price string }
 
-// ReadClosingPrices reads a long table, one line for each date and name, and gives the wide table of its prices
-// as they are, with a row for each date, in increasing order, and a column for each name, sorted. o.Columns
-// chooses names, in the order asked. Prices of one stock on following days depend on each other strongly, so
-// such rows are far from independent: see ReadPrices for their returns.
+// ReadClosingPrices reads a long table, one line for each date and name, and returns the wide table
+// of prices: a row for each date in increasing order, a column for each name, sorted, or o.Columns
+// in the requested order. Consecutive prices of a stock are strongly dependent; use ReadPrices for
+// returns.
 //
-// Dates are written 2013-02-08. It refuses, by file and line, other dates, a
-// price that is not positive and a date and name that come twice; and what
-// ReadCSV refuses. Rows without any price are left out and counted in Dropped.
+// Dates are written 2013-02-08. It fails, with file and line, on other dates, nonpositive prices
+// and repeated pairs of date and name, and where ReadCSV fails. Rows without any price are left out
+// and counted in Dropped.
 func ReadClosingPrices(path string, c PriceColumns, o ReadOptions) (*Table, error) {
 	prices, err := readQuotes(path, c, o)
 	if err != nil {
@@ -29,7 +29,7 @@ func ReadClosingPrices(path string, c PriceColumns, o ReadOptions) (*Table, erro
 	return usable(prices, path)
 }
 
-// readQuotes is the wide table of all days of the file and the chosen names.
+// readQuotes returns the wide table of all days of the file and the chosen names.
 func readQuotes(path string, c PriceColumns, o ReadOptions) (*Table, error) {
 	s, err := openSheet(path, o)
 	if err != nil {
@@ -65,14 +65,14 @@ type quotes struct {
 	date, name, price int
 }
 
-// margins are the dates and names of the file, sorted.
+// margins returns the sorted dates and names of the file.
 func (q *quotes) margins() (days, names []string, err error) {
 	for i, row := range q.rows {
 		if _, err := time.Parse(time.DateOnly, row[q.date]); err != nil {
 			return nil, nil, q.cellError(i, q.date, fmt.Errorf("is not a date"), "write year, month and day as 2013-02-08")
 		}
 		if row[q.name] == "" {
-			return nil, nil, q.cellError(i, q.name, fmt.Errorf("is no name"), "each price needs one")
+			return nil, nil, q.cellError(i, q.name, fmt.Errorf("is not a name"), "each price needs a name")
 		}
 		days, names = append(days, row[q.date]), append(names, row[q.name])
 	}
@@ -89,7 +89,7 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 	for j, name := range names {
 		place[name] = j
 	}
-	const cellBytes = 17 // a price, whether there is one, and its line
+	const cellBytes = 17 // price, observed mark and line
 	if err := memory.Check(cellBytes*float64(len(days))*float64(len(names)), "take fewer names, or fewer days", "%s, a table of %d days and %d names,", q.file, len(days), len(names)); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 		}
 		day, _ := slices.BinarySearch(days, row[q.date])
 		if first := firstLine[day*prices.D+j]; first > 0 {
-			return nil, fmt.Errorf("%s: %q on %s stands on line %d already; keep one of the two", q.at(q.lines[i]), printable.Cell(row[q.name]), printable.Cell(row[q.date]), first)
+			return nil, fmt.Errorf("%s: %q on %s is on line %d already; keep one of the two", q.at(q.lines[i]), printable.Cell(row[q.name]), printable.Cell(row[q.date]), first)
 		}
 		firstLine[day*prices.D+j] = q.lines[i]
 		if o.missing(row[q.price]) {
@@ -113,14 +113,14 @@ func (q *quotes) wide(days, names []string, o ReadOptions) (*Table, error) {
 			return nil, q.cellError(i, q.price, err, q.advice(o, i, q.price, err))
 		}
 		if price <= 0 {
-			return nil, q.cellError(i, q.price, fmt.Errorf("is not positive"), "every price is; leave the cell empty if there is none")
+			return nil, q.cellError(i, q.price, fmt.Errorf("is not positive"), "prices are positive; leave the cell empty if there is none")
 		}
 		prices.set(day, j, price)
 	}
 	return prices, nil
 }
 
-// usable leaves out the rows without a value and refuses what ReadCSV refuses.
+// usable leaves out rows without a value and applies the checks of ReadCSV.
 func usable(t *Table, file string) (*Table, error) {
 	rows := withValues(t, nil)
 	kept := only(t, rows)
@@ -128,14 +128,13 @@ func usable(t *Table, file string) (*Table, error) {
 	return kept, acceptable(kept, file)
 }
 
-// ReadPrices reads a long table of prices as ReadClosingPrices does and gives the
-// wide table of daily log returns
+// ReadPrices reads a long table of prices as ReadClosingPrices does and returns daily log returns
 //
 //	r_tj = log p_tj − log p_(t−1)j
 //
-// with a row for each date but the first. Days follow each other as they do in the whole file, so a return over
-// a day on which only this name has no price is missing, never a return over two days. Rows without any return
-// are left out and counted in Dropped.
+// with a row for each date but the first. Days are consecutive dates of the whole file: if a name
+// has no price on one of the two days, its return is missing, never a return over two days. Rows
+// without any return are left out and counted in Dropped.
 func ReadPrices(path string, c PriceColumns, o ReadOptions) (*Table, error) {
 	prices, err := readQuotes(path, c, o)
 	if err != nil {

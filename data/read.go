@@ -21,26 +21,26 @@ import (
 	"missingscore/internal/spelling"
 )
 
-// DefaultNA are the marks of missing cells where ReadOptions has none.
+// DefaultNA lists the default marks of missing cells.
 var DefaultNA = []string{"", "NA", "N/A", "na", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None", ".", "?"}
 
-// ReadOptions say how a file is to be read. In the zero value separator and decimal mark are detected.
+// ReadOptions configures reading. The zero value detects separator and decimal mark.
 type ReadOptions struct {
 	NA       []string               // marks of a missing cell, compared exactly; nil: DefaultNA. An empty cell is always missing
-	Columns  []string               // to read, in this order; nil: all. Other columns are not looked at
-	Exclude  []string               // columns to leave out of those; each must be there
+	Columns  []string               // to read, in this order; nil: all. Other columns are ignored
+	Exclude  []string               // columns to leave out; each must exist
 	Comma    rune                   // separator of the cells; 0: detected among comma, semicolon, tab and |
-	Decimal  rune                   // '.' or ','; 0: a comma if the separator is another and the first lines have no decimal point
-	Sheet    string                 // of an Excel workbook, by name or by number from 1; "": the first
-	Kinds    map[string]Column      // kinds and levels of columns that are not to be detected, by name
+	Decimal  rune                   // '.' or ','; 0: detected
+	Sheet    string                 // of an Excel workbook, by name or number from 1; "": the first
+	Kinds    map[string]Column      // kinds and levels by column name; other columns are detected
 	Nominal  []string               // columns of numbers whose values are levels without an order
 	Numbers  []string               // columns of text to read as numbers: "12 kg", "45 %", "1 234", "−3"
-	Strict   bool                   // a column that cannot be used is an error; else it is left out (Table.LeftOut)
-	Coded    bool                   // kinds of columns are detected: columns of texts are read as levels, and columns that cannot be used are left out; else both are errors
-	Lenient  bool                   // with Coded, to describe a file: a column with a faulty cell is left out as well, and there may be no row or no column
-	Progress func(read, size int64) // is told, now and then, how many bytes of the file are read; size is 0 where it is not known
+	Strict   bool                   // an unusable column is an error; else it is left out (Table.LeftOut)
+	Coded    bool                   // detects kinds: reads texts as levels, and leaves out unusable columns; else both are errors
+	Lenient  bool                   // with Coded, to describe a file: also leaves out faulty columns, and accepts no row or no column
+	Progress func(read, size int64) // receives the bytes read; size is 0 if unknown; may be nil
 
-	styles map[string]*numberStyle // of columns of Numbers, by name; nil: by the first rows
+	styles map[string]*numberStyle // of the columns in Numbers; nil: from the first rows
 }
 
 func (o ReadOptions) marks() []string {
@@ -54,13 +54,13 @@ func (o ReadOptions) missing(cell string) bool {
 	return cell == "" || slices.Contains(o.marks(), cell)
 }
 
-// ReadFile reads a table from a file; the path "-" is the standard input. The first bytes tell the
-// format: one of package format that the program imports, or text as ParseCSV reads it, each plain or
+// ReadFile reads a table from a file; the path "-" is the standard input. It detects the format
+// from the first bytes: an imported format of package format, or text (ParseCSV), plain or
 // compressed by gzip or Zstandard.
 //
-// Files that are no text are read as if their cells were text: a null is an empty cell, a number its
-// shortest decimal, true and false are 1 and 0. So the rules of ParseCSV and its errors are those of
-// these files; where a file has no lines, errors count rows, from 1 below the names.
+// Typed files are read as text: a null is an empty cell, a number its shortest decimal, true and
+// false are 1 and 0. The rules and errors of ParseCSV apply; in files without lines, errors count
+// rows from 1 below the names.
 func ReadFile(path string, o ReadOptions) (*Table, error) {
 	s, err := openSource(path, o, true)
 	if err != nil {
@@ -70,7 +70,7 @@ func ReadFile(path string, o ReadOptions) (*Table, error) {
 	return s.table()
 }
 
-// ReadCSV is ReadFile for text alone, whatever the file's name is.
+// ReadCSV does the work of ReadFile for text, for any file name.
 func ReadCSV(path string, o ReadOptions) (*Table, error) {
 	in, err := openInput(path, true)
 	if err != nil {
@@ -84,12 +84,12 @@ func ReadCSV(path string, o ReadOptions) (*Table, error) {
 	return s.table()
 }
 
-// ParseCSV reads a table from text in UTF-8, with name in its messages. The first line names the
-// columns, each further line is a row; blank lines are skipped, and so is the space around a cell.
-// Numbers are decimal. Rows without a value in the chosen columns are left out and counted in Dropped.
+// ParseCSV reads a table from UTF-8 text; name appears in messages. The first line names the
+// columns, each further line is a row. Blank lines and space around cells are ignored. Numbers are
+// decimal. Rows without a value in the chosen columns are left out and counted in Dropped.
 //
-// Errors name file, line, column and cell and say what to do. It refuses cells that are not numbers,
-// and tables that NewTable refuses.
+// It fails on cells that are not numbers, and where NewTable fails. Errors name file, line, column
+// and cell and say what to do.
 func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 	in := &input{path: name, name: name, Reader: bufio.NewReaderSize(r, 1<<16)}
 	s, err := in.text(o)
@@ -99,18 +99,16 @@ func ParseCSV(r io.Reader, name string, o ReadOptions) (*Table, error) {
 	return s.table()
 }
 
-// Blocks reads a table some rows at a time, without holding it. The blocks are the rows of the file
-// in their order, each a Table of the same columns with its own memory. Columns, marks of missing
-// cells, the order of columns and errors are those of ReadFile; rows without a value are left out of
-// a block and counted in its Dropped, so that it may have no row. Faults of a whole table are not
-// looked for: a column may be constant or empty.
+// Blocks reads a table in blocks of rows, in file order; each block is a Table of the same columns
+// with its own memory. It follows the rules of ReadFile, except that a column may be constant or
+// empty. Rows without a value are left out and counted in the block's Dropped, so a block may be
+// empty.
 //
-// With o.Coded the first rows of the file give the kinds of columns. Nominal columns are left out,
-// and a later text that is no level of a binary or ordered column is an error. Kinds of what comes
-// through a pipe are not detected.
+// With o.Coded the first rows determine the kinds of columns. Nominal columns are left out; a later
+// text that is not a level of its column is an error. Kinds are not detected on pipes.
 //
-// Where blocks end depends on the file alone. The standard input and pipes are read as their rows
-// come. After an error there is no further block; the file is closed when the loop ends.
+// Block boundaries depend on the file alone. Pipes are read as rows arrive. An error ends the
+// sequence; the file is closed when the loop ends.
 //
 //	for block, err := range data.Blocks("readings.csv", data.ReadOptions{Columns: names}) {
 //		if err != nil {
@@ -144,9 +142,9 @@ func Blocks(path string, o ReadOptions) iter.Seq2[*Table, error] {
 	}
 }
 
-// source is an open file of rows: one reader for tables, blocks and sheets of every format.
+// source is an open file of rows, of any format.
 type source struct {
-	*sheet // its header, without rows
+	*sheet // header without rows
 	in     *input
 	reader format.Reader
 	all    []format.Column
@@ -154,10 +152,10 @@ type source struct {
 	chosen  []int
 	names   []string
 	options ReadOptions
-	ahead   *format.Block // read already, and to be read; nil: none
+	ahead   *format.Block // a block read in advance; nil: none
 	numeric bool          // a mark of a missing cell is a number
 	marks   []float64     // those
-	plain   int           // chosen columns from this one on hold numbers, whatever the options say; 0: none do
+	plain   int           // chosen columns from this index on hold numbers, regardless of options; 0: none
 	leftOut []Column
 }
 
@@ -229,11 +227,10 @@ func (s *source) begin(o ReadOptions) (err error) {
 	return nil
 }
 
-// Close ends the reading.
 func (s *source) Close() error { return cmp.Or(s.reader.Close(), s.in.Close()) }
 
-// guarded has a library do something with the file. Whatever goes wrong is the file's fault, and
-// words of a library are not shown.
+// guarded runs a library's code on the file; errors and panics become messages about the file in
+// plain words.
 func (s *source) guarded(do func() error) error {
 	err := panics.Caught(do)
 	var panicked *panics.Error
@@ -258,10 +255,10 @@ func (s *source) guarded(do func() error) error {
 	if errors.As(err, &damage) {
 		what = " (" + damage.What + ")"
 	}
-	return &format.Error{Text: fmt.Sprintf("%s: cannot be read as %s: it is damaged or cut%s; write it again, or save the table as CSV", s.file, s.format.Name, what), Cause: err}
+	return &format.Error{Text: fmt.Sprintf("%s: cannot be read as %s: it is damaged or truncated%s; write it again, or save the table as CSV", s.file, s.format.Name, what), Cause: err}
 }
 
-// next reads a block, which need not be parsed. After the last the error is io.EOF.
+// next reads a block, perhaps unparsed; io.EOF after the last.
 func (s *source) next(chosen []int, texts bool) (b *format.Block, err error) {
 	if b, s.ahead = s.ahead, nil; b != nil {
 		return b, nil
@@ -276,8 +273,8 @@ func (s *source) next(chosen []int, texts bool) (b *format.Block, err error) {
 	return b, err
 }
 
-// each makes something of each block, as many side by side as there are processors, and visits these
-// in the order of the file. It fails if there are no rows.
+// each applies of to each block in parallel and visits the results in file order. It fails if there
+// are no rows.
 func each[T any](s *source, chosen []int, texts bool, of func(*format.Block) (T, error), visit func(made T, taken int64) error) error {
 	type block struct {
 		made        T
@@ -345,11 +342,11 @@ func each[T any](s *source, chosen []int, texts bool, of func(*format.Block) (T,
 	return err
 }
 
-// readBlock is a block of a file as a table, with what its cells say beside their numbers.
+// readBlock is a block of a file as a table, with the texts and notes of its cells.
 type readBlock struct {
 	table   *Table
 	written written
-	found   []*texts // by column, of columns whose cells are texts
+	found   []*texts // by column; nil for columns of numbers
 }
 
 // tables visits the blocks of the chosen columns as tables.
@@ -366,7 +363,7 @@ func (s *source) tables(visit func(b readBlock, taken int64) error) error {
 	return err
 }
 
-// choose finds the columns to read. Advice about columns that cannot be goes by the first rows.
+// choose sets the columns to read. Advice about faulty columns uses the first rows.
 func (s *source) choose() (err error) {
 	if err := s.known(); err != nil {
 		return err
@@ -376,7 +373,7 @@ func (s *source) choose() (err error) {
 			s.names = append(s.names, s.header[j])
 		}
 		if s.options.rowNames(s.header) {
-			s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, as row names of R"})
+			s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, like row names from R"})
 		}
 		return s.findStyles()
 	}
@@ -392,7 +389,7 @@ func (s *source) choose() (err error) {
 	return err
 }
 
-// known refuses kinds of columns that the file does not have.
+// known fails if options give kinds of columns that the file does not have.
 func (s *source) known() error {
 	if _, err := choose(s.header, s.options.Nominal); err != nil {
 		return fmt.Errorf("%s: nominal columns: %w", s.at(s.top), err)
@@ -455,8 +452,8 @@ func (s *source) coded() bool {
 	return s.options.Coded || len(s.options.Kinds) > 0 || len(s.options.Nominal) > 0
 }
 
-// grow appends a block to the table of a file. It makes room for as many rows as the file seems to
-// have, if its size is known, and for a quarter more than there are at least.
+// grow appends a block to the table of a file. It reserves the estimated number of rows if the file
+// size is known, and at least a quarter more than there are.
 func grow(t, b *Table, s *source, taken int64) error {
 	t.N += b.N
 	t.Dropped += b.Dropped
@@ -466,7 +463,7 @@ func grow(t, b *Table, s *source, taken int64) error {
 			line = b.Lines[0]
 		}
 		fits := func(rows int) error {
-			need := float64(rows+cap(t.Lines)) * float64(9*t.D+8) // with what is copied
+			need := float64(rows+cap(t.Lines)) * float64(9*t.D+8) // including the copy
 			return memory.Fits(need, s.limit, fewerCells, "%s, read up to line %d,", s.file, line)
 		}
 		if c, ok := s.reader.(format.Counter); ok && cap(t.Lines) == 0 {
@@ -490,7 +487,7 @@ func grow(t, b *Table, s *source, taken int64) error {
 	return nil
 }
 
-// numbers are the chosen columns of a block in the rows that have a value.
+// numbers returns the chosen columns of a block, without rows that have no value.
 func (s *source) numbers(b *format.Block) (r readBlock, err error) {
 	d, n := len(s.chosen), len(b.Rows)
 	t, w := blank(s.names, n), written{grouped: make([]grouped, d)}
@@ -510,7 +507,7 @@ func (s *source) numbers(b *format.Block) (r readBlock, err error) {
 	return r, nil
 }
 
-// readColumn reads the cells of column k of a block into t, as numbers or else as texts.
+// readColumn reads the cells of column k of a block into t, as numbers or as texts.
 func (s *source) readColumn(t *Table, w *written, b *format.Block, k int) (*texts, error) {
 	c, plain := b.Cells[k], s.plain > 0 && k >= s.plain
 	if !plain && s.options.declared(s.names[k]).hasLevels() {
@@ -537,7 +534,7 @@ func (s *source) readColumn(t *Table, w *written, b *format.Block, k int) (*text
 		case math.Abs(x) < 1<<53:
 		case text != "":
 			w.round(s.names[k], cellOf{text, line}, x)
-		case s.all[s.chosen[k]].Kind == format.Whole: // as read, so that it may be rounded already
+		case s.all[s.chosen[k]].Kind == format.Whole: // already rounded by the reader
 			w.note(s.names[k], cellOf{format.Number(x), line})
 		}
 	}
@@ -555,8 +552,8 @@ func (s *source) faulty(b *format.Block, i, k int, why error) error {
 	return part.cellError(i, k, why, part.columnAdvice(s.options, i, k, why))
 }
 
-// notNumbers reads column k of a block again, whose cell in row i is no number: as texts, or as dates
-// if options make them a number.
+// notNumbers reads column k of a block again after a cell that is not a number: as texts, or as
+// dates if options make them a number.
 func (s *source) notNumbers(t *Table, b *format.Block, i, k int, why error) (found *texts, err error) {
 	declared := s.options.declared(s.names[k])
 	timed, dates := false, false
@@ -572,8 +569,8 @@ func (s *source) notNumbers(t *Table, b *format.Block, i, k int, why error) (fou
 	return found, nil
 }
 
-// cell is the number in row i of some cells, if there is one; text is the cell, if it is a text or an
-// error has to name it.
+// cell returns the number in row i, if observed; text is the cell if it is text or an error must
+// quote it.
 func (s *source) cell(c format.Cells, i int) (x float64, seen bool, text string, err error) {
 	if c.Text == nil {
 		x = c.Numbers[i]
@@ -583,7 +580,7 @@ func (s *source) cell(c format.Cells, i int) (x float64, seen bool, text string,
 		case math.Abs(x) <= LargestValue:
 			return x, true, "", nil
 		}
-		text = format.Number(x) // not a number, infinite or too large
+		text = format.Number(x) // not finite or too large
 	} else {
 		if text = c.Text[i]; s.format != nil {
 			text = strings.TrimSpace(text)
@@ -610,8 +607,7 @@ var (
 	errTooLarge  = errors.New("is too large, its square overflows")
 )
 
-// number reads a plain decimal number. strconv knows more ways to write one (hexadecimal,
-// underscores, NaN) than a table should hold.
+// number parses a plain decimal number. It excludes strconv's hexadecimal, underscores and NaN.
 func number(cell string) (float64, error) {
 	for i := range len(cell) {
 		if c := cell[i]; (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
@@ -633,12 +629,11 @@ func number(cell string) (float64, error) {
 	return x, nil
 }
 
-// powers of ten that are float64 exactly.
+// Powers of ten that float64 holds exactly.
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
 
-// simpleNumber reads most numbers of tables in a third of strconv's time: at most 15 digits and a decimal
-// mark. Digits and power of ten are float64 exactly, so that their quotient is the nearest float64
-// (Clinger 1990, "How to read floating point numbers accurately").
+// simpleNumber parses numbers of at most 15 digits, in a third of strconv's time. Digits and power
+// of ten are exact, so their quotient is the nearest float64 (Clinger 1990).
 func simpleNumber(cell string, decimal byte) (x float64, ok bool) {
 	first, point, mantissa := 0, -1, 0
 	if len(cell) > 0 && cell[0] == '-' {
@@ -670,7 +665,7 @@ func simpleNumber(cell string, decimal byte) (x float64, ok bool) {
 	return x, true
 }
 
-// FormatNumber writes a result for a file: the shortest text that reads back as x, nothing for NaN.
+// FormatNumber returns the shortest text that reads back as x, and "" for NaN.
 func FormatNumber(x float64) string {
 	if math.IsNaN(x) {
 		return ""

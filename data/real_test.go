@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/memory"
 )
 
-// real is the path of a table that is not part of the project.
+// real is the path of an external table.
 func real(t *testing.T, name string) string {
 	t.Helper()
 	dir := os.Getenv("MISSINGSCORE_DATA")
@@ -59,13 +59,13 @@ func TestRealClosingPrices(t *testing.T) {
 	complete, err := data.Present(p, 1)
 	require.NoError(t, err)
 	require.Equal(t, 92, complete.D)
-	// All columns of Kaggle's file, of which only three are looked at.
+	// Only three columns of Kaggle's file are read.
 	p, err = data.ReadClosingPrices(real(t, "all_stocks_5yr_sample.csv"), columns, data.ReadOptions{})
 	require.NoError(t, err)
 	require.Equal(t, [2]int{73, 30}, [2]int{p.N, p.D})
 }
 
-// A long table of n lines may make a wide one of n² cells, which is refused before it is made.
+// A long table of n lines may give n² cells, which is refused before allocation.
 func TestWidePricesNeedMemory(t *testing.T) {
 	t.Setenv(memory.Variable, "10MB")
 	text := "date,close,name\n"
@@ -76,7 +76,7 @@ func TestWidePricesNeedMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.csv")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	_, err := data.ReadPrices(path, data.PriceColumns{Date: "date", Name: "name", Price: "close"}, data.ReadOptions{})
-	require.EqualError(t, err, path+", a table of 1000 days and 1000 names, needs about 17 MB of memory, and 10 MB can be used: take fewer names, or fewer days, or set MISSINGSCORE_MEMORY where there is more")
+	require.EqualError(t, err, path+", a table of 1000 days and 1000 names, needs about 17 MB of memory, but only 10 MB is available: take fewer names, or fewer days, or set MISSINGSCORE_MEMORY where more is available")
 }
 
 func TestReadPrices(t *testing.T) {
@@ -87,7 +87,7 @@ func TestReadPrices(t *testing.T) {
 		return data.ReadPrices(path, columns, data.ReadOptions{})
 	}
 	const head = "date,close,name\n"
-	// B has no price on the second day: both returns that need it are missing.
+	// B has no price on the second day: both returns that use it are missing.
 	table, err := read(head + "2020-01-03,4,A\n2020-01-01,1,A\n2020-01-02,2,A\n2020-01-06,2,A\n2020-01-01,5,B\n2020-01-03,5,B\n2020-01-06,10,B\n2020-01-07,2,A\n2020-01-07,5,B\n")
 	require.NoError(t, err)
 	require.Equal(t, []string{"A", "B"}, table.Names)
@@ -97,7 +97,7 @@ func TestReadPrices(t *testing.T) {
 	require.InDelta(t, -math.Ln2, table.Values[4], 1e-15)
 	require.InDelta(t, math.Ln2, table.Values[5], 1e-15)
 	require.InDelta(t, -math.Ln2, table.Values[7], 1e-15)
-	// Prices as they are, on the days on which one of the chosen names has one.
+	// Prices on the days on which a chosen name has one.
 	require.NoError(t, os.WriteFile(path, []byte(head+"2020-01-03,4,B\n2020-01-01,1.5,A\n2020-01-01,5,B\n2020-01-03,2,A\n2020-01-02,9,C\n2020-01-06,,A\n"), 0o600))
 	table, err = data.ReadClosingPrices(path, columns, data.ReadOptions{Columns: []string{"B", "A"}})
 	require.NoError(t, err)
@@ -105,7 +105,7 @@ func TestReadPrices(t *testing.T) {
 	require.Equal(t, []float64{5, 1.5, 4, 2}, table.Values)
 	require.Equal(t, 2, table.Dropped)
 	for text, want := range map[string]string{
-		"2020-01-01,1,A\n2020-01-01,2,A\n": `p.csv:3: "A" on 2020-01-01 stands on line 2 already`,
+		"2020-01-01,1,A\n2020-01-01,2,A\n": `p.csv:3: "A" on 2020-01-01 is on line 2 already`,
 		"2020-01-01,1,A\n2020-01-02,0,A\n": `p.csv:3: column "close": "0" is not positive`,
 		"1/2/20,1,A\n":                     `p.csv:2: column "date": "1/2/20" is not a date`,
 	} {

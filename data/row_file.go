@@ -11,16 +11,15 @@ import (
 	"missingscore/data/format"
 )
 
-// RowFile is a table's file that is read a block of rows at a time, in any order: nothing of it is
-// held but where its blocks begin. Block k is of the file's rows from k·BlockRows on, counting from 0
-// those below the header that are not blank, whatever the format. Columns, marks of missing cells,
-// the order of columns and errors are those of Blocks. It is safe for concurrent use.
+// RowFile reads a table's file by blocks of rows in any order, and holds only where blocks begin.
+// Block k starts at row k·BlockRows, counting nonblank rows below the header from 0. It follows the
+// rules of Blocks. It is safe for concurrent use.
 type RowFile struct {
 	Path      string
 	Names     []string
-	LeftOut   []Column // of the file, which the blocks do not have
-	Rows      int      // of the file, those without any value included
-	BlockRows int      // of a block; the last has fewer
+	LeftOut   []Column // columns that the blocks do not have
+	Rows      int      // of the file, including rows without a value
+	BlockRows int      // rows of a block; the last has fewer
 
 	options ReadOptions
 	begun   fs.FileInfo // the file as it was opened
@@ -28,17 +27,17 @@ type RowFile struct {
 
 	mu      sync.Mutex
 	written written   // of the blocks read
-	free    []*source // each is used by one call at a time
+	free    []*source // idle readers
 	all     []*source
 }
 
 const (
-	blockCells    = 1 << 18 // of a block of a RowFile: 2.4 MB of numbers and marks
+	blockCells    = 1 << 18 // 2.4 MB of numbers and marks
 	mostBlockRows = 1 << 16
 )
 
-// rowsOfBlock is how many rows a block has of a table of d columns: the largest power of two of
-// which blockCells cells are not exceeded, mostBlockRows at most.
+// rowsOfBlock returns the number of rows in a block of d columns: the largest power of two with at
+// most blockCells cells, at most mostBlockRows.
 func rowsOfBlock(d int) int {
 	rows := 1
 	for 2*rows <= mostBlockRows && 2*rows*d <= blockCells {
@@ -47,10 +46,10 @@ func rowsOfBlock(d int) int {
 	return rows
 }
 
-// OpenRows looks through a file for where its blocks begin. blockRows is the number of rows in one; 0:
-// by the number of columns, so that a block has up to a quarter of a million cells. A file that cannot
-// be read from any place is a *SequentialError: the standard input and pipes, compressed text, Excel
-// workbooks and streams of Arrow. Options' Progress is told of this first reading of a text alone.
+// OpenRows indexes the blocks of a file. blockRows is the number of rows in a block; 0 gives blocks
+// of up to a quarter of a million cells. It fails with a *SequentialError if the file has no random
+// access: the standard input, pipes, compressed text, Excel workbooks and Arrow streams. o.Progress
+// reports this indexing of text files only.
 func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 	if path == Stdin {
 		return nil, &SequentialError{"standard input", "write it to a file first"}
@@ -63,7 +62,7 @@ func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 	case err != nil:
 		return nil, err
 	case !about.Mode().IsRegular() && !about.IsDir():
-		return nil, &SequentialError{path, "it is no file but a pipe or a device: write what comes from it to a file first"}
+		return nil, &SequentialError{path, "it is a pipe or a device, not a file: write its content to a file first"}
 	}
 	o, leftOut, err := fixedKinds(path, o)
 	if err != nil {
@@ -71,7 +70,7 @@ func OpenRows(path string, o ReadOptions, blockRows int) (*RowFile, error) {
 	}
 	r := &RowFile{Path: path, LeftOut: leftOut, options: o, begun: about, BlockRows: blockRows}
 	s, err := r.take()
-	if err == nil && s.ahead != nil { // it has left the beginning
+	if err == nil && s.ahead != nil { // the reader is no longer at the beginning
 		r.options.styles = s.options.styles
 		s, err = r.take()
 	}
@@ -93,7 +92,7 @@ func (r *RowFile) open(s *source) (err error) {
 	}
 	seeker, ok := s.reader.(format.Seeker)
 	if !ok {
-		return &SequentialError{r.Path, "it is " + s.format.Name + ", which is held as a whole: write it as CSV or Parquet"}
+		return &SequentialError{r.Path, "it is " + s.format.Name + ", which must be loaded whole: save it as CSV or Parquet"}
 	}
 	r.Names = s.names
 	if r.BlockRows == 0 {
@@ -106,14 +105,14 @@ func (r *RowFile) open(s *source) (err error) {
 	return err
 }
 
-// SequentialError says that a table can be read from its beginning only.
+// SequentialError reports a table that can only be read from its beginning.
 type SequentialError struct{ Path, Why string }
 
 func (e *SequentialError) Error() string {
-	return fmt.Sprintf("%s: mini-batches straight from a file need rows from any place of it, again and again: %s", e.Path, e.Why)
+	return fmt.Sprintf("%s: mini-batches from a file need random access: %s", e.Path, e.Why)
 }
 
-// take gives a reader that no other call has.
+// take returns a reader for one call.
 func (r *RowFile) take() (*source, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,10 +129,10 @@ func (r *RowFile) take() (*source, error) {
 	return s, s.choose()
 }
 
-// Blocks is how many blocks there are.
+// Blocks is the number of blocks.
 func (r *RowFile) Blocks() int { return (r.Rows + r.BlockRows - 1) / r.BlockRows }
 
-// Block reads block k. It fails if the file has changed since it was opened.
+// Block reads block k. It fails if the file changed since it was opened.
 func (r *RowFile) Block(k int) (*Table, error) {
 	first := k * r.BlockRows
 	if k < 0 || first >= r.Rows {
@@ -141,7 +140,7 @@ func (r *RowFile) Block(k int) (*Table, error) {
 	}
 	now, err := os.Stat(r.Path)
 	if err != nil || !os.SameFile(now, r.begun) || now.Size() != r.begun.Size() || !now.ModTime().Equal(r.begun.ModTime()) {
-		return nil, fmt.Errorf("%s: the file has been changed or replaced since it was opened: leave it as it is, and begin again", r.Path)
+		return nil, fmt.Errorf("%s: the file changed since it was opened: leave it unchanged, and begin again", r.Path)
 	}
 	s, err := r.take()
 	if err != nil {
@@ -186,14 +185,14 @@ func (r *RowFile) Block(k int) (*Table, error) {
 	return all, nil
 }
 
-// Size is that of the file in bytes.
+// Size is the size of the file in bytes.
 func (r *RowFile) Size() int64 { return r.begun.Size() }
 
-// Rounded is, by the name of a column, one of the whole numbers in the blocks read that float64
-// cannot hold; nil if there are none.
+// Rounded gives, by column name, a whole number in the blocks read that float64 cannot hold; nil if
+// there is none.
 func (r *RowFile) Rounded() map[string]string { return r.written.texts() }
 
-// Refusal returns the first fault of a column with its way around, or an ambiguity of the cells that
+// Refusal returns the first fault of a column with its remedy, or an ambiguity of the cells that
 // the user must decide; nil if the file is sound. All blocks must have been read.
 func (r *RowFile) Refusal(columns []ColumnSums) error {
 	if err := r.written.ask(r.Path, r.Names, r.options); err != nil {
@@ -206,7 +205,7 @@ func (r *RowFile) Refusal(columns []ColumnSums) error {
 	return refusal(r.Path, r.Names, faults)
 }
 
-// Close lets go of the file.
+// Close closes the file.
 func (r *RowFile) Close() (first error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// blocksOf are the rows of a file that Blocks gives, cut every so many rows of the file, blank ones
-// and those of other lines not counted.
+// blocksOf cuts the rows of Blocks every rows rows of the file, not counting blank ones.
 func blocksOf(t *testing.T, path string, o ReadOptions, rows int, droppedAt map[int]bool) (cut []*Table) {
 	t.Helper()
 	i := 0
@@ -39,7 +38,7 @@ func blocksOf(t *testing.T, path string, o ReadOptions, rows int, droppedAt map[
 	return cut
 }
 
-// writeGroups writes a Parquet file with row groups of so many rows and small pages.
+// writeGroups writes a Parquet file with row groups of size rows and small pages.
 func writeGroups(t *testing.T, path string, rows [][]string, size int) {
 	t.Helper()
 	type row struct {
@@ -78,8 +77,7 @@ func writeGroups(t *testing.T, path string, rows [][]string, size int) {
 	require.NoError(t, file.Close())
 }
 
-// A file's blocks are the same in any order, for every format and size of its own parts: those
-// that reading it from its beginning gives.
+// Blocks read in any order equal blocks read in sequence, for every format and internal block size.
 func TestRowFile(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(9000)
@@ -93,7 +91,7 @@ func TestRowFile(t *testing.T) {
 	text, err := os.ReadFile(plain)
 	require.NoError(t, err)
 	odd := "\ufeff" + strings.ReplaceAll(strings.Replace(string(text), "\n", "\n\n", 1), "9\n", "9\r\n")
-	odd = strings.Replace(strings.Replace(odd, "a,", "\"a\",", 1), ",-14\n", ",\"-14\n\"\n", 1) // k = 6² − 50, in quotation marks over two lines
+	odd = strings.Replace(strings.Replace(odd, "a,", "\"a\",", 1), ",-14\n", ",\"-14\n\"\n", 1) // k = 6² − 50, quoted over two lines
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "odd.csv"), []byte(odd), 0o600))
 	writeGroups(t, filepath.Join(dir, "groups.parquet"), rows, 1300)
 	for _, o := range []ReadOptions{{}, {Columns: []string{"k", "a"}, NA: []string{"50", "-50"}}} {
@@ -140,12 +138,12 @@ func TestRowFile(t *testing.T) {
 	}
 }
 
-// What can be read from its beginning only is refused with what to do; so are files that change.
+// Files without random access and changed files are refused with advice.
 func TestRowFileRefuses(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(100)
 	for name, words := range map[string]string{
-		"t.csv.gz": "it is compressed: decompress it", "t.parquet.zst": "it is compressed", "t.xlsx": "it is an Excel workbook, which is held as a whole: write it as CSV or Parquet",
+		"t.csv.gz": "it is compressed: decompress it", "t.parquet.zst": "it is compressed", "t.xlsx": "it is an Excel workbook, which must be loaded whole: save it as CSV or Parquet",
 	} {
 		path := filepath.Join(dir, name)
 		writeTo(t, path, columns, rows)
@@ -155,7 +153,7 @@ func TestRowFileRefuses(t *testing.T) {
 		require.ErrorAs(t, err, &sequential)
 	}
 	_, err := OpenRows(Stdin, ReadOptions{}, 0)
-	require.ErrorContains(t, err, "standard input: mini-batches straight from a file need rows from any place of it, again and again: write it to a file first")
+	require.ErrorContains(t, err, "standard input: mini-batches from a file need random access: write it to a file first")
 	_, err = OpenRows(filepath.Join(dir, "none"), ReadOptions{}, 0)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	for name, text := range map[string]string{"empty.csv": "", "header.csv": "a,b\n", "bad.csv": "a,b\n1,2\n3,x\n"} {
@@ -173,11 +171,11 @@ func TestRowFileRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "there is no block 3 among 2")
 	require.NoError(t, os.Chtimes(filepath.Join(dir, "bad.csv"), time.Time{}, time.Now().Add(time.Hour)))
 	_, err = f.Block(0)
-	require.ErrorContains(t, err, "the file has been changed or replaced since it was opened")
+	require.ErrorContains(t, err, "the file changed since it was opened")
 	require.NoError(t, f.Close())
 }
 
-// Room is made for no more than a quarter more rows than a file has.
+// Reserved memory exceeds the rows of a file by at most a quarter.
 func TestReadingOfColumnarFiles(t *testing.T) {
 	dir := t.TempDir()
 	columns, rows := numbersOnly(40000)

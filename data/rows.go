@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Rows copies some rows, in the order asked; a row may be asked for more than once. It
-// fails if there is no such row, and where NewTable would.
+// Rows copies the given rows in order, with repetition allowed. It fails if a row does not exist,
+// and where NewTable fails.
 func (t *Table) Rows(rows []int) (*Table, error) {
 	for _, i := range rows {
 		if i < 0 || i >= t.N {
@@ -22,12 +22,11 @@ func (t *Table) Rows(rows []int) (*Table, error) {
 	return chosen, nil
 }
 
-// First copies the first rows, at most so many. Unlike a table that is read, they may leave a column
-// without values.
+// First copies the first rows, at most rows. The result may have columns without values.
 func First(t *Table, rows int) *Table { return only(t, t.AllRows()[:min(rows, t.N)]) }
 
-// Stack has the rows of two tables of the same columns in the same order, with the kinds, levels and
-// blocks of the first. It comes from no file. It fails if the columns differ.
+// Stack appends the rows of below to those of t, with kinds, levels and blocks of t. The result has
+// no file lines. It fails if the columns or their order differ.
 func Stack(t, below *Table) (*Table, error) {
 	if !slices.Equal(t.Names, below.Names) {
 		return nil, fmt.Errorf("tables of the columns %s and %s cannot be stacked", listing(t.Names), listing(below.Names))
@@ -39,7 +38,7 @@ func Stack(t, below *Table) (*Table, error) {
 	return both, err
 }
 
-// PassRows is how many rows a pass over the table's rows has: those of the file, of a sample.
+// PassRows is the number of rows of a pass: of the file, if the table is a sample.
 func (t *Table) PassRows() int {
 	if t.Sampled != nil {
 		return t.Sampled.Rows
@@ -47,16 +46,15 @@ func (t *Table) PassRows() int {
 	return t.N
 }
 
-// AppendRow adds row i of another table of the same columns, without its line.
+// AppendRow appends row i of a table with the same columns, without its line.
 func (t *Table) AppendRow(of *Table, i int) {
 	t.Values = append(t.Values, of.Values[i*of.D:(i+1)*of.D]...)
 	t.Observed = append(t.Observed, of.Observed[i*of.D:(i+1)*of.D]...)
 	t.N++
 }
 
-// Present keeps the columns that are observed in at least this share of the rows
-// (paper, "Yeast Data": genes present in at least 95 % of the samples). Every row
-// stays, also one that has no value left. It fails if no column is left.
+// Present keeps the columns that are observed in at least this share of the rows. Every row stays.
+// It fails if no column is left.
 func Present(t *Table, share float64) (*Table, error) {
 	if !(0 <= share && share <= 1) {
 		return nil, fmt.Errorf("columns present in a share of %g of the rows: it must be from 0 to 1", share)
@@ -73,8 +71,8 @@ func Present(t *Table, share float64) (*Table, error) {
 	return t.Select(names)
 }
 
-// CompleteRows keeps the rows without a missing cell, which are not counted in
-// Dropped. It fails if fewer than two are left or a column no longer varies.
+// CompleteRows keeps the rows without a missing cell. It does not count the others in Dropped. It
+// fails if fewer than two rows are left or a column becomes constant.
 func (t *Table) CompleteRows() (*Table, error) {
 	var rows []int
 	for i := range t.N {
@@ -110,11 +108,11 @@ func only(t *Table, rows []int) *Table {
 	return kept
 }
 
-// HideMCAR hides each observed cell with probability p, independently of everything (missing completely at
-// random). Hidden cells hold 0 and rows without any value stay.
+// HideMCAR hides each observed cell with probability p, independently of everything (missing
+// completely at random). Hidden cells hold 0; rows without any value stay.
 //
-// It refuses p outside [0, 1), and a draw that leaves fewer than two rows with a
-// value or, by a *ColumnError, a column without a value or without variation.
+// It fails if p is outside [0, 1) or rng is nil, if fewer than two rows keep a value, and with a
+// *ColumnError if a column has no value left or becomes constant.
 func HideMCAR(t *Table, p float64, rng *rand.Rand) (*Table, error) {
 	if !(0 <= p && p < 1) {
 		return nil, fmt.Errorf("the probability to hide a cell is %g, it must be at least 0 and less than 1", p)
@@ -135,8 +133,8 @@ func HideMCAR(t *Table, p float64, rng *rand.Rand) (*Table, error) {
 	return hidden, nil
 }
 
-// Patterns are the given rows by which of their cells are observed: a group for each pattern,
-// in the order of their first rows, and in each the rows in their order.
+// Patterns groups the given rows by their observed cells. Groups are in the order of their first
+// rows.
 func (t *Table) Patterns(rows []int) (groups [][]int) {
 	place, key := map[string]int{}, make([]byte, (t.D+7)/8)
 	for len(rows) > 0 {
@@ -163,7 +161,7 @@ func (t *Table) Patterns(rows []int) (groups [][]int) {
 	return groups
 }
 
-// AllRows are the numbers of all rows.
+// AllRows returns 0, …, N−1.
 func (t *Table) AllRows() []int {
 	rows := make([]int, t.N)
 	for i := range rows {

@@ -13,22 +13,22 @@ import (
 	"missingscore/internal/shell"
 )
 
-// sheet is a table's file as text, before any cell is understood.
+// sheet is a table's file as text, before cells are parsed.
 type sheet struct {
 	dialect
 	file   string
 	format *format.Format // nil for a text
 	header []string
-	top    int        // line of the header, 0 where it has none
-	rows   [][]string // each as long as the header, cells trimmed
-	lines  []int      // where each row stands in the file, from 1
+	top    int        // line of the header, 0 if there is none
+	rows   [][]string // as long as the header, cells trimmed
+	lines  []int      // position of each row in the file, from 1
 
-	size, limit float64 // bytes that the rows take, and may take
+	size, limit float64 // bytes of the rows, used and allowed
 
-	rowwise bool              // lines are rows of a file without lines
-	kinds   []format.Column   // of a file that is no text
+	rowwise bool              // the file counts rows, not lines
+	kinds   []format.Column   // of a typed file
 	levels  [][]string        // of columns with a dictionary
-	spaced  map[[2]int]string // cells of such a file, by row and column, that have space around them
+	spaced  map[[2]int]string // cells of a typed file with space around them, by row and column
 }
 
 func openSheet(path string, o ReadOptions) (*sheet, error) {
@@ -49,8 +49,8 @@ func openSheet(path string, o ReadOptions) (*sheet, error) {
 	return &s, nil
 }
 
-// Memory of a row beside its text: its place in the lists, which are copied as they grow; a string for
-// each cell, and its number; and what a cell with space around it takes.
+// Memory of a row beside its text: its place in the lists, a string and a number for each cell, and
+// the copy of a cell with space around it.
 const (
 	rowBytes    = 3 * (24 + 8)
 	cellBytes   = 16 + 9
@@ -143,12 +143,12 @@ func (s *sheet) at(line int) string {
 	return fmt.Sprintf("%s:%d", s.file, line)
 }
 
-// cellError tells where cell (i, j) is, what it holds, the problem and the advice.
+// cellError names the place and the text of cell (i, j), the problem and the advice.
 func (s *sheet) cellError(i, j int, problem error, advice string) error {
 	return fmt.Errorf("%s: column %q: %q %w; %s", s.at(s.lines[i]), printable.Cell(s.header[j]), printable.Cell(s.rows[i][j]), problem, advice)
 }
 
-// columns are the places of the chosen columns, or of all, without those to leave out.
+// columns returns the indices of the chosen columns, or of all, without excluded ones.
 func (s *sheet) columns(o ReadOptions) ([]int, error) {
 	if _, err := choose(s.header, o.Numbers); err != nil {
 		return nil, fmt.Errorf("%s: columns of numbers: %w", s.at(s.top), err)
@@ -168,14 +168,15 @@ func (s *sheet) columns(o ReadOptions) ([]int, error) {
 	return slices.DeleteFunc(chosen, func(j int) bool { return !slices.Contains(left, s.header[j]) }), nil
 }
 
-// without are the chosen names less those to leave out, which must be among all names.
+// without returns the chosen names without excluded ones. It fails if an excluded name is not among
+// all.
 func (o ReadOptions) without(chosen, all []string) ([]string, error) {
 	if _, err := choose(all, o.Exclude); err != nil {
 		return nil, fmt.Errorf("%w: it cannot be left out", err)
 	}
 	left := slices.DeleteFunc(slices.Clone(chosen), func(name string) bool { return slices.Contains(o.Exclude, name) })
 	if len(left) == 0 {
-		return nil, errors.New("every column is left out; keep one at least")
+		return nil, errors.New("every column is left out; keep at least one")
 	}
 	return left, nil
 }
@@ -204,12 +205,12 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 	return all, s.named(s.header, all, o)
 }
 
-// rowNames says whether the first column, which has no name, is taken for the rows' names.
+// rowNames reports whether the first column, without a name, holds row names.
 func (o ReadOptions) rowNames(header []string) bool {
 	return o.Coded && !o.Strict && len(o.Columns) == 0 && len(header) > 1 && header[0] == ""
 }
 
-// named refuses names of columns that cannot be told apart.
+// named fails if names of columns are not unique.
 func (s *sheet) named(names []string, columns []int, o ReadOptions) error {
 	err := CheckNames(names)
 	if err == nil {
@@ -222,7 +223,7 @@ func (s *sheet) named(names []string, columns []int, o ReadOptions) error {
 	return fmt.Errorf("%s: %w; %s", s.at(s.top), err, advice)
 }
 
-// find gives the places of named columns; each name must stand once in the header.
+// find returns the indices of named columns; each name must occur once in the header.
 func (s *sheet) find(names []string) ([]int, error) {
 	columns, err := choose(s.header, names)
 	if err != nil {
@@ -245,7 +246,8 @@ func (s *sheet) times() map[string]int {
 	return times
 }
 
-// parse reads column j as a table of one column, or gives the first row that cannot be read and why.
+// parse reads column j as a table of one column. On failure it returns the first faulty row and the
+// problem.
 func (s *sheet) parse(j int, o ReadOptions) (column *Table, row int, problem error) {
 	column = blank(s.header[j:j+1], len(s.rows))
 	read := s.reading(j, o)
@@ -269,7 +271,8 @@ func (s *sheet) reading(j int, o ReadOptions) func(cell string) (float64, error)
 	return s.number
 }
 
-// usable are the names of the columns that could be read alone: with ReadOptions.Coded all with a sound name.
+// usable returns the names of the readable columns: with ReadOptions.Coded all that have a valid
+// name.
 func (s *sheet) usable(columns []int, o ReadOptions) []string {
 	var names []string
 	times := s.times()
@@ -284,7 +287,7 @@ func (s *sheet) usable(columns []int, o ReadOptions) []string {
 	return names
 }
 
-// listed is how many names a message holds: more would bury what it says.
+// listed is the maximum number of names in a message.
 const listed = 20
 
 func (s *sheet) observed(j int, o ReadOptions) (cells []string) {
@@ -296,30 +299,30 @@ func (s *sheet) observed(j int, o ReadOptions) (cells []string) {
 	return cells
 }
 
-// columnAdvice says what to do about cell (i, j), which is no number: about its whole column if that
-// has no number at all.
+// columnAdvice says what to do about cell (i, j), which is not a number, or about its whole column
+// if the column has no number at all.
 func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 	cells := s.observed(j, o)
 	isNumber := func(cell string) bool { _, err := s.number(cell); return !errors.Is(err, errNotNumber) }
 	if _, numbers := s.numberLike(cells, nil, o); !numbers && !slices.ContainsFunc(cells, isNumber) && !slices.Contains(o.Numbers, s.header[j]) {
 		if o.Coded {
-			return "no cell of this column is: leave it out with ReadOptions.Exclude " + shell.List(s.header[j:j+1])
+			return "the column has no numbers: leave it out with ReadOptions.Exclude " + shell.List(s.header[j:j+1])
 		}
-		return "no cell of this column is: " + leaveOut(s.usable(allOf(len(s.header)), o))
+		return "the column has no numbers: " + leaveOut(s.usable(allOf(len(s.header)), o))
 	}
 	return s.advice(o, i, j, problem)
 }
 
 func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 	cell := s.rows[i][j]
-	mark := "ReadOptions.NA " + shell.List(append(slices.DeleteFunc(slices.Clone(o.marks()), func(mark string) bool { return mark == "" }), cell)) // an empty cell is missing anyway
+	mark := "ReadOptions.NA " + shell.List(append(slices.DeleteFunc(slices.Clone(o.marks()), func(mark string) bool { return mark == "" }), cell)) // an empty cell is always missing
 	var wrong *styleError
 	switch {
 	case errors.As(problem, &wrong):
 		return wrong.advice
 	case errors.Is(problem, errTooLarge):
 		return "rescale the column"
-	case printable.Cell(cell) != cell: // too long to be repeated
+	case printable.Cell(cell) != cell: // too long to repeat
 		return "correct the cell"
 	}
 	if style, numbers := s.numberLike(s.observed(j, o), nil, o); numbers && !slices.Contains(o.Numbers, s.header[j]) && (style.problem == "" || 2*style.texts > style.cells) { // else a slip
@@ -327,17 +330,17 @@ func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 	}
 	switch {
 	case slices.Contains([]string{"true", "false"}, strings.ToLower(cell)):
-		return "yes and no are written as 1 and 0"
+		return "write yes and no as 1 and 0"
 	case slices.Contains(likelyMarks, strings.ToLower(cell)):
 		return "if it marks a missing cell: " + mark
 	}
 	if o.Coded && errors.Is(problem, errNotNumber) {
-		return fmt.Sprintf("correct the cell, read it as missing (%s), or take the column for categories: ReadOptions.Nominal %s", mark, shell.List([]string{s.header[j]}))
+		return fmt.Sprintf("correct the cell, read it as missing (%s), or treat the column as nominal: ReadOptions.Nominal %s", mark, shell.List([]string{s.header[j]}))
 	}
 	return "correct the cell, or read it as missing: " + mark
 }
 
-// likelyMarks of missing cells are not all in DefaultNA, since they may also be a slip.
+// likelyMarks of missing cells; some are not in DefaultNA because they may be a slip.
 var likelyMarks = []string{".", "-", "--", "*", "na", "n/a", "#n/a", "#na", "n.a.", "<na>", "nan", "null", "none", "nil", "nd", "missing", "unknown", "?"}
 
 func leaveOut(others []string) string {
@@ -363,16 +366,16 @@ func listing(names []string) string {
 	return strings.Join(shown, ", ")
 }
 
-// ReadLabels reads what the columns of a table are to be called where people read: a table of two
-// columns, names and labels, in a format that ReadFile knows. Names that the table does not have are
-// left out, and so is an empty label. It fails if no name is the table's, or one comes twice.
+// ReadLabels reads display names of columns from a table with two columns, name and label, in a
+// format of ReadFile. Unknown names and empty labels are skipped. It fails if no name is in names,
+// or if one occurs twice.
 func ReadLabels(path string, names []string) (map[string]string, error) {
 	s, err := openSheet(path, ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
 	if len(s.header) != 2 {
-		return nil, fmt.Errorf("%s: two columns are expected, name and label, and there are %d: %s", path, len(s.header), listing(s.header))
+		return nil, fmt.Errorf("%s: expected two columns, name and label; found %d: %s", path, len(s.header), listing(s.header))
 	}
 	labels, lines := map[string]string{}, map[string]int{}
 	for i, row := range s.rows {

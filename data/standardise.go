@@ -9,24 +9,23 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Scale is the place and the unit of each column: z_j = (x_j − Mean_j) / Deviation_j.
-// Both have length d and the units of the columns.
+// Scale is the location and unit of each column: z_j = (x_j − Mean_j) / Deviation_j. Both have
+// length d and the units of the columns.
 type Scale struct{ Mean, Deviation []float64 }
 
-// Standardise gives every column mean 0 and deviation 1 over its observed cells. With n_j the number of them,
+// Standardise gives every column mean 0 and standard deviation 1 over its n_j observed cells:
 //
 //	Mean_j = Σ_i x_ij / n_j,   Deviation_j² = Σ_i (x_ij − Mean_j)² / n_j
 //
-// and with weights Σ_i w_ij in place of n_j, and so in every sum. The objectives of score matching have units
-// 1/x², so columns in different units would otherwise weigh differently. Missing cells stay missing and hold 0.
-// Columns with Cuts have the units of their latent numbers, and stay as they are; counted rows are standardised
-// already.
+// or the weighted sums. Score-matching objectives have units 1/x², so columns in different units
+// would otherwise get different weight. Missing cells hold 0. Columns with Cuts and counted rows
+// stay as they are.
 func Standardise(t *Table) (*Table, Scale) {
 	s := StandardScale(t)
 	return s.Standardised(t), s
 }
 
-// StandardScale is that of Standardise.
+// StandardScale returns the Scale of Standardise.
 func StandardScale(t *Table) Scale {
 	if t.Counted != nil {
 		return t.Counted.Scale
@@ -48,22 +47,22 @@ func StandardScale(t *Table) Scale {
 	return s
 }
 
-// meanDeviation are a column's weighted mean and its deviation, computed as those of ColumnSums: in
-// a unit near the largest size, a power of two, so that no sum or square is beyond float64.
+// meanDeviation returns a column's weighted mean and standard deviation, computed in units of a
+// power of two near the largest size, so that squares do not overflow.
 func meanDeviation(x, weights []float64) (mean, deviation float64) {
 	_, exponent := math.Frexp(max(math.Abs(floats.Max(x)), math.Abs(floats.Min(x))))
-	unit := math.Ldexp(1, max(exponent, -1000)) // the inverse of smaller ones is infinite
+	unit := math.Ldexp(1, max(exponent, -1000)) // avoids an infinite inverse
 	y := floats.ScaleTo(make([]float64, len(x)), 1/unit, x)
 	mean = stat.Mean(y, weights)
 	_, exponent = math.Frexp(floats.Max(y) - floats.Min(y))
 	spread := math.Ldexp(1, exponent)
 	floats.AddConst(-mean, y)
 	floats.Scale(1/spread, y)
-	rest := stat.Mean(y, weights) // that rounding of the mean leaves
+	rest := stat.Mean(y, weights) // rounding error of the mean
 	return mean * unit, math.Sqrt(max(meanSquare(y, weights)-rest*rest, 0)) * spread * unit
 }
 
-// meanSquare is what stat.MomentAbout(2, y, 0, weights) is, which takes math.Pow for it.
+// meanSquare computes stat.MomentAbout(2, y, 0, weights) without math.Pow.
 func meanSquare(y, weights []float64) float64 {
 	sum := 0.0
 	for i, v := range y {
@@ -72,8 +71,8 @@ func meanSquare(y, weights []float64) float64 {
 	return sum / floats.Sum(weights)
 }
 
-// RootMeanSquareScale gives every column this root mean square over its observed cells, without shifting it (Mean_j = 0): for
-// models that are symmetric about 0.
+// RootMeanSquareScale gives every column this root mean square over its observed cells, with Mean_j
+// = 0, for models that are symmetric about 0.
 func RootMeanSquareScale(t *Table, size float64) Scale {
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	if t.Weights == nil {
@@ -93,8 +92,8 @@ func RootMeanSquareScale(t *Table, size float64) Scale {
 	return s
 }
 
-// Standardised is the table in the scale, z_j = (x_j − Mean_j) / Deviation_j. Missing cells stay
-// missing and hold 0. Counted rows are standardised already.
+// Standardised returns the table in the scale, z_j = (x_j − Mean_j) / Deviation_j. Missing cells
+// hold 0. Counted rows are standardised already.
 func (s Scale) Standardised(t *Table) *Table {
 	if t.Counted != nil {
 		return t
@@ -104,15 +103,15 @@ func (s Scale) Standardised(t *Table) *Table {
 	return z
 }
 
-// Restore gives a table of standardised columns in the units of the scale, x_j = Mean_j + Deviation_j z_j.
+// Restore returns standardised columns in the units of the scale, x_j = Mean_j + Deviation_j z_j.
 func (s Scale) Restore(t *Table) *Table {
 	x := like(t, make([]float64, len(t.Values)))
 	s.restore(x, t)
 	return x
 }
 
-// InPlace is Standardised without a copy: the values of t are overwritten. restore puts them back,
-// up to rounding, with 0 in missing cells.
+// InPlace does the work of Standardised in the memory of t. restore undoes it up to rounding, with
+// 0 in missing cells.
 func (s Scale) InPlace(t *Table) (z *Table, restore func()) {
 	if t.Counted != nil {
 		return t, func() {}
@@ -130,8 +129,8 @@ func (s Scale) restore(x, z *Table) {
 	mapTo(z, x, func(j int, v float64) float64 { return s.Mean[j] + s.Deviation[j]*v })
 }
 
-// Precision gives the precision (d, d) of standardised columns in the table's units, P_jk / (Deviation_j
-// Deviation_k). It panics with mat.ErrShape if p is of another size than the scale.
+// Precision returns the precision (d, d) of standardised columns in the table's units, P_jk /
+// (Deviation_j Deviation_k). It panics with mat.ErrShape if the size of p differs from d.
 func (s Scale) Precision(p mat.Symmetric) *mat.SymDense {
 	d := len(s.Deviation)
 	if p.SymmetricDim() != d {
@@ -143,7 +142,7 @@ func (s Scale) Precision(p mat.Symmetric) *mat.SymDense {
 	return scaled
 }
 
-// PrecisionInPlace is Precision where P itself is not needed any more: it becomes the result.
+// PrecisionInPlace does the work of Precision and overwrites p.
 func (s Scale) PrecisionInPlace(p *mat.SymDense) {
 	d := len(s.Deviation)
 	if p.SymmetricDim() != d {
@@ -158,22 +157,23 @@ func (s Scale) PrecisionInPlace(p *mat.SymDense) {
 	}
 }
 
-// Location gives the mean (d) of standardised columns in the table's units,
-// Mean_j + Deviation_j μ_j. It panics if mu is of another length than the scale.
+// Location returns the mean (d) of standardised columns in the table's units, Mean_j + Deviation_j
+// μ_j. It panics if the length of mu differs from d.
 func (s Scale) Location(mu []float64) []float64 {
 	location := floats.MulTo(make([]float64, len(mu)), s.Deviation, mu)
 	floats.Add(location, s.Mean)
 	return location
 }
 
-// like is a table of the same columns, rows and gaps that holds these values.
+// like returns a table of the same columns, rows and missing cells with these values.
 func like(t *Table, values []float64) *Table {
 	return &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: values, Observed: t.Observed,
 		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled, Rounded: t.Rounded, Nones: t.Nones,
 		Kinds: t.Kinds, Levels: t.Levels, LeftOut: t.LeftOut, Blocks: t.Blocks}
 }
 
-// mapTo puts f(column, value) of each observed value into another table, which may hold the same values.
+// mapTo writes f(column, value) of each observed value to another table, which may share the
+// values.
 func mapTo(t, to *Table, f func(j int, x float64) float64) {
 	for i := range t.N {
 		for j := range t.D {
@@ -187,7 +187,7 @@ func mapTo(t, to *Table, f func(j int, x float64) float64) {
 	}
 }
 
-// UnitScale is the scale of d columns that are left as they are.
+// UnitScale is the identity scale of d columns: mean 0, deviation 1.
 func UnitScale(d int) Scale {
 	s := Scale{Mean: make([]float64, d), Deviation: make([]float64, d)}
 	for j := range s.Deviation {

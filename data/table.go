@@ -15,7 +15,7 @@ import (
 	"missingscore/internal/spelling"
 )
 
-// Largest and smallest sizes with which squares stay inside float64.
+// Limits of sizes, so that squares stay within float64.
 const (
 	LargestValue      = 1e150  // of an observed cell
 	SmallestDeviation = 1e-150 // of a column
@@ -25,52 +25,51 @@ const (
 type Table struct {
 	Names    []string
 	N, D     int
-	Values   []float64 // (N, D) row-major; what stands under a missing cell is a placeholder nothing may read
+	Values   []float64 // (N, D) row-major; the value of a missing cell is undefined
 	Observed []bool    // (N, D)
 	Dropped  int       // rows without any value, left out by the reader
-	Lines    []int     // (N) where each row stands in its file, nil if it comes from none
-	Weights  []float64 // (N) sampling weights of the rows, of mean 1 and not all equal; nil: none (Weighted)
-	Counted  *Counted  // of rows made from the moments of others; else nil
-	Sampled  *Sampled  // of rows drawn from those of a file; else nil
+	Lines    []int     // (N) line of each row in its file; nil if the rows come from no file
+	Weights  []float64 // (N) sampling weights of mean 1, not all equal; nil: none (Weighted)
+	Counted  *Counted  // if the rows represent moments of others; else nil
+	Sampled  *Sampled  // if the rows are a sample of a file; else nil
 
-	// Rounded is, by the name of a column, one of its whole numbers that float64 cannot hold, as the
-	// file has it: different ones may have become equal. nil if there are none.
+	// Rounded gives, by column name, a whole number of the file that float64 cannot hold: different
+	// numbers may have become equal. nil if there are none.
 	Rounded map[string]string
 
-	// Nones is, by the name of a column of levels, how many of its cells are "None" and were read as
-	// missing because DefaultNA has this mark. nil if there are none.
+	// Nones gives, by the name of a column of levels, the number of cells "None" that were read as
+	// missing by DefaultNA. nil if there are none.
 	Nones map[string]int
 
-	// Kinds and Levels are by column; nil: every column is of numbers. Levels are the names of a
-	// column's levels, as the file writes them: an observed cell holds the place of its own, from 0.
-	// They are nil for a column of numbers.
+	// Kinds and Levels are by column; nil: all columns are numbers. Levels[j] lists the level names
+	// of column j as in the file; an observed cell holds its index, from 0. nil for a column of
+	// numbers.
 	Kinds  []Kind
 	Levels [][]string
 
-	// LeftOut are columns of the file that the table does not have, because they cannot be used.
+	// LeftOut lists the columns of the file that cannot be used.
 	LeftOut []Column
 
-	// Blocks divide the columns of a table in which nominal columns stand as utilities
-	// (trainers.Prepare makes it); nil: every column is its own.
+	// Blocks group the columns of a table with nominal columns as utilities (trainers.Prepare);
+	// nil: every column is its own.
 	Blocks []Block
 
-	// Cuts are, for a column of ordered categories, increasing thresholds (D) of a latent
-	// standard normal: an observed cell's value says no more than between which two of them the
-	// latent number lies. nil for other columns, and nil if there are none.
+	// Cuts are, for an ordered column, increasing thresholds of a latent standard normal: an
+	// observed cell is the index of its interval. nil for other columns, and nil if there are none.
 	Cuts [][]float64
 }
 
-// ColumnError says why a column cannot be used.
+// ColumnError reports a column that cannot be used.
 type ColumnError struct{ Column, Problem string }
 
 func (e *ColumnError) Error() string { return fmt.Sprintf("column %q: %s", e.Column, e.Problem) }
 
-// NewTable makes a table of the slices, which it keeps. A nil observed means
-// that every cell is. Values and observed are (n, d) row-major.
+// NewTable makes a table of values and observed, (n, d) row-major, without copying. A nil observed
+// means that every cell is observed.
 //
-// It refuses names that are empty, equal or hold control characters; fewer than two rows with a value; an
-// observed cell that is not finite or beyond 1e150; and, by a *ColumnError, a column that has no value or does
-// not vary. Rows without any value stay.
+// It fails if names are empty, equal or hold control characters; if fewer than two rows have a
+// value; if an observed cell is not finite or beyond 1e150; and, with a *ColumnError, if a column
+// has no value or is constant. Rows without any value stay.
 func NewTable(names []string, values []float64, observed []bool) (*Table, error) {
 	if err := CheckNames(names); err != nil {
 		return nil, err
@@ -83,7 +82,7 @@ func NewTable(names []string, values []float64, observed []bool) (*Table, error)
 		observed = slices.Repeat([]bool{true}, len(values))
 	}
 	if len(observed) != len(values) {
-		return nil, fmt.Errorf("%d values, but %d marks of what is observed", len(values), len(observed))
+		return nil, fmt.Errorf("%d values, but %d observed marks", len(values), len(observed))
 	}
 	t := &Table{Names: names, N: len(values) / d, D: d, Values: values, Observed: observed}
 	if err := check(t); err != nil {
@@ -92,13 +91,13 @@ func NewTable(names []string, values []float64, observed []bool) (*Table, error)
 	return t, nil
 }
 
-// CheckTable refuses a table that a fit cannot read, such as a literal: none, slices of other lengths
-// than Names and N give, an observed cell that is not finite or beyond 1e150, and, by a
-// *ColumnError, a column without a value. Tables made of moments or of a stream have no cells to look at.
+// CheckTable checks a table, such as a literal, before a fit. It fails if t is nil, lengths of
+// slices disagree, an observed cell is not finite or beyond 1e150, or, with a *ColumnError, a
+// column has no value. Counted and sampled tables have no cells to check.
 func CheckTable(t *Table) error {
 	switch {
 	case t == nil:
-		return errors.New("there is no table: it is nil")
+		return errors.New("the table is nil")
 	case t.Counted != nil || t.Sampled != nil:
 		return nil
 	case len(t.Names) != t.D || t.D < 1:
@@ -106,7 +105,7 @@ func CheckTable(t *Table) error {
 	case len(t.Values) != t.N*t.D:
 		return fmt.Errorf("the table has %d values: %d rows of %d columns need %d", len(t.Values), t.N, t.D, t.N*t.D)
 	case len(t.Observed) != len(t.Values):
-		return fmt.Errorf("the table has %d values, but %d marks of what is observed: data.NewTable makes them", len(t.Values), len(t.Observed))
+		return fmt.Errorf("the table has %d values, but %d observed marks: data.NewTable makes them", len(t.Values), len(t.Observed))
 	}
 	seen := make([]bool, t.D)
 	for k, x := range t.Values {
@@ -128,10 +127,10 @@ func (t *Table) checkCell(k int, x float64) error {
 	if math.Abs(x) <= LargestValue {
 		return nil
 	}
-	return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", k/t.D+1, t.Names[k%t.D], x, LargestValue)
+	return fmt.Errorf("row %d: column %q: %g must be finite, with size up to %g", k/t.D+1, t.Names[k%t.D], x, LargestValue)
 }
 
-// Missing is the number of missing cells of the rows for which the table's stand.
+// Missing is the number of missing cells, in all rows that the table represents.
 func (t *Table) Missing() int {
 	missing := 0
 	if t.Counted != nil || t.Sampled != nil {
@@ -148,10 +147,10 @@ func (t *Table) Missing() int {
 	return missing
 }
 
-// Ordinal says whether column j is of ordered categories (Cuts).
+// Ordinal reports whether column j is ordered (Cuts).
 func (t *Table) Ordinal(j int) bool { return t.Cuts != nil && t.Cuts[j] != nil }
 
-// Complete says whether every cell is observed.
+// Complete reports whether every cell is observed.
 func (t *Table) Complete() bool {
 	if t.Counted != nil || t.Sampled != nil {
 		return t.Missing() == 0
@@ -159,11 +158,11 @@ func (t *Table) Complete() bool {
 	return !slices.Contains(t.Observed, false)
 }
 
-// Select copies the named columns, in the order asked. It keeps every row, also those without a value in these
-// columns. A name that is unknown or asked twice is an error.
+// Select copies the named columns in order. It keeps every row, including rows without a value in
+// these columns. It fails if a name is unknown or repeated.
 func (t *Table) Select(names []string) (*Table, error) {
 	if t.Counted != nil {
-		return nil, errors.New("the rows stand for moments: select columns of these")
+		return nil, errors.New("the rows represent moments: select columns of the moments")
 	}
 	columns, err := choose(t.Names, names)
 	if err != nil {
@@ -194,14 +193,14 @@ func blank(names []string, n int) *Table {
 	return &Table{Names: names, N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
 }
 
-// emptied is a blank table of the same rows.
+// emptied returns a table of the same rows without values.
 func emptied(t *Table, names []string) *Table {
 	e := blank(slices.Clone(names), t.N)
 	e.Dropped, e.Lines, e.Weights, e.Rounded, e.Nones, e.LeftOut = t.Dropped, t.Lines, t.Weights, t.Rounded, t.Nones, t.LeftOut
 	return e
 }
 
-// Inside says by a *RowError which row cannot be completed inside a domain.
+// Inside fails with a *RowError at a row that cannot be completed inside the domain.
 func (t *Table) Inside(s *domain.Domain) error {
 	if !s.Bounded() {
 		return nil
@@ -228,14 +227,13 @@ func (t *Table) Inside(s *domain.Domain) error {
 	return nil
 }
 
-// RowError says which row cannot be used, and why.
+// RowError reports a row that cannot be used.
 type RowError struct {
-	Row, Line    int    // the row from 0; its line in the file, 0 if there is none
-	Column, Cell string // the cell at fault; empty if it is the row
+	Row, Line    int    // the row from 0; its line in the file, 0 if unknown
+	Column, Cell string // the faulty cell; empty if the whole row is at fault
 	Why          error
 }
 
-// Unwrap is Why.
 func (e *RowError) Unwrap() error { return e.Why }
 
 func (e *RowError) Error() string {
@@ -258,7 +256,7 @@ func (t *Table) AppendColumn(dst []float64, j int) []float64 {
 	return appendColumn(dst, t, j, 0, t.N)
 }
 
-// appendColumn appends the observed values of column j in rows from first to before last.
+// appendColumn appends the observed values of column j in rows [first, last).
 func appendColumn(dst []float64, t *Table, j, first, last int) []float64 {
 	for k := first*t.D + j; k < last*t.D; k += t.D {
 		if t.Observed[k] {
@@ -268,7 +266,7 @@ func appendColumn(dst []float64, t *Table, j, first, last int) []float64 {
 	return dst
 }
 
-// Column is a copy of the observed values of column j.
+// Column returns a copy of the observed values of column j.
 func (t *Table) Column(j int) []float64 {
 	n := 0
 	for k := j; k < len(t.Observed); k += t.D {
@@ -279,7 +277,7 @@ func (t *Table) Column(j int) []float64 {
 	return t.AppendColumn(make([]float64, 0, n), j)
 }
 
-// withValues appends to dst the rows which have at least one value.
+// withValues appends to dst the rows with at least one value.
 func withValues(t *Table, dst []int) []int {
 	for i := range t.N {
 		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], true) {
@@ -304,7 +302,8 @@ func check(t *Table) error {
 	return cmp.Or(faults(t)...)
 }
 
-// faults say, each by a *ColumnError, why columns cannot be standardised; nil of one that can.
+// faults returns, for each column, the *ColumnError that prevents standardising; nil if there is
+// none.
 func faults(t *Table) []error {
 	faults := make([]error, t.D)
 	for j, sums := range columnRanges(t) {
@@ -313,7 +312,7 @@ func faults(t *Table) []error {
 	return faults
 }
 
-// acceptable refuses a table from a file that has too few rows, or a column that does not vary.
+// acceptable fails if a table from a file has too few rows or a constant column.
 func acceptable(t *Table, file string) error {
 	if err := checkRows(t.N); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -321,7 +320,7 @@ func acceptable(t *Table, file string) error {
 	return refusal(file, t.Names, faults(t))
 }
 
-// refusal is the first fault of a column in a table read from a file, with the way around it.
+// refusal returns the first fault of a column in a table from a file, with its remedy.
 func refusal(file string, names []string, faults []error) error {
 	var first error
 	var sound []string
@@ -348,7 +347,7 @@ func checkRows(usable int) error {
 	return nil
 }
 
-// CheckNames refuses columns' names that are empty, equal or hold control characters, and none.
+// CheckNames fails if there are no names, or if names are empty, equal or hold control characters.
 func CheckNames(names []string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("a table needs at least one column")
@@ -358,7 +357,7 @@ func CheckNames(names []string) error {
 		if name == "" {
 			return fmt.Errorf("column %d has no name", j+1)
 		}
-		// A byte order mark is no control character, but as invisible as one.
+		// A byte order mark is not a control character, but invisible too.
 		if k := strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '\ufeff' }); k >= 0 {
 			return fmt.Errorf("column %d: the name %q holds a control character", j+1, printable.Cell(name))
 		}
@@ -373,7 +372,7 @@ func CheckNames(names []string) error {
 func choose(names, wanted []string) ([]int, error) {
 	columns, at := make([]int, len(wanted)), map[string]int{}
 	for j, name := range slices.Backward(names) {
-		at[name] = j // the first
+		at[name] = j // the first occurrence
 	}
 	for k, name := range wanted {
 		var found bool
@@ -384,35 +383,35 @@ func choose(names, wanted []string) ([]int, error) {
 	return columns, nil
 }
 
-// Counted says of a table that its rows were made from the moments of others (data/moments),
-// and stand for them. Values are standardised.
+// Counted says that the rows represent moments of other rows (data/moments). Values are
+// standardised.
 type Counted struct {
-	Rows      int       // for how many rows the table's stand
-	Counts    []float64 // (N) how often each row of the table counts
-	Scale     Scale     // in which Values are given
-	Own       []int     // (d) rows that have each column
-	Low, High []float64 // (d) least and greatest value of each column, in its own units
+	Rows      int       // number of rows represented
+	Counts    []float64 // (N) multiplicity of each row
+	Scale     Scale     // scale of Values
+	Own       []int     // (d) number of rows that have each column
+	Low, High []float64 // (d) minimum and maximum of each column, in its own units
 	Pairs     *Pairs    // of a table without rows; else nil
 }
 
-// Pairs are sums over the rows that have both columns of a pair, (d, d) and symmetric.
+// Pairs holds sums over the rows that have both columns of a pair, (d, d) and symmetric.
 type Pairs struct {
 	Cross  []float64 // Σ z_j z_k, standardised
 	Number []float64
 }
 
-// Sampled says of a table that its rows were drawn from those of a file that is not held, and what
-// is known of all of these. It is for what a large table is looked at for, as whether it is missing
-// at random, and never for an estimate.
+// Sampled says that the rows are a sample of a file, and summarises the whole file. Such a table
+// serves checks, never estimates.
 type Sampled struct {
-	Rows     int    // of the file, that have a value
-	Gaps     int    // of them, with a missing cell
-	Own      []int  // (d) of them, that have each column
-	Pairs    []int  // of them, that have both columns of each pair j < k: (0,1), (0,2), …
+	Rows     int    // of the file that have a value
+	Gaps     int    // of these, with a missing cell
+	Own      []int  // (d) of these, that have each column
+	Pairs    []int  // of these, that have both columns of each pair j < k: (0,1), (0,2), …
 	Checksum string // of their observed cells
 }
 
-// RowCount is for how many rows the table's stand: N, where they are neither counted nor a sample.
+// RowCount is the number of rows that the table represents: N if it is neither counted nor a
+// sample.
 func (t *Table) RowCount() int {
 	switch {
 	case t.Counted != nil:
@@ -439,7 +438,7 @@ func (t *Table) ObservedIn(j int) (n int) {
 	return n
 }
 
-// Count is how often row i counts.
+// Count is the multiplicity of row i.
 func (t *Table) Count(i int) float64 {
 	if t.Counted != nil {
 		return t.Counted.Counts[i]

@@ -40,16 +40,16 @@ func TestNewTableRefuses(t *testing.T) {
 		"control":        {[]string{"a", "b\n"}, []float64{1, 2, 3, 4}, nil, `column 2: the name "b\n" holds a control character`},
 		"byte order":     {[]string{"\ufeffa"}, []float64{1, 2}, nil, `column 1: the name "\ufeffa" holds a control character`},
 		"odd length":     {ab, []float64{1, 2, 3}, nil, `3 values do not fill rows of 2 columns`},
-		"other mask":     {ab, []float64{1, 2, 3, 4}, []bool{true}, `4 values, but 1 marks of what is observed`},
+		"other mask":     {ab, []float64{1, 2, 3, 4}, []bool{true}, `4 values, but 1 observed marks`},
 		"no rows":        {ab, nil, nil, `no row has a value; at least 2 are needed`},
 		"one row":        {ab, []float64{1, 2}, nil, `only 1 row has a value; at least 2 are needed`},
 		"one usable row": {ab, []float64{1, 2, 3, 4}, []bool{true, true, false, false}, `only 1 row has a value; at least 2 are needed`},
-		"NaN":            {ab, []float64{1, 2, 3, math.NaN()}, nil, `row 2: column "b": NaN is not a number of size up to 1e+150`},
-		"infinite":       {ab, []float64{1, 2, math.Inf(-1), 4}, nil, `row 2: column "a": -Inf is not a number of size up to 1e+150`},
-		"too large":      {ab, []float64{1, 2, 3, -1.1e150}, nil, `row 2: column "b": -1.1e+150 is not a number of size up to 1e+150`},
+		"NaN":            {ab, []float64{1, 2, 3, math.NaN()}, nil, `row 2: column "b": NaN must be finite, with size up to 1e+150`},
+		"infinite":       {ab, []float64{1, 2, math.Inf(-1), 4}, nil, `row 2: column "a": -Inf must be finite, with size up to 1e+150`},
+		"too large":      {ab, []float64{1, 2, 3, -1.1e150}, nil, `row 2: column "b": -1.1e+150 must be finite, with size up to 1e+150`},
 		"no value":       {ab, []float64{1, 2, 3, 4}, []bool{true, false, true, false}, `column "b": no observed value`},
 		"constant":       {ab, []float64{1, 7, 3, 7, 3, 8}, []bool{true, true, true, true, true, false}, `column "b": constant, every observed value is 7`},
-		"hardly varies":  {ab, []float64{1, 0, 3, 1e-151}, nil, `column "b": its values differ too little (standard deviation 5e-152, less than 1e-150): give it another unit`},
+		"hardly varies":  {ab, []float64{1, 0, 3, 1e-151}, nil, `column "b": its values vary too little (standard deviation 5e-152, less than 1e-150): rescale it`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestSelect(t *testing.T) {
 	assert.EqualError(t, err, `a table needs at least one column`)
 }
 
-// anyTable draws a valid table with missing cells, NaN under them.
+// anyTable draws a valid table with missing cells, which hold NaN.
 func anyTable(rt *rapid.T) *data.Table {
 	n, d := rapid.IntRange(2, 8).Draw(rt, "n"), rapid.IntRange(1, 4).Draw(rt, "d")
 	names := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zα-ω][a-z ,;"'.]{0,5}[a-z]`), d, d, rapid.ID).Draw(rt, "names")
@@ -104,7 +104,7 @@ func anyTable(rt *rapid.T) *data.Table {
 	return table
 }
 
-// sameCells compares all but the placeholders under missing cells.
+// sameCells compares observed cells and missing marks.
 func sameCells(t require.TestingT, want, got *data.Table, tolerance float64) {
 	require.Equal(t, want.Names, got.Names)
 	require.Equal(t, want.Observed, got.Observed)
@@ -115,14 +115,14 @@ func sameCells(t require.TestingT, want, got *data.Table, tolerance float64) {
 	}
 }
 
-// Names with a comma or a quotation mark are listed as flags take them.
+// Names with a comma or a quotation mark are quoted as flags need them.
 func TestSelectListsNamesAsFlagsTakeThem(t *testing.T) {
 	table := &data.Table{Names: []string{"dose, mg", "b"}, N: 1, D: 2, Values: []float64{1, 2}, Observed: []bool{true, true}}
 	_, err := table.Select([]string{"dose"})
 	require.ErrorContains(t, err, `there are: '"dose, mg"', b`)
 }
 
-// A literal that a fit cannot read is refused, with the cell or the column.
+// CheckTable names the cell or column of an invalid literal.
 func TestCheckTable(t *testing.T) {
 	literal := func(change func(*data.Table)) *data.Table {
 		l := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 2, 3, 4}, Observed: []bool{true, true, true, false}}
@@ -132,12 +132,12 @@ func TestCheckTable(t *testing.T) {
 	require.NoError(t, data.CheckTable(literal(func(*data.Table) {})))
 	require.NoError(t, data.CheckTable(literal(func(l *data.Table) { l.Values[3] = math.NaN() })), "nothing reads a missing cell")
 	for want, l := range map[string]*data.Table{
-		"there is no table": nil,
-		"4 values, but 0 marks of what is observed: data.NewTable makes them": literal(func(l *data.Table) { l.Observed = nil }),
-		`row 2: column "a": NaN is not a number`:                              literal(func(l *data.Table) { l.Values[2] = math.NaN() }),
-		`column "b": it has no value`:                                         literal(func(l *data.Table) { l.Observed[1] = false }),
-		"2 names for 3 columns":                                               literal(func(l *data.Table) { l.D = 3 }),
-		"4 values: 3 rows of 2 columns need 6":                                literal(func(l *data.Table) { l.N = 3 }),
+		"the table is nil": nil,
+		"4 values, but 0 observed marks: data.NewTable makes them": literal(func(l *data.Table) { l.Observed = nil }),
+		`row 2: column "a": NaN must be finite`:                    literal(func(l *data.Table) { l.Values[2] = math.NaN() }),
+		`column "b": it has no value`:                              literal(func(l *data.Table) { l.Observed[1] = false }),
+		"2 names for 3 columns":                                    literal(func(l *data.Table) { l.D = 3 }),
+		"4 values: 3 rows of 2 columns need 6":                     literal(func(l *data.Table) { l.N = 3 }),
 	} {
 		require.ErrorContains(t, data.CheckTable(l), want)
 	}

@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// longestLine of a table in bytes: a million columns take far less.
+	// longestLine is the maximum length of a line in bytes; a million columns take far less.
 	longestLine = 64 << 20
 	mostCells   = 1 << 22 // of a row
-	blockBytes  = 1 << 20 // of text are understood at a time
+	blockBytes  = 1 << 20 // bytes of text parsed at a time
 
-	lineFactor    = 8  // bytes of memory for each of a line, which is copied as it is read
-	rowTextFactor = 6  // the same for each byte of a row while its cells are made, and
-	rowCellBytes  = 34 // for each of its cells
+	lineFactor    = 8  // bytes of memory for each byte of a line, which is copied while read
+	rowTextFactor = 6  // the same for each byte of a row while its cells are made
+	rowCellBytes  = 34 // and for each of its cells
 
 	onlyRows   = "a table has a line for each row"
 	fewerCells = "take fewer rows, or leave columns out of the file"
@@ -34,20 +34,21 @@ const (
 	byteOrderMark = "\ufeff"
 )
 
-// textReader hands on text in UTF-8. It refuses anything else and lines without end before they are held.
+// textReader passes on UTF-8 text. It fails on other bytes and on overlong lines before they are
+// stored.
 type textReader struct {
 	in     io.Reader
 	file   string
 	limit  float64 // bytes of memory
-	line   int     // lines that ended
-	length int     // of the line under way
-	begun  []byte  // a character whose other bytes come next
+	line   int     // complete lines
+	length int     // of the current line
+	begun  []byte  // an incomplete character
 
-	fed, returned bool  // there was a line feed, a carriage return
-	err           error // that ended it
+	fed, returned bool  // a line feed, a carriage return occurred
+	err           error // final error
 }
 
-// Read implements io.Reader. An error stays.
+// Read implements io.Reader. An error is permanent.
 func (r *textReader) Read(p []byte) (n int, err error) {
 	if r.err == nil {
 		n, r.err = r.next(p)
@@ -78,8 +79,8 @@ func (r *textReader) next(p []byte) (n int, err error) {
 	return n, err
 }
 
-// valid checks a part of the text; a character that it cuts is checked with the next part. Of a fault
-// it sets the line.
+// valid checks a part of the text; a character cut at the end is checked with the next part. On a
+// fault it sets the line.
 func (r *textReader) valid(text []byte, last bool) bool {
 	whole := text
 	if len(r.begun) > 0 {
@@ -103,20 +104,20 @@ func (r *textReader) valid(text []byte, last bool) bool {
 	return false
 }
 
-// textFile is a separated text with a header as a format.Seeker.
+// textFile is delimited text with a header; it implements format.Seeker.
 type textFile struct {
 	dialect
 	in     *input
 	limit  float64
 	text   *textReader
-	from   io.Reader // text, behind a buffer
+	from   io.Reader // buffered text
 	header []string
 	top    int    // line of the header
-	line   int    // the last that was read
-	left   []byte // read already: a line that goes on
+	line   int    // the last line read
+	left   []byte // read but incomplete
 	ended  bool
 	begun  bool  // rows were read
-	start  int64 // byte of the content where the first row begins
+	start  int64 // byte offset of the first row
 }
 
 func openText(in *input, o ReadOptions) (*textFile, error) {
@@ -159,16 +160,16 @@ func openText(in *input, o ReadOptions) (*textFile, error) {
 		}
 	}
 	if t.ended && len(t.left) == 0 && !t.text.fed && t.text.returned {
-		return nil, refuse("%s: its lines end with a carriage return alone; save it with line feeds (Unix or Windows line ends)", in.name)
+		return nil, refuse("%s: its lines end with carriage returns; save it with Unix or Windows line ends", in.name)
 	}
 	return t, nil
 }
 
-// errStop ends a reading whose caller has enough.
+// errStop ends a reading early.
 var errStop = errors.New("no more is wanted")
 
-// records visits the rows of a text that begins in a line. ends is the byte behind a row. This is the
-// one place where text becomes cells.
+// records visits the rows of a text that begins at line first. ends is the offset behind a row. No
+// other code splits text into cells.
 func (t *textFile) records(text []byte, first int, visit func(cells []string, line int, ends int64) error) error {
 	if len(text) > 2*blockBytes { // a row may be as long
 		cells := bytes.Count(text, []byte(string(t.comma)))
@@ -190,7 +191,7 @@ func (t *textFile) records(text []byte, first int, visit func(cells []string, li
 		var wrong *csv.ParseError
 		switch {
 		case errors.As(err, &wrong):
-			return refuse("%s:%d: %w; a cell with a quotation mark is written in quotation marks with that mark twice: \"5\"\" pipe\"", t.in.name, wrong.StartLine+first-1, wrong.Err)
+			return refuse("%s:%d: %w; quote a cell that has a quotation mark, and double the mark: \"5\"\" pipe\"", t.in.name, wrong.StartLine+first-1, wrong.Err)
 		case err != nil:
 			return refuse("%s: the separator %q cannot be used", t.in.name, t.comma)
 		}
@@ -204,14 +205,14 @@ func (t *textFile) records(text []byte, first int, visit func(cells []string, li
 	}
 }
 
-// fill reads whole rows, which begin in the line first. Behind the last, ended is set.
+// fill reads whole rows, beginning at line first. It sets ended after the last.
 func (t *textFile) fill() (text []byte, first int, err error) {
 	first = t.line + 1
 	text = t.left
 	for {
 		start, n := len(text), 0
 		text = slices.Grow(text, blockBytes)[:start+blockBytes]
-		for err == nil && start+n < len(text) { // io.ReadFull does not tell the end from a cut file's
+		for err == nil && start+n < len(text) { // io.ReadFull would not distinguish the end from a truncated file
 			var some int
 			some, err = t.from.Read(text[start+n:])
 			n += some
@@ -229,14 +230,14 @@ func (t *textFile) fill() (text []byte, first int, err error) {
 			t.line += bytes.Count(text[:end], []byte{'\n'})
 			return text[:end], first, nil
 		}
-		if err := memory.Fits(lineFactor*float64(len(text)), t.limit, "look for a quotation mark without its other one", "%s, a row from line %d on,", t.in.name, first); err != nil {
+		if err := memory.Fits(lineFactor*float64(len(text)), t.limit, "look for an unclosed quotation mark", "%s, a row from line %d on,", t.in.name, first); err != nil {
 			return nil, first, err
 		}
 	}
 }
 
-// lastRow is where the last whole row of a text ends, 0 if none does. The end of a line between
-// quotation marks ends no row.
+// lastRow returns the end of the last complete row, 0 if there is none. Line ends inside quotation
+// marks end no row.
 func lastRow(text []byte) int {
 	if bytes.IndexByte(text, '"') < 0 {
 		return bytes.LastIndexByte(text, '\n') + 1
@@ -253,7 +254,6 @@ func lastRow(text []byte) int {
 	return last
 }
 
-// Columns implements format.Reader.
 func (t *textFile) Columns() ([]format.Column, int) {
 	columns := make([]format.Column, len(t.header))
 	for j, name := range t.header {
@@ -262,7 +262,6 @@ func (t *textFile) Columns() ([]format.Column, int) {
 	return columns, t.top
 }
 
-// Read implements format.Reader.
 func (t *textFile) Read(chosen []int, _ bool) (*format.Block, error) {
 	if t.ended && len(t.left) == 0 {
 		return nil, io.EOF
@@ -282,13 +281,13 @@ func (t *textFile) Read(chosen []int, _ bool) (*format.Block, error) {
 		return t.records(text, first, func(cells []string, line int, _ int64) error {
 			if top && len(b.Rows) == 0 {
 				if sep, found := otherSeparator(t.header, cells); found {
-					return refuse("%s:%d: only one column found, named %q; its separator seems to be another: ReadOptions.Comma %q", t.in.name, t.top, printable.Cell(t.header[0]), sep)
+					return refuse("%s:%d: only one column found, named %q; try ReadOptions.Comma %q", t.in.name, t.top, printable.Cell(t.header[0]), sep)
 				}
 			}
 			if len(cells) != len(t.header) {
 				hint := "a missing cell still needs its separator"
 				if len(cells) > len(t.header) {
-					hint = "look for a decimal comma, a text with a separator that is not in quotation marks, or row names without a header"
+					hint = "look for a decimal comma, an unquoted separator in a text, or row names without a header"
 				}
 				return refuse("%s:%d: expected %d cells as in the header, found %d; %s", t.in.name, line, len(t.header), len(cells), hint)
 			}
@@ -301,7 +300,7 @@ func (t *textFile) Read(chosen []int, _ bool) (*format.Block, error) {
 	}}, nil
 }
 
-// otherSeparator is one that both lines hold, if the header came out as one cell.
+// otherSeparator returns a separator that both lines hold, if the header came out as one cell.
 func otherSeparator(header, row []string) (rune, bool) {
 	for _, sep := range []rune{';', '\t', '|', ',', ' '} {
 		if len(header) == 1 && strings.ContainsRune(header[0], sep) && strings.ContainsRune(strings.Join(row, ""), sep) {
@@ -311,14 +310,13 @@ func otherSeparator(header, row []string) (rune, bool) {
 	return 0, false
 }
 
-// textIndex is where some rows of a text begin.
+// textIndex stores where every row k·every begins.
 type textIndex struct {
 	every  int
 	starts []int64
-	lines  []int // before them
+	lines  []int // lines before it
 }
 
-// Index implements format.Seeker.
 func (t *textFile) Index(every int) (rows int, index any, err error) {
 	x := &textIndex{every: every}
 	at := t.start
@@ -347,7 +345,6 @@ func (t *textFile) Index(every int) (rows int, index any, err error) {
 	return rows, x, nil
 }
 
-// Seek implements format.Seeker.
 func (t *textFile) Seek(index any, row int, _ []int) error {
 	x := index.(*textIndex)
 	k := row / x.every
@@ -359,7 +356,6 @@ func (t *textFile) Seek(index any, row int, _ []int) error {
 	return nil
 }
 
-// Close implements format.Reader.
 func (t *textFile) Close() error { return nil }
 
 func refuse(what string, args ...any) error {
@@ -367,7 +363,7 @@ func refuse(what string, args ...any) error {
 	return &format.Error{Text: err.Error(), Cause: errors.Unwrap(err)}
 }
 
-// readError says in plain words why a file cannot be read.
+// readError describes in plain words why a file cannot be read.
 func readError(err error, file string) error {
 	var ready *format.Error
 	var full *memory.Error

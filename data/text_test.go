@@ -18,7 +18,7 @@ import (
 	"missingscore/internal/memory"
 )
 
-// endless gives the same byte for ever, or as often as it says.
+// endless repeats a byte, with or without limit.
 type endless struct {
 	b    byte
 	left int
@@ -39,7 +39,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// What has no end is refused while it is read, and no more of it is held.
+// Endless input is refused during reading, with bounded memory.
 func TestReadingIsBounded(t *testing.T) {
 	read := func(r io.Reader) error {
 		_, err := data.ParseCSV(r, "t.csv", data.ReadOptions{})
@@ -50,10 +50,10 @@ func TestReadingIsBounded(t *testing.T) {
 		"t.csv:3: the line is longer than 67.1 MB: a table has a line for each row")
 	require.ErrorContains(t, read(&endless{b: '\n', left: -1}), "t.csv: it begins with more than 67.1 MB of blank lines")
 	t.Setenv(memory.Variable, "20MB")
-	require.ErrorContains(t, read(io.MultiReader(strings.NewReader("a\n\""), &endless{b: '\n', left: -1})), "of memory, and 20 MB can be used")
+	require.ErrorContains(t, read(io.MultiReader(strings.NewReader("a\n\""), &endless{b: '\n', left: -1})), "of memory, but only 20 MB is available")
 }
 
-// cycle gives a text over and over and counts what was read.
+// cycle repeats a text and counts the bytes read.
 type cycle struct {
 	text string
 	read int
@@ -67,16 +67,16 @@ func (c *cycle) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A row of more cells than there is memory for is refused before they are made: after so many bytes.
+// A row with too many cells is refused after a bounded number of bytes.
 func TestCellsAreBounded(t *testing.T) {
 	t.Setenv(memory.Variable, "20MB")
 	for _, c := range []struct {
 		head, text, problem string
 		most                int
 	}{
-		{"", ",", "t.csv, line 1, needs about 26.8 MB of memory, and 20 MB can be used: a table has a line for each row", 2_500_000},
-		{"a\n", "\"x\n\",", "of memory, and 20 MB can be used: look for a quotation mark without its other one", 2_500_000},
-		{"a\n", "x", "t.csv, line 2, needs about 26.8 MB of memory, and 20 MB can be used: a table has a line for each row", 2_500_000},
+		{"", ",", "t.csv, line 1, needs about 26.8 MB of memory, but only 20 MB is available: a table has a line for each row", 2_500_000},
+		{"a\n", "\"x\n\",", "of memory, but only 20 MB is available: look for an unclosed quotation mark", 2_500_000},
+		{"a\n", "x", "t.csv, line 2, needs about 26.8 MB of memory, but only 20 MB is available: a table has a line for each row", 2_500_000},
 	} {
 		text := &cycle{text: c.text}
 		_, err := data.ParseCSV(io.MultiReader(strings.NewReader(c.head), text), "t.csv", data.ReadOptions{Comma: ','})
@@ -85,7 +85,7 @@ func TestCellsAreBounded(t *testing.T) {
 	}
 }
 
-// A file's one line of cells is refused while its header is looked for.
+// A file with one long line of separators is refused in the header.
 func TestLineOfCommasIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte{','}, 5<<20), 0o600))
@@ -93,10 +93,10 @@ func TestLineOfCommasIsRefused(t *testing.T) {
 	require.EqualError(t, err, path+":1: the row has more than 4 million cells: a table has a line for each row")
 	t.Setenv(memory.Variable, "20MB")
 	_, err = data.ReadCSV(path, data.ReadOptions{})
-	require.EqualError(t, err, path+", line 1, needs about 26.8 MB of memory, and 20 MB can be used: a table has a line for each row, or set MISSINGSCORE_MEMORY where there is more")
+	require.EqualError(t, err, path+", line 1, needs about 26.8 MB of memory, but only 20 MB is available: a table has a line for each row, or set MISSINGSCORE_MEMORY where more is available")
 }
 
-// The time to find columns grows with their number, not with its square.
+// The time to select columns grows linearly with their number.
 func TestManyColumns(t *testing.T) {
 	const columns = 30_000
 	names := make([]string, columns)
@@ -113,7 +113,8 @@ func TestManyColumns(t *testing.T) {
 	require.EqualError(t, err, `t.csv:1: two columns are named "x0"; correct the header, or leave it out with ReadOptions.Columns and the names of the 29998 others that can be used`)
 }
 
-// A table of many short rows takes many times its text: it is refused before that is held.
+// A table of many short rows needs much more memory than its text, and is refused before that is
+// allocated.
 func TestRowsAreBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv.gz")
 	f, err := os.Create(path)
@@ -132,11 +133,11 @@ func TestRowsAreBounded(t *testing.T) {
 	_, err = data.ReadCSV(path, data.ReadOptions{})
 	runtime.ReadMemStats(&after)
 	require.ErrorContains(t, err, "t.csv.gz, read up to line ")
-	require.ErrorContains(t, err, "of memory, and 20 MB can be used: take fewer rows")
+	require.ErrorContains(t, err, "of memory, but only 20 MB is available: take fewer rows")
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200e6))
 }
 
-// Characters that two parts of a text share are whole.
+// Characters split between two reads stay whole.
 func TestTextInParts(t *testing.T) {
 	text := "\ufeffα,β,𝒳\n1,2,3\n4,5,6\n"
 	for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {

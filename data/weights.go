@@ -8,13 +8,13 @@ import (
 	"missingscore/data/format"
 )
 
-// Weighted is the table with sampling weights: row i stands for a number of units of the population in
-// proportion to weights[i], so that every mean over rows is Σ w_i x_i / Σ w_i (docs/theory/weights.md). Rows of
-// weight 0 are left out; weights that are all equal are none. It fails where there is a weight for other than
-// each row, or one is no finite number of 0 or more, and where NewTable would of the rows that are left.
+// Weighted returns the table with sampling weights: every mean over rows becomes Σ w_i x_i / Σ w_i
+// (docs/theory/weights.md). Rows of weight 0 are left out; equal weights count as none. It fails if
+// len(weights) differs from N, if a weight is negative or not finite, and where NewTable fails for
+// the remaining rows.
 func (t *Table) Weighted(weights []float64) (*Table, error) {
 	if t.Counted != nil {
-		return nil, errors.New("rows that stand for moments have no weights of their own")
+		return nil, errors.New("rows that represent moments cannot have weights")
 	}
 	if len(weights) != t.N {
 		return nil, fmt.Errorf("%d weights for %d rows", len(weights), t.N)
@@ -38,14 +38,14 @@ func (t *Table) Weighted(weights []float64) (*Table, error) {
 	return kept, nil
 }
 
-// weigh makes weights of mean 1 those of the rows; nil where all are equal.
+// weigh sets weights scaled to mean 1; nil if all are equal.
 func weigh(t *Table, weights []float64) {
 	most := slices.Max(weights)
 	if most == slices.Min(weights) {
 		return
 	}
 	sum := 0.0
-	for _, w := range weights { // in units of the largest, lest the sum be beyond float64
+	for _, w := range weights { // scaled by the largest to avoid overflow
 		sum += w / most
 	}
 	t.Weights = make([]float64, len(weights))
@@ -54,7 +54,7 @@ func weigh(t *Table, weights []float64) {
 	}
 }
 
-// Weight is what row i counts in sums: Count, times its sampling weight.
+// Weight is the weight of row i in sums: Count times its sampling weight.
 func (t *Table) Weight(i int) float64 {
 	if t.Weights != nil {
 		return t.Weights[i]
@@ -62,11 +62,11 @@ func (t *Table) Weight(i int) float64 {
 	return t.Count(i)
 }
 
-// EffectiveRows are as many rows without weights as tell as much of a mean (Kish 1965),
+// EffectiveRows is the effective sample size (Kish 1965),
 //
 //	n_eff = (Σ w_i)² / Σ w_i²,
 //
-// RowCount where there are no weights.
+// or RowCount without weights.
 func (t *Table) EffectiveRows() float64 {
 	if t.Weights == nil {
 		return float64(t.RowCount())
@@ -78,8 +78,8 @@ func (t *Table) EffectiveRows() float64 {
 	return float64(t.N) * float64(t.N) / squares
 }
 
-// ColumnWeights are the weights of the observed cells of column j, in the order of Column; nil
-// where there are none.
+// ColumnWeights returns the weights of the observed cells of column j, in the order of Column; nil
+// without weights.
 func (t *Table) ColumnWeights(j int) (weights []float64) {
 	if t.Weights == nil {
 		return nil
@@ -92,17 +92,17 @@ func (t *Table) ColumnWeights(j int) (weights []float64) {
 	return weights
 }
 
-// WeightsError says which column is none of weights, and why.
+// WeightsError reports a column that cannot hold weights.
 type WeightsError struct{ Problem string }
 
 func (e *WeightsError) Error() string { return e.Problem }
 
-// ReadWeighted reads a table as ReadFile does, whose column of sampling weights is none of the
-// columns read: see Weighted. A weight that is missing, negative or no number is an error that
-// names its cell, a column that cannot be one of weights a *WeightsError.
+// ReadWeighted reads a table as ReadFile does, with sampling weights (Weighted) from column, which
+// must not be among the columns read. It fails with the place of a weight that is missing, negative
+// or not a number, and with a *WeightsError if the column cannot hold weights.
 func ReadWeighted(path, column string, o ReadOptions) (*Table, error) {
 	if slices.Contains(o.Columns, column) {
-		return nil, &WeightsError{fmt.Sprintf("%q holds the weights of rows and cannot be among the columns of the model: leave it out of them", column)}
+		return nil, &WeightsError{fmt.Sprintf("%q is the column of weights and cannot be a column of the model: leave it out", column)}
 	}
 	s, err := openSource(path, o, true)
 	if err != nil {
@@ -144,9 +144,9 @@ func ReadWeighted(path, column string, o ReadOptions) (*Table, error) {
 	for k, i := range rows {
 		switch of[k] = weights[i]; {
 		case !seen[i]:
-			return nil, fmt.Errorf("%s: column %q of weights: the cell is empty, or a mark of a missing one: give the row a weight; 0 leaves it out", s.at(t.Lines[i]), column)
+			return nil, fmt.Errorf("%s: column %q of weights: the weight is missing: give the row a weight, or 0 to leave it out", s.at(t.Lines[i]), column)
 		case of[k] < 0:
-			return nil, fmt.Errorf("%s: column %q of weights: %s is negative, and weights are 0 or more: correct it; 0 leaves the row out", s.at(t.Lines[i]), column, format.Number(of[k]))
+			return nil, fmt.Errorf("%s: column %q of weights: %s is negative; weights are 0 or more: correct it, or write 0 to leave the row out", s.at(t.Lines[i]), column, format.Number(of[k]))
 		}
 	}
 	if err := acceptable(kept, s.file); err != nil {

@@ -11,7 +11,7 @@ import (
 	"missingscore/internal/atomicfile"
 )
 
-// weighing writes a table as a file.
+// weighing writes a table to a file.
 func weighing(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -19,8 +19,8 @@ func weighing(t *testing.T, name, text string) string {
 	return path
 }
 
-// The column of weights is none of the table's; rows of weight 0 are left out, and rows without a
-// value with them.
+// The weights column is not a column of the table; rows of weight 0 and rows without a value are
+// left out.
 func TestReadWeighted(t *testing.T) {
 	path := weighing(t, "w.csv", "a,w,b\n1,2,3\n2,0,5\n,1,\n4,4,NA\n5,6,1\n")
 	for _, o := range []data.ReadOptions{{}, {Columns: []string{"a", "b"}}, {Exclude: []string{"w"}}} {
@@ -54,8 +54,8 @@ func TestReadWeightedFromOtherFormats(t *testing.T) {
 
 func TestWeightsThatCannotBe(t *testing.T) {
 	for text, want := range map[string]string{
-		"a,w\n1,2\n2,-3\n":      `w.csv:3: column "w" of weights: -3 is negative, and weights are 0 or more: correct it; 0 leaves the row out`,
-		"a,w\n1,2\n2,\n":        `w.csv:3: column "w" of weights: the cell is empty, or a mark of a missing one: give the row a weight; 0 leaves it out`,
+		"a,w\n1,2\n2,-3\n":      `w.csv:3: column "w" of weights: -3 is negative; weights are 0 or more: correct it, or write 0 to leave the row out`,
+		"a,w\n1,2\n2,\n":        `w.csv:3: column "w" of weights: the weight is missing: give the row a weight, or 0 to leave it out`,
 		"a,w\n1,2\n2,heavy\n":   `w.csv:3: column "w": "heavy"`,
 		"a,w\n1,2\n2,Inf\n":     `w.csv:3: column "w": "Inf"`,
 		"a,w\n1,0\n2,0\n":       `no row has a value`,

@@ -16,15 +16,15 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Put writes a file at path of what fill gives, whole or not at all: at once, or later together
-// with other files.
+// Put writes the output of fill to path atomically: immediately, or later together with other
+// files.
 type Put = func(path string, fill func(io.Writer) error) error
 
-// textEndings are those of files that are text whatever was read.
+// textEndings are the endings of text files.
 var textEndings = []string{".csv", ".tsv", ".txt"}
 
-// WriteFormat is the ending of a file's name for a table like that of another file: the other's,
-// if it is of a format with one of its own, else ".csv".
+// WriteFormat returns the ending for a table in the format of file like, or ".csv" if that format
+// has no own ending.
 func WriteFormat(like string) string {
 	if f, err := format.ByName(like); err == nil && f != nil {
 		return f.Endings[0]
@@ -32,9 +32,9 @@ func WriteFormat(like string) string {
 	return ".csv"
 }
 
-// formatOf is the format that a file is written in, nil for text with a separator: by its name's ending,
-// .csv, .tsv, .txt or one of a format, with .gz or .zst behind it compressed. Other endings mean the
-// format of the sheet that was read, text if like is nil. Text is separated as the sheet was.
+// formatOf returns the format to write, nil for text, by the ending of the path: .csv, .tsv, .txt
+// or that of a format, with .gz or .zst for compression. Other endings take the format and
+// separator of like, text if like is nil.
 func formatOf(path string, like *sheet) (f *format.Format, comma rune, err error) {
 	if f, err = format.ByName(path); err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", path, err)
@@ -51,20 +51,19 @@ func formatOf(path string, like *sheet) (f *format.Format, comma rune, err error
 	return f, comma, nil
 }
 
-// Stem is the name of a table's file without its folder, its ending and one for compression: "t" of x/t.csv.zst.
+// Stem returns the file name without folder, ending and compression: "t" of x/t.csv.zst.
 func Stem(path string) string {
 	name := format.Uncompressed(path)
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// WriteCSV writes a table to a file, whole or not at all, as EncodeCSV does; a name in .gz or
-// .zst is compressed.
+// WriteCSV writes a table by EncodeCSV to a file, atomically; .gz and .zst compress it.
 func WriteCSV(path string, t *Table) error {
 	return atomicfile.Write(path, compressing(path, func(to io.Writer) error { return EncodeCSV(to, t) }))
 }
 
-// EncodeCSV writes a table as text. Missing cells are empty and numbers the shortest which read
-// back as the same; rows without any value are written too, though a reader drops them.
+// EncodeCSV writes a table as text. Missing cells are empty, numbers have the shortest text that
+// reads back equal. Rows without any value are written too, though a reader drops them.
 func EncodeCSV(to io.Writer, t *Table) error {
 	return writeText(to, t.Names, ',', func(write func([]string) error) error {
 		row := make([]string, t.D)
@@ -83,7 +82,7 @@ func EncodeCSV(to io.Writer, t *Table) error {
 	})
 }
 
-// writeRows writes a file, whole or not at all.
+// writeRows writes a file atomically.
 func writeRows(put Put, path string, like *sheet, columns []format.Column, fill func(write func([]string) error) error) error {
 	f, comma, err := formatOf(path, like)
 	if err != nil {
@@ -97,7 +96,7 @@ func writeRows(put Put, path string, like *sheet, columns []format.Column, fill 
 		return put(path, compressing(path, func(to io.Writer) error { return writeText(to, names, comma, fill) }))
 	}
 	if err := CheckNames(names); err != nil {
-		return fmt.Errorf("%s cannot be written as %s: %w; choose a name in .csv", path, f.Name, err)
+		return fmt.Errorf("%s cannot be written as %s: %w; choose a name that ends in .csv", path, f.Name, err)
 	}
 	return put(path, compressing(path, func(to io.Writer) error {
 		err := panics.Caught(func() error {
@@ -130,7 +129,7 @@ func writeText(to io.Writer, names []string, comma rune, fill func(write func([]
 	return out.Error()
 }
 
-// compressing is fill, compressed if the file's name asks for that.
+// compressing wraps fill in compression if the file's name asks for it.
 func compressing(path string, fill func(io.Writer) error) func(io.Writer) error {
 	return func(to io.Writer) (err error) {
 		var z io.WriteCloser

@@ -10,9 +10,9 @@ import (
 	"missingscore/internal/shell"
 )
 
-// written is what the cells of a file say beside their numbers, by column.
+// written collects properties of how cells are written, by column.
 type written struct {
-	rounded map[string]cellOf // whole numbers that float64 cannot hold, one of each column
+	rounded map[string]cellOf // a whole number of each column that float64 cannot hold
 	grouped []grouped
 }
 
@@ -27,12 +27,12 @@ func (c *cellOf) before(o cellOf) {
 	}
 }
 
-// grouped is what the cells of one column so far say of a mark between their thousands: that they
-// all have it or are below 1000.
+// grouped tells whether every number of a column has a mark with three digits behind it or is a
+// whole number below 1000.
 type grouped struct {
-	no       bool   // a cell is not so
-	hundreds bool   // a cell is a whole number from 100 to 999
-	first    cellOf // with the mark
+	no       bool   // a cell contradicts
+	hundreds bool   // a whole number from 100 to 999 occurs
+	first    cellOf // first cell with the mark
 }
 
 func (g *grouped) see(cell string, mark byte, line int, x float64) {
@@ -51,7 +51,7 @@ func (g *grouped) see(cell string, mark byte, line int, x float64) {
 	}
 }
 
-// round notes a cell of a column whose whole number x does not hold.
+// round notes a cell whose whole number is not exactly x.
 func (w *written) round(column string, cell cellOf, x float64) {
 	digits := strings.TrimLeft(cell.text, "+-0")
 	if whole, zeros, ok := strings.Cut(digits, "."); ok && strings.Trim(zeros, "0") == "" {
@@ -62,7 +62,7 @@ func (w *written) round(column string, cell cellOf, x float64) {
 	}
 }
 
-// note takes down the first rounded cell of a column.
+// note keeps the first rounded cell of a column.
 func (w *written) note(column string, cell cellOf) {
 	if w.rounded == nil {
 		w.rounded = map[string]cellOf{}
@@ -82,11 +82,12 @@ func (w *written) texts() (texts map[string]string) {
 	return texts
 }
 
-// fault of a column by its sums. Different numbers that became equal are not called constant.
+// fault returns the fault of a column by its sums. Different numbers that rounding made equal do
+// not count as constant.
 func fault(column string, sums ColumnSums, rounded map[string]string) error {
 	err := sums.Fault(column)
 	if cell := rounded[column]; err != nil && cell != "" {
-		return &ColumnError{column, fmt.Sprintf("whole numbers of more digits than a computation holds (15), such as %s, are rounded, and different ones become equal", printable.Cell(cell))}
+		return &ColumnError{column, fmt.Sprintf("whole numbers with more than 15 digits, such as %s, are rounded, and different ones become equal", printable.Cell(cell))}
 	}
 	return err
 }
@@ -114,7 +115,7 @@ func (w *written) add(o written) {
 	}
 }
 
-// ask is the first error of ambiguous.
+// ask returns the first error of ambiguous.
 func (w *written) ask(file string, names []string, o ReadOptions) error {
 	for k, name := range names {
 		if err := w.ambiguous(k, file, name, o); err != nil {
@@ -124,9 +125,9 @@ func (w *written) ask(file string, names []string, o ReadOptions) error {
 	return nil
 }
 
-// ambiguous is an error where the marks of column k, which would be read as decimal ones, may
-// stand between thousands: each has three digits behind it and no 0 before it, and the column's other
-// numbers are whole and below 1000. It is nil where options say what the decimal mark is.
+// ambiguous fails if the decimal marks of column k may be thousands marks: each has three digits
+// behind it and no 0 before it, and the other numbers are whole and below 1000. nil if options set
+// the decimal mark.
 func (w *written) ambiguous(k int, file, name string, o ReadOptions) error {
 	if o.Decimal != 0 || len(w.grouped) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A point between thousands is asked about as a comma there is, by every way to read a text.
+// Every text reader reports an ambiguous thousands mark, point or comma.
 func TestPointsBetweenThousands(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	read := func(text string, o ReadOptions) error {
@@ -63,7 +63,7 @@ func TestPointsBetweenThousands(t *testing.T) {
 	require.ErrorContains(t, read(strings.Replace(incomes, "1.988", "-1.988", 1), ReadOptions{}), `"-1.988" may be -1988 or -1.988`)
 }
 
-// Numbers of 19 digits are told of in every format, and never called constant.
+// Numbers of 19 digits are reported in every format and never count as constant.
 func TestRoundedWholeNumbers(t *testing.T) {
 	dir := t.TempDir()
 	const first = 1582218195625938945
@@ -81,7 +81,7 @@ func TestRoundedWholeNumbers(t *testing.T) {
 			writeTo(t, path, columns, rows)
 			table, err := ReadFile(path, ReadOptions{})
 			if constant {
-				require.ErrorContains(t, err, `column "id": whole numbers of more digits than a computation holds (15), such as 158221819562593`, end)
+				require.ErrorContains(t, err, `column "id": whole numbers with more than 15 digits, such as 158221819562593`, end)
 				require.ErrorContains(t, err, "leave it out with ReadOptions.Columns x")
 				continue
 			}

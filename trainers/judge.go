@@ -77,7 +77,7 @@ func judge(p *Prepared, found []diagnose.Finding, r *Result) {
 			warnings = append(warnings, f.Message)
 		}
 		if exact == "" && f.Exact != "" {
-			exact = f.Exact + " (exact but for rounding)"
+			exact = f.Exact + " (exact up to rounding)"
 		}
 	}
 	r.Warnings = slices.Concat(contradicted(p, r.MissingAtRandom), warnings, r.Warnings)

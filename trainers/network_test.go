@@ -170,7 +170,7 @@ func TestANetworkOfACopyIsNotReliable(t *testing.T) {
 	}
 	r := estimate(t, table, trainers.Spec{})
 	require.False(t, r.Converged)
-	require.Contains(t, r.Verdict, "NOT reliable: x5 ≈ 2 x1 − 1 (exact but for rounding); collinear columns have no network: leave one of them out.")
+	require.Contains(t, r.Verdict, "NOT reliable: x5 ≈ 2 x1 − 1 (exact up to rounding); collinear columns have no network: leave one of them out.")
 	require.False(t, r.Model.Outcome.Converged)
 	require.Contains(t, r.Warnings, "the criterion finds no edge before the path ends; it has not seen denser networks")
 }

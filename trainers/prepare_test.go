@@ -163,7 +163,7 @@ func TestMemoryIsCheckedFirst(t *testing.T) {
 		spec  trainers.Spec
 		want  string
 	}{
-		"network":  {wide, trainers.Spec{Network: &regpath.Config{Lambdas: 100}}, "model gaussian: a matrix of 100000 columns needs about 40 GB of memory, and 2 GB can be used: take fewer columns"},
+		"network":  {wide, trainers.Spec{Network: &regpath.Config{Lambdas: 100}}, "model gaussian: a matrix of 100000 columns needs about 40 GB of memory, but only 2 GB is available: take fewer columns"},
 		"gaussian": {wide, trainers.Spec{}, "a matrix of 100000 columns needs about 40 GB"},
 		"quartic":  {wide, trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}}, "a matrix of 100000 columns needs about 40 GB"},
 		"energy": {narrow, trainers.Spec{Model: trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[10000,10000,10000,10000,10000]}`)}},

@@ -15,7 +15,7 @@ import (
 	"missingscore/benchmarks/cells"
 )
 
-func TestGridDoesOnlyWhatIsMissing(t *testing.T) {
+func TestRunComputesMissingCells(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.csv")
 	runs := 0
 	squares := func(fail int) (out []cells.Cell) {
@@ -57,12 +57,11 @@ func TestGridDoesOnlyWhatIsMissing(t *testing.T) {
 	require.ErrorContains(t, err, "choose another file")
 }
 
-func TestAPanicLosesItsCellOnly(t *testing.T) {
+func TestPanicFailsOneCell(t *testing.T) {
 	cell := func(name string, run func() []string) cells.Cell {
 		return cells.Cell{Key: []string{name}, Run: func(context.Context) ([]string, error) { return run(), nil }}
 	}
 	three := []cells.Cell{
-		// the panic that the runner has to survive
 		cell("bad", func() []string { panic("shape") }),
 		cell("short", func() []string { return nil }),
 		cell("good", func() []string { return []string{"1"} }),
@@ -77,20 +76,10 @@ func TestAPanicLosesItsCellOnly(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, [][]string{{"good", "1"}}, records)
-	require.ElementsMatch(t, []string{"bad: internal error: shape ", "short: it gave 0 numbers for 1 columns"}, failed)
+	require.ElementsMatch(t, []string{"bad: internal error: shape ", "short: 0 values for 1 columns"}, failed)
 	require.Equal(t, 3, last)
 }
 
-func TestGridsThatAreRefused(t *testing.T) {
-	g := cells.Grid{Key: []string{"replicate", "method"}}
-	require.ErrorContains(t, g.Check(), "there are no cells")
-	g.Cells = []cells.Cell{{Key: []string{"1", "iw"}}, {Key: []string{"2", "iw"}}}
-	require.NoError(t, g.Check())
-	g.Cells = append(g.Cells, g.Cells[0])
-	require.EqualError(t, g.Check(), `two cells are called 1,iw (replicate,method): give methods a "name" each to tell them apart, and name nothing twice`)
-}
-
-// A cell that lacks what it needs is told apart from one that fails.
 func TestAbsent(t *testing.T) {
 	cell := func(name string, err error) cells.Cell {
 		return cells.Cell{Key: []string{name}, Run: func(context.Context) ([]string, error) { return []string{"1"}, err }}
@@ -103,6 +92,6 @@ func TestAbsent(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, [][]string{{"b", "1"}}, records)
-	require.Equal(t, []string{"a: what it needs is not here: R"}, absent)
+	require.Equal(t, []string{"a: not found: R"}, absent)
 	require.Empty(t, failed)
 }

@@ -1,9 +1,10 @@
-// Package claims compares methods on the cells of an experiment: each claim is a sentence, the
-// quantity that it is about, and the relation that the quantity must satisfy.
+// Package claims tests sentences about methods on the results of experiments. A claim is a sentence, a
+// quantity and the relation that the quantity must satisfy.
 package claims
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"path"
 	"slices"
@@ -16,53 +17,51 @@ import (
 	"missingscore/benchmarks/cells"
 )
 
-// Where restricts key columns: a value is a pattern of package path, negated by "!" before it.
+// Where maps key columns to patterns of path.Match; a leading "!" negates the pattern.
 type Where map[string]string
 
-// Side is one side of a comparison: the mean of a column's values over the settings that fit.
-// The value of a list is its last number.
+// Side is one side of a comparison: the mean of a column over the matching settings. A list counts by its
+// last number.
 type Side struct {
 	Column, Method string
 	Where          Where
 }
 
-// Relation is what an estimate must satisfy. All of its interval inside is "holds", all of it
-// outside "does not hold", else "undecided".
+// Relation is an open interval for the estimate. A claim holds if the 95 % interval is inside, does not
+// hold if it is outside, and is undecided otherwise.
 type Relation struct{ Low, High float64 }
 
-// Relations of a difference or, in logarithms, of a ratio.
+// Relations of a difference, or of the logarithm of a ratio.
 var (
 	Positive = Relation{0, math.Inf(1)}
 	Negative = Relation{math.Inf(-1), 0}
 )
 
-// Within is a relation of equivalence.
+// Within is (−margin, margin).
 func Within(margin float64) Relation { return Relation{-margin, margin} }
 
-// Above and Below bound an estimate from one side.
+// Above is (bound, ∞) and Below is (−∞, bound).
 func Above(bound float64) Relation { return Relation{bound, math.Inf(1)} }
 func Below(bound float64) Relation { return Relation{math.Inf(-1), bound} }
 
-// Claim is a sentence with its test. The quantity is the mean over replicates of A − B, or of
-// log(A/B) if Ratio; without B it is A itself. Both sides are read on the same replicates and
-// settings. With several pairs, or an Each column, every pair at every value of that column must
-// satisfy the relation, and the estimate is of the pair that is furthest from doing so.
+// Claim is a sentence with its test. The quantity is the mean over replicates of A − B, of log(A/B) if
+// Ratio, or of A without B, on common replicates and settings. With several pairs or an Each column,
+// each pair must satisfy Want at each value of the column; the outcome reports the worst.
 type Claim struct {
 	ID, Experiment, Sentence string
 	Pairs                    []Pair
-	Each                     string // key column; "" averages over it within a replicate
+	Each                     string // key column; "": average within a replicate
 	Ratio                    bool
 	Want                     Relation
 }
 
-// Pair are the sides; B.Column == "" compares A with the relation's bounds alone.
+// Pair holds both sides. An empty B.Column means no B.
 type Pair struct{ A, B Side }
 
 // Outcome of a claim.
 type Outcome struct {
-	Claim
 	Of              string  // the pair and setting of the estimate
-	Mean, Low, High float64 // of the estimate with its 95 % t-interval; a ratio's are not logarithms
+	Mean, Low, High float64 // estimate with its 95 % t-interval, not in logarithms
 	Replicates      int
 	Verdict         string
 }
@@ -77,8 +76,8 @@ const (
 	replicateKey = "replicate"
 )
 
-// Judge tests a claim on results whose first columns are the key. An interval takes three
-// replicates.
+// Judge tests a claim on results whose first columns are the key. It needs three replicates. It fails if
+// a column is missing.
 func (c Claim) Judge(r cells.Results, key []string) (Outcome, error) {
 	places := []string{""}
 	if c.Each != "" {
@@ -87,7 +86,7 @@ func (c Claim) Judge(r cells.Results, key []string) (Outcome, error) {
 			return Outcome{}, err
 		}
 	}
-	worst, least := Outcome{Claim: c, Verdict: NotMeasured}, math.Inf(1)
+	worst, least := Outcome{Verdict: NotMeasured}, math.Inf(1)
 	verdicts := map[string]bool{}
 	for _, p := range c.Pairs {
 		for _, place := range places {
@@ -99,7 +98,7 @@ func (c Claim) Judge(r cells.Results, key []string) (Outcome, error) {
 				continue
 			}
 			mean, half := MeanInterval(values)
-			o := Outcome{Claim: c, Of: p.name(c.Ratio), Mean: mean, Low: mean - half, High: mean + half, Replicates: len(values)}
+			o := Outcome{Of: p.name(c.Ratio), Mean: mean, Low: mean - half, High: mean + half, Replicates: len(values)}
 			if place != "" {
 				o.Of += ", " + c.Each + " " + place
 			}
@@ -145,7 +144,7 @@ func (p Pair) name(ratio bool) string {
 	}
 	text := func(s Side) string {
 		name := s.Column
-		for _, k := range sorted(s.Where) {
+		for _, k := range slices.Sorted(maps.Keys(s.Where)) {
 			name += " at " + k + " " + s.Where[k]
 		}
 		return name
@@ -153,16 +152,8 @@ func (p Pair) name(ratio bool) string {
 	return text(p.A) + sign + text(p.B) + ", " + p.A.Method
 }
 
-func sorted(w Where) (keys []string) {
-	for k := range w {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
-// values are one number a replicate: the mean over the settings that have both sides. Replicates
-// with fewer settings than others, whose fits diverged or are still to run, are left out.
+// values returns one number for each replicate: the mean over the settings with both sides. Replicates
+// with fewer settings than others (diverged or missing cells) are dropped.
 func (c Claim) values(r cells.Results, key []string, p Pair, place string) ([]float64, error) {
 	restrict := func(s Side) Side {
 		w := Where{"method": s.Method}
@@ -222,7 +213,7 @@ func (c Claim) values(r cells.Results, key []string, p Pair, place string) ([]fl
 	return values, nil
 }
 
-// numbers are by replicate and setting.
+// numbers holds values by (replicate, setting).
 type numbers struct {
 	order [][2]string
 	at    map[[2]string]float64
@@ -263,8 +254,8 @@ func (s Side) read(r cells.Results, key []string, differ map[string]bool) (n num
 	return n, nil
 }
 
-// Number is the number of a cell's text, or the last one of a list, 1 and 0 of true and false. ok is
-// false of anything else, and of a list that ends with "-".
+// Number parses a number, the last number of a list, or true and false as 1 and 0. ok is false for other
+// texts and for a list that ends with "-".
 func Number(text string) (x float64, ok bool) {
 	switch text {
 	case "true":
@@ -282,7 +273,7 @@ func Number(text string) (x float64, ok bool) {
 	return x, ok
 }
 
-// MeanInterval is a mean with the half width of its 95 % t-interval; values needs two numbers.
+// MeanInterval returns the mean and the half width of its 95 % t-interval. It needs two values.
 func MeanInterval(values []float64) (mean, half float64) {
 	n := float64(len(values))
 	mean, sd := stat.MeanStdDev(values, nil)

@@ -12,8 +12,7 @@ import (
 
 var key = []string{"law", "d", "replicate", "method"}
 
-// results are errors of a and b at two numbers of columns: b's are twice a's at d = 5 and 2·e^(k−2)/10
-// times at d = 10, of replicate k.
+// results holds errors of a and b in replicate k: b/a is 2 at d = 5 and 2 exp((k − 2)/10) at d = 10.
 func results() cells.Results {
 	r := cells.Results{Columns: append(key, "error", "auc")}
 	number := func(x float64) string { return strconv.FormatFloat(x, 'g', 17, 64) }
@@ -36,8 +35,7 @@ func judge(t *testing.T, c Claim, r cells.Results) Outcome {
 	return o
 }
 
-// By hand: log ratios of the replicates, means over the two settings that both have, are
-// log ½ + (0.05, 0, −0.05); t(0.975; 2) = 4.302653.
+// By hand: mean log ratios of the replicates are log ½ + (0.05, 0, −0.05); t(0.975; 2) = 4.302653.
 func TestRatioByHand(t *testing.T) {
 	o := judge(t, lower("x", "e", "", "error", nil, list("a"), list("b")), results())
 	half := 4.302653 * 0.05 / math.Sqrt(3)
@@ -51,7 +49,6 @@ func TestRatioByHand(t *testing.T) {
 	require.Equal(t, Undecided, judge(t, lower("x", "e", "", "error", nil, list("a"), list("b")).wants(Below(math.Log(0.5))), results()).Verdict)
 }
 
-// Each value of the column has to satisfy the relation, and the worst is told.
 func TestEachAndPairs(t *testing.T) {
 	o := judge(t, lower("x", "e", "", "error", Where{"law": "MC*"}, list("a"), list("b")).each("d"), results())
 	require.Equal(t, "error, a / b, d 10", o.Of)
@@ -63,7 +60,6 @@ func TestEachAndPairs(t *testing.T) {
 	require.Equal(t, 1.0, o.High)
 }
 
-// A difference of one method between settings; and a method alone against a bound.
 func TestSides(t *testing.T) {
 	between := Claim{Pairs: []Pair{{Side{"auc", "a", Where{"d": "5", "law": "MCAR"}}, Side{"auc", "a", Where{"d": "10", "law": "MCAR"}}}}, Want: Positive}
 	o := judge(t, between, results())
@@ -75,7 +71,7 @@ func TestSides(t *testing.T) {
 	require.Equal(t, DoesNotHold, judge(t, alone("x", "e", "", "error", "a", Where{"law": "!MC*"}, Within(6)), results()).Verdict)
 }
 
-// A replicate whose fit diverged at one setting is left out, and two are no interval.
+// A replicate with a diverged fit is dropped, and two replicates give no interval.
 func TestWholeReplicates(t *testing.T) {
 	r := results()
 	r.Lines[3][4] = "9 -"
@@ -97,7 +93,6 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-// Claims are told apart by their names.
 func TestNames(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range append(Paper, Ours...) {

@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// Margins within which a difference is called none: of errors by a factor, of AUC and F1, and of
-// coverage of 95 % intervals.
+// Margins of equivalence.
 var (
-	factor   = math.Log(1.1)
-	area     = 0.02
-	coverage = 0.015
+	factor   = math.Log(1.1) // log ratio of errors
+	area     = 0.02          // AUC and F1
+	coverage = 0.015         // coverage of 95 % intervals
 )
 
-// of are the pairs of each of the first methods with each of the second, by one column.
+// of pairs each of the first methods with each of the second in one column.
 func of(column string, w Where, ahead, behind []string) (pairs []Pair) {
 	for _, a := range ahead {
 		for _, b := range behind {
@@ -23,24 +22,24 @@ func of(column string, w Where, ahead, behind []string) (pairs []Pair) {
 	return pairs
 }
 
-// lower says that errors of the first methods are below those of each of the second.
+// lower claims that each of the first methods has lower errors than each of the second.
 func lower(id, experiment, sentence, column string, w Where, ahead, behind []string) Claim {
 	return Claim{ID: id, Experiment: experiment, Sentence: sentence, Pairs: of(column, w, ahead, behind), Ratio: true, Want: Negative}
 }
 
-// higher says that areas of the first methods are above those of each of the second.
+// higher claims that each of the first methods has higher values than each of the second.
 func higher(id, experiment, sentence, column string, w Where, ahead, behind []string) Claim {
 	return Claim{ID: id, Experiment: experiment, Sentence: sentence, Pairs: of(column, w, ahead, behind), Want: Positive}
 }
 
-// each tests a claim at every value of a key column.
+// each tests a claim at each value of a key column.
 func (c Claim) each(column string) Claim { c.Each = column; return c }
 
 // wants tests a claim by another relation.
 func (c Claim) wants(r Relation) Claim { c.Want = r; return c }
 
-// twice are a claim about draws of Marg-IW and EM, read with both proposals: N(0, 16 I), the
-// paper's for its normal experiment, and N(0, I), which fits standardised columns.
+// twice returns a claim for both proposals of Marg-IW and EM: N(0, 16 I), the paper's for normals, and
+// N(0, I), which suits standardised columns.
 func twice(claim func(id string, iw, em string) Claim, id string) []Claim {
 	wide, unit := claim(id, "iw", "em"), claim(id+"-unit", "iw-unit", "em-unit")
 	wide.Sentence += " [proposal N(0, 16 I)]"
@@ -48,7 +47,7 @@ func twice(claim func(id string, iw, em string) Claim, id string) []Claim {
 	return []Claim{wide, unit}
 }
 
-// alone is a claim about one method's column.
+// alone claims a relation of one method's values.
 func alone(id, experiment, sentence, column, method string, w Where, want Relation) Claim {
 	return Claim{ID: id, Experiment: experiment, Sentence: sentence, Pairs: []Pair{{A: Side{column, method, w}}}, Want: want}
 }
@@ -57,7 +56,7 @@ const fisher, theta, auc = "fisher_divergence", "quartic_error", "auc"
 
 func list(names ...string) []string { return names }
 
-// Paper are sentences of the paper.
+// Paper lists the claims of the paper.
 var Paper = slices.Concat(
 	twice(func(id, iw, em string) Claim {
 		return lower(id, "normal-truncated", "Marg-IW and EM perform best", fisher, Where{"weight": "row"}, list(iw, em), list("var", "zeroed"))
@@ -96,8 +95,8 @@ var Paper = slices.Concat(
 		return lower(id, "ica-missing", "… and converges to Marg-IW and EM as more cells are missing: within 10 % at 0.9", theta, Where{"missing": "0.9"}, list("var"), list(iw, em)).wants(Within(factor))
 	}, "ica-missing-converge"),
 	[]Claim{
-		lower("practice-mask", "practice", "An imputer that is told the mask has no advantage: at most 10 % better", theta, nil, list("var, mask told"), list("var")).wants(Above(-factor)),
-		lower("practice-deviation", "practice", "A σ that depends on x makes training much more unstable: it is behind", theta, nil, list("var"), list("var, σ of x")),
+		lower("practice-mask", "practice", "The mask as input of the imputer does not help: at most 10 % better", theta, nil, list("var, mask told"), list("var")).wants(Above(-factor)),
+		lower("practice-deviation", "practice", "A σ that depends on x makes training unstable: higher error", theta, nil, list("var"), list("var, σ of x")),
 		lower("practice-draws", "practice", "r = 10 draws are enough for Marg-IW: r = 50 is at most 10 % better", theta, nil, list("iw-unit, r = 50"), list("iw-unit")).wants(Above(-factor)),
 		lower("practice-steps", "practice", "10 imputer steps work well: 50 are at most 10 % better", theta, nil, list("var, 50 steps"), list("var")).wants(Above(-factor)),
 	},
@@ -123,8 +122,8 @@ var Paper = slices.Concat(
 	}, "yeast-var-best"),
 )
 
-// network are claims on networks cut by a plane: one method is best, with draws as the paper's
-// from all of R^d, and with the support honoured.
+// network claims that one method is best on truncated networks, with the literal and the honoured treatment
+// (package star).
 func network(experiment, sentence string, w Where, best string) (claims []Claim) {
 	for _, t := range []struct{ treatment, words string }{{"literal", "draws from all of R^d"}, {"honoured", "support honoured"}} {
 		at := Where{"treatment": t.treatment}
@@ -138,7 +137,7 @@ func network(experiment, sentence string, w Where, best string) (claims []Claim)
 	return claims
 }
 
-// everywhere are the settings of networks on all of R^d, and completely those completely at random.
+// Settings of networks and scale.
 var (
 	everywhere = Where{"network": "!truncated*"}
 	completely = Where{"network": "!truncated*", "law": "MCAR*"}
@@ -146,28 +145,28 @@ var (
 	large      = Where{"columns": "200", "missing": "0.2"}
 )
 
-// Ours are sentences of this project's pages.
+// Ours lists the claims of this project's pages.
 var Ours = []Claim{
 	lower("variw-at-exact", "normal", "Marg-VarIW is within 10 % of Marg-Exact on a normal", fisher, nil, list("variw"), list("exact")).wants(Below(factor)),
 	lower("variw-at-exact-truncated", "normal-truncated", "… and on a truncated normal, with either weight", fisher, nil, list("variw"), list("exact")).each("weight").wants(Below(factor)),
 	higher("variw-at-exact-star", "star-missing", "… and its AUC is within 0.02 on stars, support honoured", auc, Where{"treatment": "honoured"}, list("variw"), list("exact")).wants(Above(-area)),
 	lower("ica-l1", "ica-penalised", "L1 with λ by cross-validation lowers the error of the quartic model: Full", theta, nil, list("full, l1"), list("full, passes")).each("columns"),
 	lower("ica-l1-zeroed", "ica-penalised", "… and Zeroed", theta, nil, list("zeroed, l1"), list("zeroed, passes")).each("columns"),
-	higher("collider-correlations", "collider-missing", "Where correlations mislead, Marg-Exact finds edges that ranking by correlations does not", auc, Where{"treatment": "honoured"}, list("exact"), list("marginal")),
-	higher("collider-sizes", "collider-missing", "The ridge order of em-exact is better than pairwise partial correlations", auc, Where{"treatment": "honoured"}, list("em-exact, ridge"), list("partial")),
-	lower("neural-zeroed", "neural", "Zeroed energies and MissDiff are behind Marg-IW, in each density", "kept", nil, list("iw"), list("zeroed", "missdiff")).each("density"),
-	lower("neural-em-var", "neural", "In ten columns em-var with five normals a row is ahead of Marg-IW and EM", "kept", Where{"density": "modes"}, list("em-var-mixture"), list("iw", "em")),
-	lower("neural-em-variw", "neural", "em-variw with five normals a row is ahead of em-full, in each density", "kept", nil, list("em-variw-mixture, averaged"), list("em-full, averaged")).each("density"),
-	lower("neural-average", "neural", "The running average of the parameters is ahead of the last step, Marg-IW and EM in each density", "kept", nil, list("iw, averaged"), list("iw")).each("density"),
-	lower("neural-mar-em-var", "neural-mar", "Under MAR em-var is ahead of em-variw in ten columns", "kept", Where{"density": "modes"}, list("em-var-mixture"), list("em-variw-mixture")),
-	lower("neural-curve-em-var", "neural-curve", "On a curve in ten columns em-var is ahead of Marg-IW, EM and em-variw", "kept", nil, list("em-var-mixture"), list("iw", "em", "em-variw-mixture")),
+	higher("collider-correlations", "collider-missing", "On colliders Marg-Exact finds edges better than ranking by correlations", auc, Where{"treatment": "honoured"}, list("exact"), list("marginal")),
+	higher("collider-sizes", "collider-missing", "The ridge order of em-exact ranks pairs better than pairwise partial correlations", auc, Where{"treatment": "honoured"}, list("em-exact, ridge"), list("partial")),
+	lower("neural-zeroed", "neural", "Marg-IW has a lower error than zeroed energies and MissDiff for each density", "kept", nil, list("iw"), list("zeroed", "missdiff")).each("density"),
+	lower("neural-em-var", "neural", "In ten columns em-var with five normals for each row has a lower error than Marg-IW and EM", "kept", Where{"density": "modes"}, list("em-var-mixture"), list("iw", "em")),
+	lower("neural-em-variw", "neural", "em-variw with five normals for each row has a lower error than em-full for each density", "kept", nil, list("em-variw-mixture, averaged"), list("em-full, averaged")).each("density"),
+	lower("neural-average", "neural", "The running average of the parameters of Marg-IW has a lower error than the last step for each density", "kept", nil, list("iw, averaged"), list("iw")).each("density"),
+	lower("neural-mar-em-var", "neural-mar", "Under MAR em-var has a lower error than em-variw in ten columns", "kept", Where{"density": "modes"}, list("em-var-mixture"), list("em-variw-mixture")),
+	lower("neural-curve-em-var", "neural-curve", "On a curve in ten columns em-var has a lower error than Marg-IW, EM and em-variw", "kept", nil, list("em-var-mixture"), list("iw", "em", "em-variw-mixture")),
 	lower("imputation-mice-pmm", "imputation", "impute TABLE has a lower energy score than mice (pmm), mean over tables", "energy_score", nil, list("posterior"), list("mice pmm")),
 	lower("imputation-mice-norm", "imputation", "… than mice (norm)", "energy_score", nil, list("posterior"), list("mice norm")),
 	lower("imputation-sklearn", "imputation", "… than scikit-learn (posterior samples)", "energy_score", nil, list("posterior"), list("sklearn sample")),
 	lower("imputation-em-star", "imputation", "On a normal table, a star, it is at most 10 % above EM", "energy_score", Where{"table": "star"}, list("posterior"), list("em")).wants(Below(factor)),
 	lower("imputation-em-dense", "imputation", "… and on a dense network", "energy_score", Where{"table": "dense"}, list("posterior"), list("em")).wants(Below(factor)),
 	lower("mar-em-exact", "mar", "Under MAR em-exact has a lower error than the marginal loss, in each design", "partial_correlation_error", nil, list("em-exact"), list("exact")).each("design"),
-	alone("mar-em-exact-bias", "mar", "Under MAR em-exact is right: bias of edges within ±0.03 in each design", "edge_bias", "em-exact", nil, Within(0.03)).each("design"),
+	alone("mar-em-exact-bias", "mar", "Under MAR em-exact is unbiased: bias of edges within ±0.03 in each design", "edge_bias", "em-exact", nil, Within(0.03)).each("design"),
 	higher("networks-auc", "networks", "Under MCAR em-exact finds edges better than exact and EM with the graphical lasso", auc, completely, list("em-exact"), list("exact", "glasso")),
 	higher("networks-mar", "networks", "Under MAR em-exact finds edges better than exact", auc, atRandom, list("em-exact"), list("exact")),
 	lower("networks-precision", "networks", "Under MCAR the precision of em-exact is nearer to the truth than that of exact and of EM with the graphical lasso", "frobenius", completely, list("em-exact"), list("exact", "glasso")),
@@ -178,18 +177,18 @@ var Ours = []Claim{
 	lower("weak-sizes", "weak", "… and the error of partial correlations over true edges is lower", "edge_error", Where{"rows": "!150"}, list("network"), list("neighbourhood")),
 	alone("weak-false", "weak", "At most 15 % of the default's edges are false, mean over numbers of rows", "fdr", "network", nil, Below(0.15)).each("table"),
 	alone("weak-fdr", "weak", "With --select fdr=0.1 at most 10 % are, mean over tables", "fdr", "network, fdr=0.1", nil, Below(0.1)),
-	alone("coverage-model-edges", "coverage", "95 % intervals by the model cover edges of normal rows by 93.5 to 96.5 %, 500 rows of 10 columns", "edges_covered", "model", Where{"design": "normal*", "columns": "10", "rows": "500"}, around(0.95)),
-	alone("coverage-robust-edges", "coverage", "95 % intervals by the rows cover edges by 93.5 to 96.5 %, 500 rows of 10 columns, each kind of rows", "edges_covered", "robust", Where{"columns": "10", "rows": "500"}, around(0.95)).each("design"),
+	alone("coverage-model-edges", "coverage", "95 % model intervals cover 93.5 to 96.5 % of edges of normal rows, 500 rows, 10 columns", "edges_covered", "model", Where{"design": "normal*", "columns": "10", "rows": "500"}, around(0.95)),
+	alone("coverage-robust-edges", "coverage", "95 % robust intervals cover 93.5 to 96.5 % of edges for each distribution of rows, 500 rows, 10 columns", "edges_covered", "robust", Where{"columns": "10", "rows": "500"}, around(0.95)).each("design"),
 	alone("coverage-robust-others", "coverage", "… and pairs without an edge", "others_covered", "robust", Where{"columns": "10", "rows": "500"}, around(0.95)).each("design"),
-	alone("coverage-discoveries", "coverage", "Of pairs with q ≤ 0.1 at most one in ten is no edge, 500 rows of 10 columns", "false", "robust", Where{"columns": "10", "rows": "500"}, Below(0.1)).each("design"),
+	alone("coverage-discoveries", "coverage", "At most one in ten pairs with q ≤ 0.1 is a false edge, 500 rows, 10 columns", "false", "robust", Where{"columns": "10", "rows": "500"}, Below(0.1)).each("design"),
 	lower("scale-cglasso", "scale", "A path of em-exact is faster than cglasso's: 200 columns, 20 % missing", "seconds", large, list("em-exact"), list("cglasso")),
 	lower("scale-huge", "scale", "… and than huge's of a complete table of 1000 columns", "seconds", Where{"columns": "1000", "missing": "0"}, list("em-exact"), list("huge")),
 	higher("scale-f1", "scale", "… and its best network is no worse than cglasso's", "best_f1", large, list("em-exact"), list("cglasso")).wants(Above(-area)),
-	alone("scale-thousand", "scale", "30 λ of 1000 columns, a fifth of the cells missing, take em-exact at most 180 seconds", "seconds", "em-exact", Where{"columns": "1000", "missing": "0.2"}, Below(180)),
+	alone("scale-thousand", "scale", "A path of em-exact, 1000 columns, 20 % missing, takes at most 180 seconds", "seconds", "em-exact", Where{"columns": "1000", "missing": "0.2"}, Below(180)),
 	alone("scale-pairwise", "scale", "… and pairwise at most 20 seconds", "seconds", "pairwise", Where{"columns": "1000", "missing": "0.2"}, Below(20)),
-	higher("mixed-networks-latent", "mixed-networks", "Where cells are missing, network finds edges of mixed tables better than mgm after mice: latent normal tables", "f1", Where{"network": "latent*", "law": "M*"}, list("network"), list("mgm after mice")),
+	higher("mixed-networks-latent", "mixed-networks", "With missing cells, network finds edges of mixed tables better than mgm after mice: latent normal tables", "f1", Where{"network": "latent*", "law": "M*"}, list("network"), list("mgm after mice")),
 	higher("mixed-networks-pairwise", "mixed-networks", "… and tables of pairwise mixed graphical models", "f1", Where{"network": "pairwise*", "law": "M*"}, list("network"), list("mgm after mice")),
-	higher("mixed-networks-complete-latent", "mixed-networks", "Of complete tables its F1 is at most 0.02 below mgm's: latent normal tables", "f1", Where{"network": "latent*", "law": "complete"}, list("network"), list("mgm, complete rows")).wants(Above(-area)),
+	higher("mixed-networks-complete-latent", "mixed-networks", "On complete tables its F1 is at most 0.02 below that of mgm: latent normal tables", "f1", Where{"network": "latent*", "law": "complete"}, list("network"), list("mgm, complete rows")).wants(Above(-area)),
 	higher("mixed-networks-complete-pairwise", "mixed-networks", "… and tables of pairwise mixed graphical models", "f1", Where{"network": "pairwise*", "law": "complete"}, list("network"), list("mgm, complete rows")).wants(Above(-area)),
 	lower("mixed-imputation-levels", "mixed-imputation", "impute TABLE has a lower log score of binary and nominal cells than mice, mean over tables", "nominal_log_score", nil, list("impute"), list("mice")),
 	lower("mixed-imputation-numbers", "mixed-imputation", "… and a lower CRPS of numbers", "crps", nil, list("impute"), list("mice")),

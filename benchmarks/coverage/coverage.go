@@ -1,55 +1,67 @@
-// Package coverage shows how often intervals of partial correlations cover the truth, of
-// tables with missing cells, of edges and of pairs without one; whether p values of these are
-// uniform, and how many of the pairs that are called edges are none.
+// Package coverage measures the coverage of intervals of partial correlations, the p values of pairs
+// without an edge, and false discoveries, on tables with missing cells.
 package coverage
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
+	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/mcar"
+	"missingscore/data/network"
+	"missingscore/data/simulate"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
+	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
+	"missingscore/trainers/regpath"
 )
 
 //go:embed config.json
 var config []byte
 
-// Experiment has a cell for each design, number of columns and of rows, law of hiding,
-// replicate, method and kind of inference.
+// Experiment has a cell for each design, law, size, replicate and kind of inference.
 var Experiment = harness.Experiment{
 	Name: "coverage", Title: "Coverage of intervals", Source: "benchmarks/README.md",
 	Settings: config, Grid: grid,
 }
 
-// settings are one size of config.json.
+// settings of one size in config.json.
 type settings struct {
 	Replicates int        `json:"replicates"`
 	Laws       []gaps.Law `json:"laws"`
 	Designs    []design   `json:"designs"`
-	Discovery  float64    `json:"discovery"` // rate at which pairs are called edges
+	Discovery  float64    `json:"discovery"` // false discovery rate
 	Ours       []string   `json:"ours"`
 }
 
-// design is a kind of rows, with what is tried on it.
+// design is a distribution of rows with the sizes and methods tried on it.
 type design struct {
 	Name    string   `json:"name"`
-	Rows    string   `json:"rows"` // normal, t5: with as many degrees of freedom, or truncated: a third of the columns cut off below their 20 % quantiles
+	Rows    string   `json:"rows"` // normal, t5 (Student, 5 degrees of freedom) or truncated (a third of the columns below their 20 % quantiles)
 	Columns []int    `json:"columns"`
-	Numbers []int    `json:"numbers"` // of rows
+	Numbers []int    `json:"numbers"` // numbers of rows
 	Laws    []string `json:"laws"`
 	Method  string   `json:"method"`
-	Kinds   []string `json:"kinds"` // of inference
+	Kinds   []string `json:"kinds"` // kinds of inference
 }
 
-// setting is a design with everything chosen.
+// setting is a design with one size and law.
 type setting struct {
 	design
 	columns, rows int
@@ -60,37 +72,20 @@ func decode(text json.RawMessage) (s settings, err error) {
 	if err = harness.Decode(text, &s); err != nil {
 		return s, err
 	}
-	for _, l := range s.Laws {
-		if err = l.Check(); err != nil {
-			return s, fmt.Errorf("settings: %w", err)
-		}
-	}
 	for _, d := range s.Designs {
-		if err = d.check(s.Laws); err != nil {
-			return s, fmt.Errorf("settings: design %q: %w", d.Name, err)
+		if !slices.Contains([]string{"normal", "t5", "truncated"}, d.Rows) {
+			return s, fmt.Errorf("settings: design %q: rows %q: choose normal, t5 or truncated", d.Name, d.Rows)
+		}
+		for _, name := range d.Laws {
+			if !slices.ContainsFunc(s.Laws, func(l gaps.Law) bool { return l.Name == name }) {
+				return s, fmt.Errorf("settings: design %q: there is no law %q", d.Name, name)
+			}
 		}
 	}
-	return s, harness.CheckShares("discovery", s.Discovery)
+	return s, nil
 }
 
-func (d design) check(laws []gaps.Law) error {
-	if !slices.Contains([]string{"normal", "t5", "truncated"}, d.Rows) {
-		return fmt.Errorf("rows %q: they are normal, t5 or truncated", d.Rows)
-	}
-	for _, name := range d.Laws {
-		if !slices.ContainsFunc(laws, func(l gaps.Law) bool { return l.Name == name }) {
-			return fmt.Errorf("there is no law %q", name)
-		}
-	}
-	for _, kind := range d.Kinds {
-		if c, err := inference.Parse(kind); err != nil || !c.Asked() {
-			return cmp.Or(err, fmt.Errorf("kind %q infers nothing", kind))
-		}
-	}
-	return cmp.Or(harness.CheckAtLeast(3, "columns", d.Columns...), harness.CheckAtLeast(2, "numbers", d.Numbers...))
-}
-
-// settings visits what is tried, in order.
+// each visits the settings in order.
 func (s settings) each(visit func(setting)) {
 	for _, d := range s.Designs {
 		for _, law := range s.Laws {
@@ -106,51 +101,36 @@ func (s settings) each(visit func(setting)) {
 	}
 }
 
-// Columns of the results.
-const (
-	designColumn     = "design"
-	columnsColumn    = "columns"
-	rowsColumn       = "rows"
-	lawColumn        = "law"
-	kindColumn       = "method"         // a kind of inference
-	edgesColumn      = "edges"          // true ones
-	edgeCoverColumn  = "edges_covered"  // share of them whose interval covers
-	otherCoverColumn = "others_covered" // share of the other pairs
-	edgeErrorColumn  = "edge_error"     // root mean square of estimate less truth, edges
-	otherErrorColumn = "other_error"
-	edgeSEColumn     = "edge_se" // root mean square of standard errors
-	otherSEColumn    = "other_se"
-	biasColumn       = "edge_bias" // mean over edges of sign(ρ)(ρ̃ − ρ)
-	nullColumn       = "null_p"    // p value of the first pair without an edge
-	foundColumn      = "found"     // pairs whose q is small
-	falseColumn      = "false"     // share of them without an edge
-	warnedColumn     = "warned"    // 1 where the program warned of its intervals
-	secondsColumn    = "seconds"   // of the inference alone
-	pathColumn       = "path_seconds"
-)
-
+// grid's value columns:
+//
+//	edges                         true edges
+//	edges_covered, others_covered share of edges, and of other pairs, that the interval covers
+//	edge_error, other_error       root mean square of estimate − truth
+//	edge_se, other_se             root mean square of the standard errors
+//	edge_bias                     mean over edges of sign(ρ)(ρ̂ − ρ)
+//	null_p                        p value of the first pair without an edge
+//	found, false                  pairs with a small q, and the share of them without an edge
+//	warned                        1 if the inference gave a warning
+//	seconds, path_seconds         of the inference, and of the path before
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := decode(text)
 	if err != nil {
 		return cells.Grid{}, err
 	}
 	g := cells.Grid{
-		Key:   []string{designColumn, lawColumn, columnsColumn, rowsColumn, "replicate", kindColumn},
-		Value: []string{edgesColumn, edgeCoverColumn, otherCoverColumn, edgeErrorColumn, otherErrorColumn, edgeSEColumn, otherSEColumn, biasColumn, nullColumn, foundColumn, falseColumn, warnedColumn, secondsColumn, pathColumn},
-		Clock: []string{secondsColumn, pathColumn},
+		Key: []string{"design", "law", "columns", "rows", "replicate", "method"},
+		Value: []string{"edges", "edges_covered", "others_covered", "edge_error", "other_error", "edge_se", "other_se", "edge_bias",
+			"null_p", "found", "false", "warned", "seconds", "path_seconds"},
 	}
-	type place struct {
-		design, law              string
-		columns, rows, replicate int
-	}
-	recent := harness.NewRecentCache[place, map[string][]string](8)
+	recent := harness.NewRecentCache[string, map[string][]string](8)
 	for replicate := 1; replicate <= replicates; replicate++ {
 		s.each(func(c setting) {
+			table := []string{c.Name, c.law.Name, strconv.Itoa(c.columns), strconv.Itoa(c.rows), strconv.Itoa(replicate)}
 			for _, kind := range c.Kinds {
 				g.Cells = append(g.Cells, cells.Cell{
-					Key: []string{c.Name, c.law.Name, strconv.Itoa(c.columns), strconv.Itoa(c.rows), strconv.Itoa(replicate), kind},
+					Key: append(slices.Clip(table), kind),
 					Run: func(ctx context.Context) ([]string, error) {
-						all, err := recent.Get(place{c.Name, c.law.Name, c.columns, c.rows, replicate}, func() (map[string][]string, error) {
+						all, err := recent.Get(strings.Join(table, ","), func() (map[string][]string, error) {
 							return c.run(ctx, s.Discovery, uint64(replicate))
 						})
 						return all[kind], err
@@ -162,10 +142,131 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// number writes one, "-" for none.
+// number formats x; NaN is "-".
 func number(x float64) string {
 	if math.IsNaN(x) {
 		return "-"
 	}
 	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
+// freedom is the degrees of freedom of Student's rows.
+const freedom = 5
+
+// simulate draws a network, its support (nil: all of R^d) and a table.
+func (c setting) simulate(seed uint64) (truth simulate.Gaussian, support *domain.Domain, t *data.Table, err error) {
+	rng := stream.New(seed, stream.Simulate)
+	if truth, err = graphs.Random(c.columns, rng); err != nil {
+		return truth, nil, nil, err
+	}
+	if c.design.Rows == "truncated" {
+		if support, err = truth.TruncateBelow((c.columns+2)/3, 0.2); err != nil {
+			return truth, nil, nil, err
+		}
+	}
+	if t, err = truth.SampleInside(support, c.rows, rng); err != nil {
+		return truth, nil, nil, err
+	}
+	if c.design.Rows == "t5" {
+		heavy(t, rng)
+	}
+	if c.law.Missing > 0 {
+		t, err = c.law.Hide(t, seed)
+	}
+	return truth, support, t, err
+}
+
+// heavy divides each row by √(χ²/freedom), which gives Student's rows with the same partial correlations.
+func heavy(t *data.Table, rng *rand.Rand) {
+	chi := distuv.ChiSquared{K: freedom, Src: rng}
+	for i := range t.N {
+		by := math.Sqrt(freedom / chi.Rand())
+		for j := range t.D {
+			t.Values[i*t.D+j] *= by
+		}
+	}
+}
+
+// run returns the values of a table for each kind of inference.
+func (c setting) run(ctx context.Context, discovery float64, seed uint64) (map[string][]string, error) {
+	truth, support, t, err := c.simulate(seed)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	p, err := trainers.Prepare(t, trainers.Spec{Domain: support, Steps: engine.Config{Method: c.Method, Seed: seed, Workers: 1}, Network: &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}}})
+	if err != nil {
+		return nil, err
+	}
+	n, err := p.Path()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := n.Estimate(ctx, func() error { return nil }); err != nil {
+		return nil, err
+	}
+	pathSeconds := time.Since(start).Seconds()
+	start = time.Now()
+	gaps := mcar.Test(n.Table)
+	testSeconds := time.Since(start).Seconds() // part of each kind's time
+	out := map[string][]string{}
+	for _, kind := range c.Kinds {
+		start := time.Now()
+		found, err := inference.Infer(ctx, inference.Problem{Config: inference.Config{Kind: kind, Level: inference.DefaultLevel}, Path: n, GapTests: func() []mcar.Column { return gaps }})
+		if err != nil {
+			return nil, err
+		}
+		warned := "0"
+		if len(found.Warnings) > 0 {
+			warned = "1"
+		}
+		out[kind] = append(judge(truth, found.Pairs, discovery), warned, fmt.Sprintf("%.3f", testSeconds+time.Since(start).Seconds()), fmt.Sprintf("%.2f", pathSeconds))
+	}
+	return out, nil
+}
+
+// side holds sums over the edges, or over the other pairs.
+type side struct{ pairs, covered, squares, variances, bias float64 }
+
+func (s side) share(x float64) string { return number(x / s.pairs) }
+func (s side) root(x float64) string  { return number(math.Sqrt(x / s.pairs)) }
+
+// judge compares pairs with the truth. A pair without an interval counts as not covered and has no error.
+func judge(truth simulate.Gaussian, pairs []network.Uncertainty, discovery float64) []string {
+	d := len(truth.Mean)
+	var sides [2]side // others, edges
+	found, wrong, null := 0, 0, math.NaN()
+	i := 0
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			u, v, at := pairs[i], truth.Precision.At(j, k), 0
+			i++
+			rho := network.PartialCorrelation(truth.Precision, j, k)
+			if v != 0 {
+				at = 1
+			} else if math.IsNaN(null) {
+				null = u.P
+			}
+			s := &sides[at]
+			s.pairs++
+			if u.Low <= rho && rho <= u.High {
+				s.covered++
+			}
+			if by := u.Estimate - rho; !math.IsNaN(by + u.SE) {
+				s.squares += by * by
+				s.variances += u.SE * u.SE
+				s.bias += math.Copysign(1, rho) * by
+			}
+			if u.Q <= discovery {
+				found++
+				wrong += 1 - at
+			}
+		}
+	}
+	edges, others := sides[1], sides[0]
+	return []string{
+		number(edges.pairs), edges.share(edges.covered), others.share(others.covered), edges.root(edges.squares), others.root(others.squares),
+		edges.root(edges.variances), others.root(others.variances), edges.share(edges.bias), number(null),
+		strconv.Itoa(found), number(float64(wrong) / float64(max(1, found))),
+	}
 }

@@ -14,7 +14,7 @@ import (
 	"missingscore/data/simulate"
 )
 
-// Three columns, an edge of partial correlation 0.5 and one of −0.25.
+// By hand: three columns with edges of partial correlations 0.5 and −0.25.
 func TestJudge(t *testing.T) {
 	truth := simulate.Gaussian{Mean: make([]float64, 3), Precision: mat.NewSymDense(3, []float64{1, -0.5, 0.25, -0.5, 1, 0, 0.25, 0, 1})}
 	pairs := []network.Uncertainty{
@@ -22,13 +22,12 @@ func TestJudge(t *testing.T) {
 		{Estimate: -0.35, SE: 0.2, Low: -0.7, High: -0.26, P: 0.2, Q: 0.2},
 		{Estimate: 0.3, SE: 0.1, Low: 0.1, High: 0.5, P: 0.003, Q: 0.005},
 	}
-	// of the two edges one interval covers; the errors are 0.1 each, one towards 0 and one away
 	require.Equal(t, []string{"2", "0.5", "0", "0.1", "0.3", "0.158114", "0.1", "0", "0.003", "2", "0.5"}, rounded(judge(truth, pairs, 0.1)))
 	pairs[2] = network.Unknown(0)
 	require.Equal(t, []string{"2", "0.5", "0", "0.1", "0", "0.158114", "0", "0", "-", "1", "0"}, rounded(judge(truth, pairs, 0.1)))
 }
 
-// rounded has no 1e-17 in place of 0.
+// rounded replaces numbers such as 1e-17 by 0.
 func rounded(words []string) []string {
 	for i, w := range words {
 		if v, err := strconv.ParseFloat(w, 64); err == nil && math.Abs(v) < 1e-12 {
@@ -38,8 +37,7 @@ func rounded(words []string) []string {
 	return words
 }
 
-// The rows of each kind: Student's have its variance, 5/3 of the normal's; truncated ones are
-// within their bounds.
+// Student's rows have 5/3 of the normal variance; truncated rows are inside their bounds.
 func TestSimulate(t *testing.T) {
 	at := func(rows string) setting {
 		return setting{design: design{Rows: rows}, columns: 4, rows: 20000, law: gaps.Law{Missing: 0.2}}
@@ -69,12 +67,10 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	text, err := Experiment.SettingsOf("smoke")
 	require.NoError(t, err)
 	for old, c := range map[string][2]string{
-		`"rows":"t5"`:   {`"rows":"t6"`, `design "t5": rows "t6": they are normal, t5 or truncated`},
+		`"rows":"t5"`:   {`"rows":"t6"`, `design "t5": rows "t6": choose normal, t5 or truncated`},
 		`["MCAR 30 %"]`: {`["MCAR"]`, `there is no law "MCAR"`},
 	} {
 		_, err = grid([]byte(strings.Replace(string(text), old, c[0], 1)), 1)
 		require.ErrorContains(t, err, c[1])
 	}
-	_, err = grid([]byte(strings.Replace(string(text), `["model","robust"]`, `["none"]`, 1)), 1)
-	require.ErrorContains(t, err, `kind "none" infers nothing`)
 }

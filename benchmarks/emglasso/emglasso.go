@@ -1,11 +1,11 @@
-// Package emglasso is the outside peer of score matching for Gaussian networks:
-// likelihood under an L1 penalty, from a table with missing cells, by EM with the
-// graphical lasso in the M-step (Städler and Bühlmann 2012, "Missing values: sparse
-// inverse covariance estimation and an extension to sparse regression").
+// Package emglasso is the rival of score matching for Gaussian networks: penalised likelihood of tables
+// with missing cells, by EM with the graphical lasso in the M-step (Städler and Bühlmann 2012, "Missing
+// values: sparse inverse covariance estimation and an extension to sparse regression").
 package emglasso
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -22,98 +22,64 @@ import (
 
 // Options of a path.
 type Options struct {
-	Lambdas    int     `json:"lambdas"`    // how many, evenly on a log scale
+	Lambdas    int     `json:"lambdas"`    // number of λ, evenly spaced on a log scale
 	Ratio      float64 `json:"ratio"`      // largest over smallest λ
-	Iterations int     `json:"iterations"` // of EM at each λ, at most
-	Tolerance  float64 `json:"tolerance"`  // EM stops where no entry of P moves by more
+	Iterations int     `json:"iterations"` // maximal EM iterations at each λ
+	Tolerance  float64 `json:"tolerance"`  // EM stops if no entry of P changes by more
 }
 
-// Check fails unless there are λs, falling, and EM may step and stop.
+// Check fails if a value is out of range.
 func (o Options) Check() error {
 	if o.Lambdas < 2 || o.Iterations < 1 || !(o.Ratio > 1) || !(o.Tolerance > 0) {
-		return fmt.Errorf("likelihood: %d λs over a ratio of %v, %d iterations, tolerance %v: at least 2, above 1, at least 1, above 0 are needed", o.Lambdas, o.Ratio, o.Iterations, o.Tolerance)
+		return fmt.Errorf("likelihood: lambdas %d, ratio %v, iterations %d, tolerance %v: at least 2, above 1, at least 1 and above 0 are needed", o.Lambdas, o.Ratio, o.Iterations, o.Tolerance)
 	}
 	return nil
 }
 
-// Path maximises, for each λ of a decreasing sequence, the observed cells' likelihood
+// Path maximises, for each λ of a decreasing sequence, the penalised observed-data log-likelihood
 //
 //	Σ_i log N(x_i,Λ; μ_Λ, (P⁻¹)_ΛΛ) / n − λ Σ_{j<k} |P_jk|
 //
-// over P and μ, each λ from the solution before, the columns as they are. The first λ
-// is the largest covariance of two columns that pairs of observed cells show.
-func Path(ctx context.Context, t *data.Table, o Options) ([]simulate.Gaussian, error) {
+// over P and μ with warm starts. Columns are not standardised. The first λ is the largest |covariance| of
+// two columns over their common rows.
+func Path(ctx context.Context, t *data.Table, o Options) (path []simulate.Gaussian, err error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	mean, top := start(t)
-	p := mat.NewSymDense(t.D, nil)
-	for j := range t.D {
-		p.SetSym(j, j, 1)
-	}
-	var path []simulate.Gaussian
+	mean, p, top := start(t)
 	for _, lambda := range floats.LogSpan(make([]float64, o.Lambdas), top, top/o.Ratio) {
-		for range o.Iterations {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			s, err := expect(t, mean, p)
-			if err != nil {
-				return nil, err
-			}
-			next := Glasso(s, lambda)
-			moved := largestChange(p, next)
-			if p = next; moved <= o.Tolerance {
-				break
-			}
+		glasso := func(s *mat.SymDense) (*mat.SymDense, error) { return Glasso(s, lambda), nil }
+		if p, err = iterate(ctx, t, mean, p, o.Iterations, o.Tolerance, false, glasso); err != nil {
+			return nil, err
 		}
 		path = append(path, simulate.Gaussian{Mean: slices.Clone(mean), Precision: p})
 	}
 	return path, nil
 }
 
-// Saturated maximises the observed cells' likelihood without a penalty,
+// Saturated maximises the observed-data log-likelihood without a penalty,
 //
 //	Σ_i log N(x_i,Λ; μ_Λ, (P⁻¹)_ΛΛ),
 //
-// over P and μ by EM from independent columns: at most so many iterations, until no
-// entry of P, relative to √(P_jj P_kk), moves by more than the tolerance. It fails where
-// the rows are too few for a precision.
+// over P and μ by EM from P = I: at most iterations steps, until the largest change of an entry of P,
+// relative to √(P_jj P_kk), is at most tolerance. It fails if the expected covariance is singular.
 func Saturated(ctx context.Context, t *data.Table, iterations int, tolerance float64) (simulate.Gaussian, error) {
-	mean, _ := start(t)
-	p := mat.NewSymDense(t.D, nil)
-	for j := range t.D {
-		p.SetSym(j, j, 1)
-	}
-	for range iterations {
-		if err := ctx.Err(); err != nil {
-			return simulate.Gaussian{}, err
-		}
-		s, err := expect(t, mean, p)
-		if err != nil {
-			return simulate.Gaussian{}, err
-		}
+	mean, p, _ := start(t)
+	p, err := iterate(ctx, t, mean, p, iterations, tolerance, true, func(s *mat.SymDense) (*mat.SymDense, error) {
 		var chol mat.Cholesky
 		next := mat.NewSymDense(t.D, nil)
 		if !chol.Factorize(s) || chol.InverseTo(next) != nil {
-			return simulate.Gaussian{}, fmt.Errorf("likelihood: the expected covariance is singular: %d rows of %d columns are too few", t.N, t.D)
+			return nil, fmt.Errorf("likelihood: the expected covariance is singular: %d rows of %d columns are too few", t.N, t.D)
 		}
-		moved := 0.0
-		for j := range t.D {
-			for k := j; k < t.D; k++ {
-				moved = math.Max(moved, math.Abs(next.At(j, k)-p.At(j, k))/math.Sqrt(next.At(j, j)*next.At(k, k)))
-			}
-		}
-		if p = next; moved <= tolerance {
-			break
-		}
-	}
-	return simulate.Gaussian{Mean: mean, Precision: p}, nil
+		return next, nil
+	})
+	return simulate.Gaussian{Mean: mean, Precision: p}, err
 }
 
-// Refit maximises the observed cells' likelihood, without a penalty, over μ and the P that
-// are 0 where |g.Precision| is at most the threshold, by EM from g on. It is not ok where
-// the likelihood has no maximum.
+var errNoMaximum = errors.New("likelihood: no maximum")
+
+// Refit maximises the observed-data log-likelihood without a penalty over μ and P, with P_jk = 0 if
+// |g.Precision_jk| ≤ threshold, by EM from g. ok is false if the likelihood has no maximum.
 func Refit(ctx context.Context, t *data.Table, g simulate.Gaussian, threshold float64, o Options) (refit simulate.Gaussian, ok bool, err error) {
 	mean := slices.Clone(g.Mean)
 	packed := make([]float64, t.D*(t.D+1)/2)
@@ -124,36 +90,57 @@ func Refit(ctx context.Context, t *data.Table, g simulate.Gaussian, threshold fl
 			}
 		}
 	}
-	support, p := em.NewSupport(packed, t.D), g.Precision
-	for range o.Iterations {
+	support := em.NewSupport(packed, t.D)
+	p, err := iterate(ctx, t, mean, g.Precision, o.Iterations, o.Tolerance, false, func(s *mat.SymDense) (*mat.SymDense, error) {
+		if !support.Minimise(packed, mat.DenseCopyOf(s).RawMatrix().Data) {
+			return nil, errNoMaximum
+		}
+		return graph.Unpack(t.D, packed), nil
+	})
+	if err != nil && ctx.Err() == nil {
+		return refit, false, nil
+	}
+	return simulate.Gaussian{Mean: mean, Precision: p}, err == nil, err
+}
+
+// iterate runs EM steps from p and mean, which it changes, until no entry of P, relative to √(P_jj P_kk)
+// if relative, changes by more than tolerance. maximise is the M-step for an expected covariance.
+func iterate(ctx context.Context, t *data.Table, mean []float64, p *mat.SymDense, iterations int, tolerance float64, relative bool, maximise func(*mat.SymDense) (*mat.SymDense, error)) (*mat.SymDense, error) {
+	for range iterations {
 		if err := ctx.Err(); err != nil {
-			return refit, false, err
+			return nil, err
 		}
 		s, err := expect(t, mean, p)
-		if err != nil || !support.Minimise(packed, mat.DenseCopyOf(s).RawMatrix().Data) {
-			return refit, false, nil
+		if err != nil {
+			return nil, err
 		}
-		next := graph.Unpack(t.D, packed)
-		moved := largestChange(p, next)
-		if p = next; moved <= o.Tolerance {
+		next, err := maximise(s)
+		if err != nil {
+			return nil, err
+		}
+		moved := 0.0
+		for j := range t.D {
+			for k := j; k < t.D; k++ {
+				by := math.Abs(next.At(j, k) - p.At(j, k))
+				if relative {
+					by /= math.Sqrt(next.At(j, j) * next.At(k, k))
+				}
+				moved = math.Max(moved, by)
+			}
+		}
+		if p = next; moved <= tolerance {
 			break
 		}
 	}
-	return simulate.Gaussian{Mean: mean, Precision: p}, true, nil
+	return p, nil
 }
 
-// largestChange is that of an entry.
-func largestChange(from, to *mat.SymDense) (moved float64) {
-	for j := range from.SymmetricDim() {
-		for k := j; k < from.SymmetricDim(); k++ {
-			moved = math.Max(moved, math.Abs(to.At(j, k)-from.At(j, k)))
-		}
+// start returns the observed means, P = I, and the largest |covariance| over pairs.
+func start(t *data.Table) (mean []float64, p *mat.SymDense, top float64) {
+	p = mat.NewSymDense(t.D, nil)
+	for j := range t.D {
+		p.SetSym(j, j, 1)
 	}
-	return moved
-}
-
-// start gives the observed means and the largest |covariance| over pairs.
-func start(t *data.Table) (mean []float64, top float64) {
 	mean = make([]float64, t.D)
 	count := make([]float64, t.D)
 	for i, seen := range t.Observed {
@@ -177,11 +164,10 @@ func start(t *data.Table) (mean []float64, top float64) {
 			}
 		}
 	}
-	return mean, top
+	return mean, p, top
 }
 
-// expect is the E-step: the expected covariance about the mean of the completed rows, to which it
-// moves mean.
+// expect is the E-step. It sets mean to the expected mean and returns the expected covariance.
 func expect(t *data.Table, mean []float64, p *mat.SymDense) (*mat.SymDense, error) {
 	d := t.D
 	b := data.NewBatch(t.N, d)
@@ -203,20 +189,20 @@ func expect(t *data.Table, mean []float64, p *mat.SymDense) (*mat.SymDense, erro
 }
 
 const (
-	glassoTolerance = 1e-6 // of W, against the mean |S_jk|
+	glassoTolerance = 1e-6 // change of W, relative to the mean |S_jk|
 	glassoSweeps    = 200
 )
 
-// Glasso is the graphical lasso with the diagonal free,
+// Glasso is the graphical lasso with an unpenalised diagonal,
 //
 //	argmax log det P − tr(SP) − 2λ Σ_{j<k} |P_jk|,
 //
-// by block coordinate descent on W = P⁻¹, a lasso for each column (Friedman, Hastie and
-// Tibshirani 2008). S must be positive definite.
+// by block coordinate descent on W = P⁻¹ (Friedman, Hastie and Tibshirani 2008). S must be positive
+// definite.
 func Glasso(s *mat.SymDense, lambda float64) *mat.SymDense {
 	d := s.SymmetricDim()
 	w := mat.DenseCopyOf(s)
-	beta := mat.NewDense(d, d, nil) // row j: the lasso of column j; its entry j stays 0
+	beta := mat.NewDense(d, d, nil) // row j: coefficients of column j
 	scale := 0.0
 	for j := range d {
 		for k := range j {
@@ -249,15 +235,14 @@ func Glasso(s *mat.SymDense, lambda float64) *mat.SymDense {
 		p.SetSym(j, j, 1/(w.At(j, j)-floats.Dot(w.RawRowView(j), beta.RawRowView(j))))
 	}
 	for j := range d {
-		for k := range j { // the two columns' values agree at the solution
+		for k := range j { // both values agree at the solution
 			p.SetSym(j, k, -(beta.At(j, k)*p.At(j, j)+beta.At(k, j)*p.At(k, k))/2)
 		}
 	}
 	return p
 }
 
-// lasso minimises ½ bᵀW b − s_jᵀ b + λ|b|₁ over the other columns, from b on, and
-// leaves s_j − W b in slack.
+// lasso minimises ½ bᵀW b − s_jᵀ b + λ|b|₁ over the columns other than j from b, and sets slack to s_j − W b.
 func lasso(w *mat.Dense, s, slack []float64, j int, lambda float64, b []float64) {
 	copy(slack, s)
 	for k, x := range b {

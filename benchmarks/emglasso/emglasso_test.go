@@ -1,4 +1,4 @@
-package emglasso_test
+package emglasso
 
 import (
 	"math"
@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
 
-	"missingscore/benchmarks/emglasso"
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/data/simulate"
@@ -42,15 +41,14 @@ func TestGlassoAgreesWithR(t *testing.T) {
 		-0.102040816, -0.21787093, 1.18863762, 0,
 		0.045558087, 0, 0, 0.911161731,
 	})
-	require.True(t, mat.EqualApprox(emglasso.Glasso(s, 0.15), want, 1e-5))
+	require.True(t, mat.EqualApprox(Glasso(s, 0.15), want, 1e-5))
 }
 
-// At the solution W = P⁻¹ is S + λ sign P where P has an entry, within λ of S where it
-// has none, and S on the diagonal.
-func TestGlassoMeetsItsConditions(t *testing.T) {
+// Optimality: W = P⁻¹ is S + λ sign P where P ≠ 0, within λ of S where P = 0, and S on the diagonal.
+func TestGlassoOptimality(t *testing.T) {
 	s := second(sample(t, 300, 0))
 	for _, lambda := range []float64{0.3, 0.1, 0.02, 1e-4} {
-		p := emglasso.Glasso(s, lambda)
+		p := Glasso(s, lambda)
 		var w mat.Dense
 		require.NoError(t, w.Inverse(p))
 		for j := range 7 {
@@ -66,7 +64,7 @@ func TestGlassoMeetsItsConditions(t *testing.T) {
 	}
 }
 
-// objective is the mean log likelihood of the observed cells less the penalty.
+// objective returns the penalised mean log-likelihood of the observed cells.
 func objective(t *testing.T, table *data.Table, g simulate.Gaussian, lambda float64) (value float64) {
 	normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, nil)
 	require.True(t, ok)
@@ -93,17 +91,17 @@ func objective(t *testing.T, table *data.Table, g simulate.Gaussian, lambda floa
 	return value
 }
 
-// With gaps no small change of P or μ makes the penalised likelihood of what is seen
-// larger.
+// No small change of P or μ increases the penalised observed-data log-likelihood.
 func TestPathMaximisesTheObservedLikelihood(t *testing.T) {
 	table := sample(t, 200, 0.4)
-	path, err := emglasso.Path(t.Context(), table, emglasso.Options{Lambdas: 6, Ratio: 10, Iterations: 300, Tolerance: 1e-8})
+	path, err := Path(t.Context(), table, Options{Lambdas: 6, Ratio: 10, Iterations: 300, Tolerance: 1e-8})
 	require.NoError(t, err)
 	require.Len(t, path, 6)
 	edges := func(g simulate.Gaussian) int { return network.Threshold(g.Precision, 0).Count() }
 	require.LessOrEqual(t, edges(path[0]), 1)
 	require.Greater(t, edges(path[5]), edges(path[2]))
-	g, lambda := path[5], largest(table)/10
+	_, _, top := start(table)
+	g, lambda := path[5], top/10
 	best := objective(t, table, g, lambda)
 	rng := stream.New(1, stream.Simulate, 2)
 	for range 60 {
@@ -118,33 +116,8 @@ func TestPathMaximisesTheObservedLikelihood(t *testing.T) {
 		}
 		require.Less(t, objective(t, table, simulate.Gaussian{Mean: mean, Precision: p}, lambda), best+1e-9)
 	}
-	_, err = emglasso.Path(t.Context(), table, emglasso.Options{})
-	require.ErrorContains(t, err, "0 λs")
-}
-
-// largest |covariance| that pairs show.
-func largest(t *data.Table) (top float64) {
-	for j := range t.D {
-		for k := range j {
-			sum, n, mj, mk := 0.0, 0.0, 0.0, 0.0
-			nj, nk := 0.0, 0.0
-			for i := range t.N {
-				if t.Observed[i*t.D+j] {
-					mj, nj = mj+t.Values[i*t.D+j], nj+1
-				}
-				if t.Observed[i*t.D+k] {
-					mk, nk = mk+t.Values[i*t.D+k], nk+1
-				}
-			}
-			for i := range t.N {
-				if t.Observed[i*t.D+j] && t.Observed[i*t.D+k] {
-					sum, n = sum+(t.Values[i*t.D+j]-mj/nj)*(t.Values[i*t.D+k]-mk/nk), n+1
-				}
-			}
-			top = math.Max(top, math.Abs(sum/n))
-		}
-	}
-	return top
+	_, err = Path(t.Context(), table, Options{})
+	require.ErrorContains(t, err, "lambdas 0")
 }
 
 // R 4.2, lavaan 0.6.14: the saturated model's sampstat under missing = "fiml", with
@@ -163,7 +136,7 @@ func TestSaturatedAgreesWithR(t *testing.T) {
 	}
 	table, err := data.NewTable([]string{"a", "b", "c"}, values, observed)
 	require.NoError(t, err)
-	g, err := emglasso.Saturated(t.Context(), table, 10000, 1e-12)
+	g, err := Saturated(t.Context(), table, 10000, 1e-12)
 	require.NoError(t, err)
 	want := mat.NewSymDense(3, []float64{
 		5.080853298, -4.437479474, 1.494369056,
@@ -174,23 +147,23 @@ func TestSaturatedAgreesWithR(t *testing.T) {
 	require.InDeltaSlice(t, []float64{0.1545693282, 0.2421358106, 0.1803299400}, g.Mean, 1e-6)
 	few, err := data.NewTable([]string{"a", "b", "c"}, []float64{1, 2, 4, 2, 3, 1}, nil)
 	require.NoError(t, err)
-	_, err = emglasso.Saturated(t.Context(), few, 10, 1e-6)
+	_, err = Saturated(t.Context(), few, 10, 1e-6)
 	require.ErrorContains(t, err, "2 rows of 3 columns are too few")
 }
 
-// With every edge a refit is the saturated model; with none P is diagonal, of the observed
-// variances; and of a table without gaps it is covariance selection: P⁻¹ is S on the network.
+// A refit with all edges is the saturated model, and without edges P holds the inverse variances. For a
+// complete table it is covariance selection: P⁻¹ equals S on the network.
 func TestRefit(t *testing.T) {
 	table := sample(t, 300, 0.3)
-	o := emglasso.Options{Iterations: 5000, Tolerance: 1e-9}
-	saturated, err := emglasso.Saturated(t.Context(), table, o.Iterations, o.Tolerance)
+	o := Options{Iterations: 5000, Tolerance: 1e-9}
+	saturated, err := Saturated(t.Context(), table, o.Iterations, o.Tolerance)
 	require.NoError(t, err)
-	refit, ok, err := emglasso.Refit(t.Context(), table, saturated, 0, o)
+	refit, ok, err := Refit(t.Context(), table, saturated, 0, o)
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.True(t, mat.EqualApprox(saturated.Precision, refit.Precision, 1e-6))
 	require.InDeltaSlice(t, saturated.Mean, refit.Mean, 1e-6)
-	refit, ok, err = emglasso.Refit(t.Context(), table, saturated, 100, o)
+	refit, ok, err = Refit(t.Context(), table, saturated, 100, o)
 	require.NoError(t, err)
 	require.True(t, ok)
 	for j := range 7 {
@@ -205,8 +178,8 @@ func TestRefit(t *testing.T) {
 		require.InDelta(t, mean, refit.Mean[j], 1e-5)
 	}
 	table = sample(t, 300, 0)
-	start := simulate.Gaussian{Mean: make([]float64, 7), Precision: emglasso.Glasso(second(table), 0.1)}
-	refit, ok, err = emglasso.Refit(t.Context(), table, start, 0.002, o)
+	from := simulate.Gaussian{Mean: make([]float64, 7), Precision: Glasso(second(table), 0.1)}
+	refit, ok, err = Refit(t.Context(), table, from, 0.002, o)
 	require.NoError(t, err)
 	require.True(t, ok)
 	var w, s mat.SymDense
@@ -217,7 +190,7 @@ func TestRefit(t *testing.T) {
 	require.NoError(t, chol.InverseTo(&w))
 	for j := range 7 {
 		for k := range j + 1 {
-			if j == k || math.Abs(start.Precision.At(j, k)) > 0.002 {
+			if j == k || math.Abs(from.Precision.At(j, k)) > 0.002 {
 				require.InDelta(t, s.At(j, k), w.At(j, k), 1e-6)
 			} else {
 				require.Zero(t, refit.Precision.At(j, k))

@@ -1,5 +1,4 @@
-// Package gaps hides cells for experiments: completely at random, or at random, where
-// columns that stay tell which cells of the others are missing.
+// Package gaps hides cells of tables completely at random (MCAR) or at random (MAR).
 package gaps
 
 import (
@@ -16,33 +15,32 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Law says how cells are hidden. Slope 0 hides each cell with probability Missing. Another
-// one leaves every third column as it is, those with the fewest gaps, and hides a cell of
-// another column j where a guide is large,
+// Law is a missingness mechanism. With slope 0 each cell is hidden with probability Missing (MCAR).
+// Otherwise a third of the columns, with the fewest gaps, stay as guides, and a cell of another
+// column j is hidden with probability
 //
 //	P(x_ij hidden | row i) = σ(a_j + Slope z_ig),
 //
-// with z the standardised guide g, of the columns that stay the one most correlated with
-// j, and a_j such that the mean over rows is Missing: missing at random. Where the guide
-// itself was missing before, the probability is Missing.
+// where z_g is the standardised guide that correlates most with j, and a_j makes the mean over rows
+// Missing (MAR). If the guide's cell is missing, the probability is Missing.
 type Law struct {
 	Name    string  `json:"name"`
-	Missing float64 `json:"missing"` // share of the cells that are hidden, of the columns that have any hidden
-	Slope   float64 `json:"slope"`   // per standard deviation of the guide
+	Missing float64 `json:"missing"` // expected share of hidden cells in the columns that are not guides
+	Slope   float64 `json:"slope"`   // per standard deviation of the guide; 0: MCAR
 }
 
-// Check refuses shares outside [0, 1) and slopes that are no numbers.
+// Check fails if Missing is outside [0, 1) or Slope is not finite.
 func (l Law) Check() error {
 	if !(l.Missing >= 0 && l.Missing < 1) || math.IsNaN(l.Slope) || math.IsInf(l.Slope, 0) {
-		return fmt.Errorf("law %q hides a share of %v by a slope of %v: a share from 0 to less than 1 and a finite slope are needed", l.Name, l.Missing, l.Slope)
+		return fmt.Errorf("law %q: missing %v, slope %v: a share in [0, 1) and a finite slope are needed", l.Name, l.Missing, l.Slope)
 	}
 	return nil
 }
 
-const tries = 100 // of masks that leave every column some values
+const tries = 100
 
-// Hide hides further cells of a table, and again where that leaves a column without two
-// different values. The same seed hides the same cells.
+// Hide returns a copy of t with more cells hidden. A mask that leaves a column with fewer than two
+// different values is redrawn, up to 100 times; then Hide fails. The seed determines the mask.
 func (l Law) Hide(t *data.Table, seed uint64) (hidden *data.Table, err error) {
 	if err := l.Check(); err != nil {
 		return nil, err
@@ -58,7 +56,6 @@ func (l Law) Hide(t *data.Table, seed uint64) (hidden *data.Table, err error) {
 	return nil, err
 }
 
-// hide hides cell k with probability p[k].
 func hide(t *data.Table, p []float64, rng *rand.Rand) (*data.Table, error) {
 	values, observed := make([]float64, len(t.Values)), make([]bool, len(t.Values))
 	for k, seen := range t.Observed {
@@ -69,7 +66,7 @@ func hide(t *data.Table, p []float64, rng *rand.Rand) (*data.Table, error) {
 	return data.NewTable(slices.Clone(t.Names), values, observed)
 }
 
-// probabilities are those of each cell (n·d).
+// probabilities returns P(hidden) of each cell, (n, d) row-major.
 func (l Law) probabilities(t *data.Table) []float64 {
 	p := make([]float64, len(t.Values))
 	if l.Slope == 0 {
@@ -89,7 +86,7 @@ func (l Law) probabilities(t *data.Table) []float64 {
 	return p
 }
 
-// guide fills in the probabilities of column j, guided by column g.
+// guide sets the probabilities of column j by guide g.
 func (l Law) guide(t *data.Table, j, g int, p []float64) {
 	var z []float64
 	var rows []int
@@ -108,7 +105,7 @@ func (l Law) guide(t *data.Table, j, g int, p []float64) {
 	}
 }
 
-// intercept solves mean σ(a + z) = share for a, by bisection.
+// intercept solves mean σ(a + z) = share for a by bisection.
 func intercept(z []float64, share float64) float64 {
 	low, high := -1e3, 1e3
 	for range 100 {
@@ -127,8 +124,7 @@ func intercept(z []float64, share float64) float64 {
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// stay are the columns without hidden cells: a third of all, at least one, the fullest
-// and of these the first.
+// stay returns the guides: a third of the columns, rounded up, with the fewest gaps.
 func stay(t *data.Table) []int {
 	missing, columns := make([]int, t.D), make([]int, t.D)
 	for k, seen := range t.Observed {
@@ -143,7 +139,7 @@ func stay(t *data.Table) []int {
 	return columns[:(t.D+2)/3]
 }
 
-// correlation is |r| of two columns over the rows that have both; 0 where they are too few.
+// correlation returns |r| of two columns over their common rows; 0 if it is undefined.
 func correlation(t *data.Table, j, k int) float64 {
 	var x, y []float64
 	for i := range t.N {

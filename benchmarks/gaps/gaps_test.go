@@ -12,7 +12,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// pairs are rows of two columns of correlation 0.8, and a third and fourth alone.
+// pairs draws n rows of four columns; the second and fourth correlate by 0.8.
 func pairs(t *testing.T, n int) *data.Table {
 	sigma := mat.NewSymDense(4, []float64{1, 0, 0, 0, 0, 1, 0, 0.8, 0, 0, 1, 0, 0, 0.8, 0, 1})
 	var p mat.Dense
@@ -40,9 +40,8 @@ func share(t *data.Table, j int, where func(row []float64) bool, of *data.Table)
 	return hidden / rows
 }
 
-// Shares are within four standard errors; of a column guided by z with slope 2 and share
-// 0.3, the quadrature of P(hidden | z > 0) = 2 ∫_0^∞ σ(a + 2z) φ(z) dz with a solved from
-// ∫ σ(a + 2z) φ(z) dz = 0.3.
+// Shares agree with quadrature within four standard errors: P(hidden | z > 0) = 2 ∫_0^∞ σ(a + 2z) φ(z) dz
+// with ∫ σ(a + 2z) φ(z) dz = 0.3.
 func TestLaws(t *testing.T) {
 	const n = 20000
 	table := pairs(t, n)
@@ -79,14 +78,14 @@ func TestLaws(t *testing.T) {
 			low = a
 		}
 	}
-	within(2*of(low, 0), share(mar, 1, func(x []float64) bool { return x[3] > 0 }, table), n/2) // x2's guide is x4
+	within(2*of(low, 0), share(mar, 1, func(x []float64) bool { return x[3] > 0 }, table), n/2) // the guide of x2 is x4
 	again, err := Law{Missing: 0.3, Slope: 2}.Hide(table, 1)
 	require.NoError(t, err)
 	require.Equal(t, mar, again)
 }
 
-// Gaps that were there stay, columns with the fewest are the guides, and a guide's own gaps hide
-// nothing by its placeholder.
+// Existing gaps stay, columns with the fewest gaps are the guides, and placeholders of missing cells
+// are not read.
 func TestTablesWithGaps(t *testing.T) {
 	table := pairs(t, 2000)
 	for i := range table.N {
@@ -105,5 +104,5 @@ func TestTablesWithGaps(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Law{Missing: 0.999}.Hide(one, 1)
 	require.Error(t, err)
-	require.ErrorContains(t, Law{Name: "x", Missing: 1}.Check(), `law "x" hides a share of 1`)
+	require.ErrorContains(t, Law{Name: "x", Missing: 1}.Check(), `law "x": missing 1`)
 }

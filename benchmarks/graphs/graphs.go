@@ -1,5 +1,4 @@
-// Package graphs draws true networks for experiments whose edges are not all alike. The star and
-// the dense network of the paper are package simulate's.
+// Package graphs simulates Gaussian networks for experiments.
 package graphs
 
 import (
@@ -14,19 +13,16 @@ import (
 	"missingscore/internal/lanczos"
 )
 
-// The network of Colliders.
 const (
-	onHub    = 0.85 // correlation of a node with the hub
-	onEffect = 0.55 // of a cause with its effect
+	onHub    = 0.85 // correlation of a leaf with the hub
+	onEffect = 0.55 // correlation of a cause with its effect
 )
 
-// Colliders has two fifths of d nodes in one star whose leaves correlate with the hub by 0.85,
-// so with each other by 0.7225, and of the rest each three are two independent causes and their
-// effect, which correlates with both by 0.55. The causes have an edge, the partial correlation
-// −0.55² / (1 − 0.55²) = −0.43, and do not correlate, and two leaves correlate more than an
-// effect and a cause and have none: who ranks pairs by their correlations errs both ways, which on
-// the paper's star nobody does. Variances are 1; up to two nodes are left without an edge. It
-// fails for d < 5.
+// Colliders returns a network whose edges cannot be ranked by correlations. Two fifths of the d nodes
+// form a star: leaves correlate with the hub by 0.85, and with each other by 0.7225 without an edge.
+// The other nodes form colliders: two independent causes and their effect, which correlates with each
+// by 0.55. The causes have an edge, a partial correlation of −0.55² / (1 − 0.55²) = −0.43. Variances
+// are 1; up to two nodes have no edge. It fails for d < 5.
 func Colliders(d int) (simulate.Gaussian, error) {
 	if d < 5 {
 		return simulate.Gaussian{}, fmt.Errorf("d = %d: a star and a collider need at least 5 nodes", d)
@@ -36,13 +32,13 @@ func Colliders(d int) (simulate.Gaussian, error) {
 		p.SetSym(j, j, 1)
 	}
 	leaves := 2*d/5 - 1
-	left := 1 - onHub*onHub // variance of a leaf, given the hub
+	left := 1 - onHub*onHub // variance of a leaf given the hub
 	p.SetSym(0, 0, 1+float64(leaves)*onHub*onHub/left)
 	for k := 1; k <= leaves; k++ {
 		p.SetSym(k, k, 1/left)
 		p.SetSym(0, k, -onHub/left)
 	}
-	left = 1 - 2*onEffect*onEffect // of an effect, given its causes
+	left = 1 - 2*onEffect*onEffect // variance of an effect given its causes
 	for a := leaves + 1; a+2 < d; a += 3 {
 		b, effect := a+1, a+2
 		p.SetSym(a, a, 1+onEffect*onEffect/left)
@@ -55,17 +51,13 @@ func Colliders(d int) (simulate.Gaussian, error) {
 	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
 }
 
-// Random joins each pair of d nodes with probability 3/(d−1), of few nodes ½, and each edge
-// has a sign at random: P = I + w A with w = 0.8 / |λ_min(A)|, whose smallest eigenvalue is
-// 0.2, of 400 nodes and more at least that. It is drawn again until it has an edge and a pair without one. It fails for d < 3.
+// Random joins each pair of d nodes with probability min(3/(d−1), ½). The precision is P = I + w A
+// with random signs A_jk = ±1 and w = 0.8 / |λ_min(A)|, so the smallest eigenvalue of P is 0.2 (at
+// least 0.2 for 400 nodes or more). A network without an edge, or with all edges, is redrawn. It
+// fails for d < 3.
 func Random(d int, rng *rand.Rand) (simulate.Gaussian, error) {
-	return signed(d, rng, func(j, k int) bool { return rng.Float64() < min(3/float64(d-1), 0.5) })
-}
-
-// signed joins pairs j < k and gives each edge a sign at random.
-func signed(d int, rng *rand.Rand, joined func(j, k int) bool) (simulate.Gaussian, error) {
 	if d < 3 {
-		return simulate.Gaussian{}, fmt.Errorf("d = %d: a network with signs at random needs at least 3 nodes", d)
+		return simulate.Gaussian{}, fmt.Errorf("d = %d: a random network needs at least 3 nodes", d)
 	}
 	a := mat.NewSymDense(d, nil)
 	edges := 0
@@ -74,7 +66,7 @@ func signed(d int, rng *rand.Rand, joined func(j, k int) bool) (simulate.Gaussia
 		for j := range d {
 			for k := j + 1; k < d; k++ {
 				sign := 0.
-				if joined(j, k) {
+				if rng.Float64() < min(3/float64(d-1), 0.5) {
 					sign = math.Copysign(1, rng.Float64()-0.5)
 					edges++
 				}
@@ -94,11 +86,10 @@ func signed(d int, rng *rand.Rand, joined func(j, k int) bool) (simulate.Gaussia
 	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
 }
 
-// wide is from how many nodes on the eigenvalues are not all found.
+// wide is the number of nodes from which smallest uses the Lanczos method.
 const wide = 400
 
-// smallest eigenvalue of a; of a wide one a lower bound, near to it, from its products with
-// vectors.
+// smallest returns the smallest eigenvalue of a, or a close lower bound of it for wide matrices.
 func smallest(a *mat.SymDense) (float64, error) {
 	d := a.SymmetricDim()
 	if d < wide {
@@ -108,7 +99,7 @@ func smallest(a *mat.SymDense) (float64, error) {
 		}
 		return eigen.Values(nil)[0], nil
 	}
-	at, sign := make([][]int, d), make([][]float64, d) // of the pairs that are joined
+	at, sign := make([][]int, d), make([][]float64, d)
 	for j := range d {
 		for k := range d {
 			if v := a.At(j, k); v != 0 {
@@ -124,4 +115,41 @@ func smallest(a *mat.SymDense) (float64, error) {
 			}
 		}
 	})
+}
+
+// WithoutFirst returns two precisions of the variables without the first: the naive P₂₂, and the
+// true one of the marginal distribution,
+//
+//	P₂₂ − P₂₁ P₁₂ / P₁₁
+//
+// (paper, appendix "Untruncated Gaussian Model", figure normal_marginalisation).
+func WithoutFirst(precision mat.Symmetric) (naive, marginal *mat.SymDense) {
+	d := precision.SymmetricDim()
+	naive = mat.NewSymDense(d-1, nil)
+	first := mat.NewVecDense(d-1, nil)
+	for j := 1; j < d; j++ {
+		first.SetVec(j-1, precision.At(0, j))
+		for k := j; k < d; k++ {
+			naive.SetSym(j-1, k-1, precision.At(j, k))
+		}
+	}
+	marginal = mat.NewSymDense(d-1, nil)
+	marginal.SymRankOne(naive, -1/precision.At(0, 0), first)
+	return naive, marginal
+}
+
+// Missed returns ‖naive − marginal‖ / ‖marginal‖, Frobenius norms over pairs j < k with from ≤ k < to;
+// 0 if the marginal is 0 there.
+func Missed(naive, marginal mat.Symmetric, from, to int) float64 {
+	gap, all := 0.0, 0.0
+	for k := from; k < to; k++ {
+		for j := range k {
+			gap += math.Pow(naive.At(j, k)-marginal.At(j, k), 2)
+			all += math.Pow(marginal.At(j, k), 2)
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return math.Sqrt(gap / all)
 }

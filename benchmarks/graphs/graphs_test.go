@@ -36,11 +36,11 @@ func TestRandomNetworks(t *testing.T) {
 	_, err := Random(3, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
 	_, err = Random(2, stream.New(1, stream.Simulate))
-	require.EqualError(t, err, "d = 2: a network with signs at random needs at least 3 nodes")
+	require.EqualError(t, err, "d = 2: a random network needs at least 3 nodes")
 }
 
-// Of many nodes the smallest eigenvalue is 0.2 up to the tolerance of Lanczos's method: P less
-// 0.1999 is positive definite, less 0.2001 it is not.
+// For wide networks the smallest eigenvalue is 0.2 up to the tolerance of the Lanczos method:
+// P − 0.1999 I is positive definite and P − 0.2001 I is not.
 func TestWideNetworks(t *testing.T) {
 	g, err := Random(wide, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
@@ -55,8 +55,7 @@ func TestWideNetworks(t *testing.T) {
 	}
 }
 
-// On colliders pairs without an edge correlate more than pairs with one, on the paper's star none
-// does; their correlations are those that they are made of.
+// On colliders some pairs without an edge correlate more than edges do; on the paper's star none.
 func TestCollidersMisleadCorrelations(t *testing.T) {
 	star, err := simulate.Star(20, stream.New(3, stream.Simulate))
 	require.NoError(t, err)
@@ -68,7 +67,7 @@ func TestCollidersMisleadCorrelations(t *testing.T) {
 		return func(j, k int) float64 { return c.At(j, k) / math.Sqrt(c.At(j, j)*c.At(k, k)) },
 			func(j, k int) bool { return g.Precision.At(j, k) != 0 }
 	}
-	misled := func(g simulate.Gaussian) (pairs int) { // with an edge, and less correlated than some pair without one
+	misled := func(g simulate.Gaussian) (pairs int) { // edges that correlate less than some pair without an edge
 		of, edge := correlations(g)
 		most := 0.0
 		for k := range 20 {

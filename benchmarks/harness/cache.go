@@ -2,8 +2,8 @@ package harness
 
 import "sync"
 
-// RecentCache makes what cells share once and keeps the last few, for the methods of one
-// replicate stand beside each other in a grid.
+// RecentCache computes values once and keeps the most recent ones, so that cells of one replicate
+// share a table. It is safe for concurrent use.
 type RecentCache[K comparable, V any] struct {
 	mu   sync.Mutex
 	keep int
@@ -11,12 +11,12 @@ type RecentCache[K comparable, V any] struct {
 	made map[K]func() (V, error)
 }
 
-// NewRecentCache keeps so many.
+// NewRecentCache returns a cache of keep values.
 func NewRecentCache[K comparable, V any](keep int) *RecentCache[K, V] {
 	return &RecentCache[K, V]{keep: keep, made: map[K]func() (V, error){}}
 }
 
-// Get makes the value, or waits for the one being made, or gives the one kept.
+// Get returns the cached value of key, or calls make. Concurrent calls with one key share a call.
 func (l *RecentCache[K, V]) Get(key K, make func() (V, error)) (V, error) {
 	l.mu.Lock()
 	get, ok := l.made[key]

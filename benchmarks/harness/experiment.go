@@ -1,32 +1,289 @@
-// Package harness runs experiments: their cells into folders of results, whole, in shards,
-// or one at a time, and goes on where a run was stopped.
+// Package harness runs the cells of experiments, whole, in shards or one at a time, and stores
+// finished cells so that an interrupted run continues.
 package harness
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
 
 	"missingscore/benchmarks/cells"
+	"missingscore/internal/atomicfile"
+	"missingscore/internal/strictjson"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
 )
 
-// Experiment is a grid of cells under a name. Its package has its settings and its grid; the
-// program lists it.
-type Experiment struct {
-	Name   string // as in "run NAME"
-	Title  string
-	Source string // section and figure of the paper, or the document that it is of
-	// Settings is its config.json, embedded: {"full": {…}, "smoke": {…}}. Every setting
-	// is written out; "ours" lists those that the paper does not state.
-	Settings []byte
+const (
+	cellsFile    = "cells.csv" // one line for each finished cell, in the order of the grid after a whole run
+	shardPattern = "cells-%d-of-%d.csv"
+	runFile      = "run.json"
 
-	// Grid gives the cells for settings of one size and a number of replicates. Keys
-	// are setting columns, then replicate, then method. But for the columns that the grid
-	// names as Clock, the same seed gives the same line anywhere. The data that cells read
-	// need not be here.
+	replicateColumn = "replicate" // in the key of each grid
+)
+
+// manifest is run.json: how the cells of a folder were computed.
+type manifest struct {
+	Experiment string          `json:"experiment"`
+	Size       string          `json:"size"`
+	Replicates int             `json:"replicates"`
+	Settings   json.RawMessage `json:"settings"`
+}
+
+func newManifest(e Experiment, o Options) (manifest, error) {
+	text := e.Settings
+	if o.Config != nil {
+		text = o.Config
+	}
+	var sizes struct {
+		Full  json.RawMessage `json:"full"`
+		Smoke json.RawMessage `json:"smoke"`
+	}
+	if err := strictjson.Decode(text, &sizes, ""); err != nil {
+		return manifest{}, fmt.Errorf("settings: %w", err)
+	}
+	size, settings := "full", sizes.Full
+	if o.Smoke {
+		size, settings = "smoke", sizes.Smoke
+	}
+	if settings == nil {
+		return manifest{}, fmt.Errorf("settings: there is no %q", size)
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, settings); err != nil {
+		return manifest{}, fmt.Errorf("settings: %w", err)
+	}
+	m := manifest{Experiment: e.Name, Size: size, Settings: compact.Bytes(), Replicates: o.Replicates}
+	if o.Config != nil {
+		m.Size += ", own settings"
+	}
+	if m.Replicates == 0 {
+		var s struct{ Replicates int }
+		if err := json.Unmarshal(m.Settings, &s); err != nil {
+			return manifest{}, fmt.Errorf("settings: %w", strictjson.Plainly(err))
+		}
+		m.Replicates = s.Replicates
+	}
+	if m.Replicates < 1 {
+		return manifest{}, fmt.Errorf("%d replicates: at least 1 is needed", m.Replicates)
+	}
+	return m, nil
+}
+
+func (m manifest) grid(e Experiment) (cells.Grid, error) {
+	g, err := e.Grid(m.Settings, m.Replicates)
+	if err == nil {
+		if err = g.Check(); err != nil {
+			err = fmt.Errorf("settings: %w", err)
+		}
+	}
+	return g, err
+}
+
+// same fails if two runs differ in more than replicates and the list "ours".
+func (m manifest) same(other manifest, dir string) error {
+	if m.Experiment != other.Experiment || m.Size != other.Size || !reflect.DeepEqual(m.values(), other.values()) {
+		return fmt.Errorf("%s is of a %s run of %s with other settings: choose another folder", dir, m.Size, m.Experiment)
+	}
+	return nil
+}
+
+// values returns the settings without "ours".
+func (m manifest) values() (values map[string]any) {
+	if json.Unmarshal(m.Settings, &values) != nil {
+		return nil
+	}
+	delete(values, "ours")
+	return values
+}
+
+func (m manifest) write(dir string) error {
+	return atomicfile.Write(filepath.Join(dir, runFile), func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", " ")
+		e.SetEscapeHTML(false)
+		return e.Encode(m)
+	})
+}
+
+func readManifest(dir string) (m manifest, err error) {
+	path := filepath.Join(dir, runFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", path, strictjson.Plainly(err))
+	}
+	return m, nil
+}
+
+// Loaded holds the finished cells of an experiment.
+type Loaded struct {
+	Results cells.Results
+	Key     []string // the key columns, the first of Results.Columns
+	Missing int      // cells of the grid that are not finished
+}
+
+// Load reads the finished cells in out/NAME, including shards. It fails with fs.ErrNotExist if there
+// are none.
+func Load(e Experiment, out string) (l Loaded, err error) {
+	dir := filepath.Join(out, e.Name)
+	m, err := readManifest(dir)
+	if err != nil {
+		return l, err
+	}
+	grid, err := m.grid(e)
+	if err != nil {
+		return l, err
+	}
+	lines, last, err := finished(dir, grid)
+	if err != nil {
+		return l, err
+	}
+	m.Replicates = max(m.Replicates, last) // --cell may have run later replicates
+	if grid, err = m.grid(e); err != nil {
+		return l, err
+	}
+	l.Results.Columns, l.Key = grid.Columns(), grid.Key
+	l.Results.Lines = cells.Select(grid.Cells, lines)
+	l.Missing = len(grid.Cells) - len(l.Results.Lines)
+	return l, nil
+}
+
+// finished reads all files of cells in a folder. last is the highest replicate among their lines.
+func finished(dir string, grid cells.Grid) (lines [][]string, last int, err error) {
+	files, err := fs.Glob(os.DirFS(dir), "cells*.csv")
+	if err != nil {
+		return nil, 0, err
+	}
+	at := slices.Index(grid.Key, replicateColumn)
+	for _, file := range files {
+		path := filepath.Join(dir, file)
+		more, err := cells.ReadLines(path, grid.Columns())
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, line := range more {
+			replicate, err := strconv.Atoi(line[at])
+			if err != nil {
+				return nil, 0, fmt.Errorf("%s: replicate %q is no number", path, line[at])
+			}
+			last = max(last, replicate)
+		}
+		lines = append(lines, more...)
+	}
+	return lines, last, nil
+}
+
+// Experiment is a named grid of cells.
+type Experiment struct {
+	Name     string // as in "run NAME"
+	Title    string
+	Source   string // section and figure of the paper, or a page of this project
+	Settings []byte // {"full": {…}, "smoke": {…}}; "ours" lists the settings that the paper does not state
+
+	// Grid returns the cells for one size of settings. Key columns are the setting, then
+	// replicate, then method. It does not read data files.
 	Grid func(settings json.RawMessage, replicates int) (cells.Grid, error)
 }
 
-// SettingsOf gives the settings of a size, "full" or "smoke", as Grid takes them.
+// SettingsOf returns the settings of size "full" or "smoke".
 func (e Experiment) SettingsOf(size string) (json.RawMessage, error) {
 	m, err := newManifest(e, Options{Smoke: size == "smoke"})
 	return m.Settings, err
+}
+
+// Options of a run.
+type Options struct {
+	Out        string
+	Smoke      bool   // use the small settings
+	Replicates int    // 0: as in the settings
+	Shard      int    // from 1 to Shards
+	Shards     int    // 0: all cells
+	Workers    int    // concurrent cells; 0: number of processors
+	Config     []byte // settings that replace the experiment's own; nil: none
+	Cell       string // run only the cell with this key, joined by commas
+
+	Progress func(experiment string, done, total int) // may be nil
+	Log      io.Writer                                // failures, skipped cells and notes; nil: discarded
+}
+
+// FolderVariable is the environment variable that names the folder of the real tables.
+const FolderVariable = "MISSINGSCORE_DATA"
+
+// DataPath returns the path of a real table. An empty folder means FolderVariable.
+func DataPath(folder, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(cmp.Or(folder, os.Getenv(FolderVariable)), file)
+}
+
+// Present fails with cells.ErrAbsent if the file cannot be found.
+func Present(path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("%w: %w; set %s to the folder that holds %s", cells.ErrAbsent, err, FolderVariable, filepath.Base(path))
+	}
+	return nil
+}
+
+// Decode reads JSON settings into v. It fails on fields that v does not have.
+func Decode(settings json.RawMessage, v any) error {
+	if err := strictjson.Decode(settings, v, ""); err != nil {
+		return fmt.Errorf("settings: %w", err)
+	}
+	return nil
+}
+
+// CheckAtLeast fails if a value of the setting key is below least.
+func CheckAtLeast(least int, key string, values ...int) error {
+	for _, v := range values {
+		if v < least {
+			return fmt.Errorf("settings: %s: %d: at least %d is needed", key, v, least)
+		}
+	}
+	return nil
+}
+
+// Variant is a method with its settings and its name in the results.
+type Variant struct {
+	Name string `json:"name"`
+	engine.Config
+}
+
+// Variants reads methods {"name": …, "method": …, further settings} over the common settings. The
+// default name is the method. Variants share no memory.
+func Variants(common engine.Config, methods []json.RawMessage) ([]Variant, error) {
+	var out []Variant
+	for _, text := range methods {
+		v := Variant{Config: common}
+		v.Imputer.Options = slices.Clone(common.Imputer.Options)
+		if common.WarmUp != nil {
+			v.WarmUp = new(*common.WarmUp)
+		}
+		if err := Decode(text, &v); err != nil {
+			return nil, err
+		}
+		if _, err := estimator.ByName(v.Method); err != nil {
+			return nil, fmt.Errorf("settings: %w", err)
+		}
+		if v.Name == "" {
+			v.Name = v.Method
+		}
+		out = append(out, v)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("settings: there are no methods")
+	}
+	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,26 +15,25 @@ import (
 	"missingscore/benchmarks/cells"
 )
 
-// Run runs what is missing of the experiments' cells into Out/NAME/cells.csv. Stopped
-// anywhere, the same call goes on and ends with the same bytes, whatever the
-// number of workers. It returns the number of cells that failed; they do not stop the rest.
+// Run runs the missing cells of the experiments and writes Out/NAME/cells.csv. The same call
+// continues an interrupted run; results do not depend on interruptions or the number of workers.
+// Failed cells are logged and counted and do not stop the others. All settings and folders are
+// checked before the first cell runs.
 func Run(ctx context.Context, experiments []Experiment, o Options) (failed int, err error) {
 	if o.Config != nil && len(experiments) != 1 {
-		return 0, errors.New("settings of one's own are for one experiment at a time")
-	}
-	if o.Shards < 0 || o.Shards > 0 && (o.Shard < 1 || o.Shard > o.Shards) {
-		return 0, fmt.Errorf("shard %d of %d: the first is 1, the last %d", o.Shard, o.Shards, o.Shards)
+		return 0, errors.New("--config needs exactly one experiment")
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.NumCPU()
 	}
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
 	var plan []planned
-	for _, e := range experiments { // all settings and folders are looked at before the first cell runs
+	for _, e := range experiments {
 		p, err := o.plan(e)
 		if errors.Is(err, cells.ErrAbsent) && len(experiments) > 1 {
-			if o.Skipped != nil {
-				o.Skipped(e.Name, err)
-			}
+			fmt.Fprintf(o.Log, "%s is skipped: %v\n", e.Name, err)
 			continue
 		}
 		if err != nil {
@@ -42,10 +42,8 @@ func Run(ctx context.Context, experiments []Experiment, o Options) (failed int, 
 		plan = append(plan, p)
 	}
 	for _, p := range plan {
-		if o.Note != nil {
-			for _, note := range p.grid.Notes {
-				o.Note(p.manifest.Experiment, note)
-			}
+		for _, note := range p.grid.Notes {
+			fmt.Fprintf(o.Log, "%s, %s\n", p.manifest.Experiment, note)
 		}
 		n, err := o.cells(ctx, p)
 		failed += n
@@ -56,11 +54,11 @@ func Run(ctx context.Context, experiments []Experiment, o Options) (failed int, 
 	return failed, nil
 }
 
-// planned is what is to be run of an experiment: some cells of its grid.
+// planned is one experiment of a run.
 type planned struct {
 	manifest manifest
 	grid     cells.Grid
-	cells    []cells.Cell
+	cells    []cells.Cell // the shard, or the one cell
 	dir      string
 }
 
@@ -70,13 +68,11 @@ func (o Options) plan(e Experiment) (planned, error) {
 		return planned{}, err
 	}
 	grid, err := m.grid(e)
+	if err == nil && grid.Present != nil {
+		err = grid.Present()
+	}
 	if err != nil {
 		return planned{}, err
-	}
-	if grid.Present != nil {
-		if err := grid.Present(); err != nil {
-			return planned{}, err
-		}
 	}
 	p := planned{manifest: m, grid: grid, dir: filepath.Join(o.Out, e.Name)}
 	if p.cells, err = o.part(grid.Cells); err != nil {
@@ -86,8 +82,8 @@ func (o Options) plan(e Experiment) (planned, error) {
 	return p, err
 }
 
-// claim gives what a folder's run.json is to say. It fails where the folder is of other
-// settings, or holds finished cells of later replicates, which a whole run would drop.
+// claim returns the manifest to write into the folder. It fails if the folder has other settings,
+// or more replicates, whose cells a whole run would drop.
 func (o Options) claim(p planned) (manifest, error) {
 	before, err := readManifest(p.dir)
 	switch {
@@ -98,7 +94,7 @@ func (o Options) claim(p planned) (manifest, error) {
 		if err := before.same(p.manifest, p.dir); err != nil {
 			return manifest{}, err
 		}
-		if o.Cell != "" { // it says nothing of how many replicates are wanted
+		if o.Cell != "" {
 			return before, nil
 		}
 	}
@@ -107,13 +103,12 @@ func (o Options) claim(p planned) (manifest, error) {
 		return manifest{}, err
 	}
 	if held > p.manifest.Replicates {
-		return manifest{}, fmt.Errorf("%s holds %d replicates, not %d: ask for as many or more, or choose another folder", p.dir, held, p.manifest.Replicates)
+		return manifest{}, fmt.Errorf("%s holds %d replicates, not %d: ask for at least %d, or choose another folder", p.dir, held, p.manifest.Replicates, held)
 	}
 	return p.manifest, nil
 }
 
-// part are the cells of the shard, or the one asked for.
-func (o Options) part(all []cells.Cell) ([]cells.Cell, error) {
+func (o Options) part(all []cells.Cell) (out []cells.Cell, err error) {
 	if o.Cell != "" {
 		for _, c := range all {
 			if c.Name() == o.Cell {
@@ -125,14 +120,13 @@ func (o Options) part(all []cells.Cell) ([]cells.Cell, error) {
 	if o.Shards == 0 {
 		return all, nil
 	}
-	var out []cells.Cell
 	for i := o.Shard - 1; i < len(all); i += o.Shards {
 		out = append(out, all[i])
 	}
 	return out, nil
 }
 
-// cells runs them and leaves the file in the order of the grid.
+// cells runs the missing cells and sorts the file by the grid.
 func (o Options) cells(ctx context.Context, p planned) (failed int, err error) {
 	file := cellsFile
 	if o.Shards > 0 {
@@ -147,43 +141,36 @@ func (o Options) cells(ctx context.Context, p planned) (failed int, err error) {
 		return 0, err
 	}
 	defer lock.Close()
-	m, err := o.claim(p) // again, for another run may have written since
+	m, err := o.claim(p) // again under the lock
 	if err != nil {
 		return 0, err
 	}
 	if err := m.write(p.dir); err != nil {
 		return 0, err
 	}
-	_, err = cells.Run(ctx, path, header, p.cells, o.Workers, o.hooks(p, &failed))
-	if err != nil || o.Cell != "" { // one cell leaves the order to the next whole run
-		return failed, err
-	}
-	lines, err := cells.ReadLines(path, header) // with cells that were the shard's when replicates were fewer
-	if err != nil {
-		return failed, err
-	}
-	return failed, cells.WriteLines(path, header, cells.Select(p.grid.Cells, lines))
-}
-
-// hooks tell of an experiment's cells, and count those that failed. What some cells lack
-// is told once.
-func (o Options) hooks(p planned, failed *int) cells.Hooks {
-	name, absent := p.manifest.Experiment, 0
+	name, absent := p.manifest.Experiment, false
 	hooks := cells.Hooks{
 		Failed: func(key []string, err error) {
-			*failed++
-			if o.Failed != nil {
-				o.Failed(Failure{name, strings.Join(key, ","), key[slices.Index(p.grid.Key, replicateColumn)], err})
-			}
+			failed++
+			fmt.Fprintf(o.Log, "%s, replicate %s failed: %v\n  again: --cell '%s'\n", name, key[slices.Index(p.grid.Key, replicateColumn)], err, strings.Join(key, ","))
 		},
 		Absent: func(key []string, err error) {
-			if absent++; absent == 1 && o.Skipped != nil {
-				o.Skipped(fmt.Sprintf("%s, %s and any like it", name, strings.Join(key, ",")), err)
+			if !absent {
+				fmt.Fprintf(o.Log, "%s, %s and similar cells are skipped: %v\n", name, strings.Join(key, ","), err)
 			}
+			absent = true
 		},
 	}
 	if o.Progress != nil {
 		hooks.Progress = func(done, total int) { o.Progress(name, done, total) }
 	}
-	return hooks
+	_, err = cells.Run(ctx, path, header, p.cells, o.Workers, hooks)
+	if err != nil || o.Cell != "" {
+		return failed, err
+	}
+	lines, err := cells.ReadLines(path, header)
+	if err != nil {
+		return failed, err
+	}
+	return failed, cells.WriteLines(path, header, cells.Select(p.grid.Cells, lines))
 }

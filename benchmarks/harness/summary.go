@@ -11,13 +11,12 @@ import (
 	"missingscore/benchmarks/claims"
 )
 
-// SummaryColumns are those of Summary's lines.
+// SummaryColumns names the columns of Summary.
 var SummaryColumns = []string{"setting", "method", "measure", "mean", "standard_error", "replicates"}
 
-// Summary has a line for each setting, method and numeric column of results: the mean over the
-// replicates that have a number, and its standard error, empty of one replicate. Of a list along
-// training, such as errors after each epoch, the last number counts, and the least has a line of
-// its own.
+// Summary returns a line for each setting, method and numeric column: mean, standard error (empty for
+// one replicate) and number of the replicates that have a number. A list, such as errors by epoch,
+// counts by its last number; its minimum has a second line, "COLUMN, least".
 func Summary(r cells.Results, key []string) (lines [][]string) {
 	type group struct {
 		setting, method string
@@ -63,7 +62,7 @@ func Summary(r cells.Results, key []string) (lines [][]string) {
 	return lines
 }
 
-// leastOf is the least number of a list of several; ok is false of anything else.
+// leastOf returns the minimum of a list of at least two fields, numbers or "-". ok is false for other texts.
 func leastOf(text string) (least float64, ok bool) {
 	fields := strings.Fields(text)
 	least = math.Inf(1)
@@ -79,7 +78,6 @@ func leastOf(text string) (least float64, ok bool) {
 
 func short(x float64) string { return strconv.FormatFloat(x, 'g', 5, 64) }
 
-// settingOf is the setting and the method of a line.
 func settingOf(key, line []string) (setting, method string) {
 	var parts []string
 	for i, k := range key {

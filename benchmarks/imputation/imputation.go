@@ -84,7 +84,6 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	g := cells.Grid{
 		Key:   []string{tableColumn, lawColumn, "replicate", "method"},
 		Value: []string{hiddenColumn, rmseColumn, energyColumn, coverageColumn, secondsColumn, versionColumn},
-		Clock: []string{secondsColumn, versionColumn},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ { // all tables early, however few replicates there is time for
 		for _, t := range s.Tables {

@@ -25,7 +25,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		{`"by":"likelihood"`, `"by":"luck"`, `settings: method "em": there is no way "luck"`},
 		{`"tables":["moons"]`, `"tables":["suns"]`, `settings: method "energy": "suns" is none of the tables`},
 		{`"draws":5`, `"draws":1`, "settings: draws: 1: at least 2 is needed"},
-		{`"missing":0.4`, `"missing":1`, `settings: law "MAR 40 %" hides a share of 1`},
+		{`"missing":0.4`, `"missing":1`, `settings: law "MAR 40 %": missing 1`},
 		{`"rows":60`, `"rows":1`, "two of each are needed at least"},
 	} {
 		bad := strings.Replace(string(text), c[0], c[1], 1)

@@ -1,16 +1,14 @@
-// Package mar shows what cells missing at random do to each method: normal distributions
-// whose cells are hidden where other, observed cells say so, fitted with and without a
-// penalty, against their truth.
+// Package mar measures the bias of each method on normal tables whose cells are missing at random (MAR).
 package mar
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -24,6 +22,7 @@ import (
 	"missingscore/data/network"
 	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/regpath"
@@ -32,13 +31,12 @@ import (
 //go:embed config.json
 var config []byte
 
-// Experiment has a cell for each design, replicate and method.
 var Experiment = harness.Experiment{
 	Name: "mar", Title: "Cells missing at random", Source: "benchmarks/README.md",
 	Settings: config, Grid: grid,
 }
 
-// settings are one size of config.json.
+// settings of one size in config.json.
 type settings struct {
 	Replicates int      `json:"replicates"`
 	Rows       int      `json:"rows"`
@@ -47,53 +45,33 @@ type settings struct {
 	Ours       []string `json:"ours"`
 }
 
-// method is a fit without a penalty, or a network with the λ of the program's criterion;
-// "likelihood" is EM, without a penalty.
+// method is an unpenalised fit or a network by the default criterion. Fit.Method may be peer.
 type method struct {
 	Name    string        `json:"name"`
 	Network bool          `json:"network"`
 	Fit     engine.Config `json:"fit"`
 }
 
-// peer is the method of EM, which is not this program's.
+// peer is maximum likelihood by EM, without a penalty.
 const peer = "likelihood"
-
-func decode(text json.RawMessage) (s settings, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, err
-	}
-	for _, name := range s.Designs {
-		if _, ok := designs[name]; !ok {
-			return s, fmt.Errorf("settings: there is no design %q", name)
-		}
-	}
-	return s, cmp.Or(harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(1, "methods", len(s.Methods)))
-}
-
-// Columns of the results. Errors are of partial correlations ρ over pairs, and of means in true
-// standard deviations.
-const (
-	designColumn  = "design"
-	missingColumn = "missing"
-	errorColumn   = "partial_correlation_error" // root mean square of ρ̂ − ρ
-	biasColumn    = "edge_bias"                 // mean over edges of sign(ρ)(ρ̂ − ρ)
-	meansColumn   = "mean_error"                // root mean square
-	signColumn    = "sign_errors"               // edges whose estimate has the other sign
-	falseColumn   = "false_edges"               // pairs without an edge whose estimate is beyond ±0.1
-	secondsColumn = "seconds"
-)
 
 const falseEdge = 0.1
 
+// grid's value columns: partial_correlation_error is the root mean square of ρ̂ − ρ over pairs,
+// mean_error of the means in true standard deviations; see bias and mistakes for the others.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, err := decode(text)
-	if err != nil {
+	var s settings
+	if err := harness.Decode(text, &s); err != nil {
 		return cells.Grid{}, err
 	}
+	for _, name := range s.Designs {
+		if _, ok := designs[name]; !ok {
+			return cells.Grid{}, fmt.Errorf("settings: there is no design %q", name)
+		}
+	}
 	g := cells.Grid{
-		Key:   []string{designColumn, "replicate", "method"},
-		Value: []string{missingColumn, errorColumn, biasColumn, meansColumn, signColumn, falseColumn, secondsColumn},
-		Clock: []string{secondsColumn},
+		Key:   []string{"design", "replicate", "method"},
+		Value: []string{"missing", "partial_correlation_error", "edge_bias", "mean_error", "sign_errors", "false_edges", "seconds"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, name := range s.Designs {
@@ -108,7 +86,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// run is one cell.
+// run computes one cell.
 func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]string, error) {
 	t, err := c.table(s.Rows, seed)
 	if err != nil {
@@ -118,8 +96,7 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 	start := time.Now()
 	mean, precision, err := m.estimate(ctx, t, seed)
 	seconds := fmt.Sprintf("%.2f", time.Since(start).Seconds())
-	var fault *engine.DivergedError
-	if errors.As(err, &fault) { // a result, not a failure
+	if trainers.Diverged(err) {
 		return []string{missing, "-", "-", "-", "-", "-", seconds}, nil
 	}
 	if err != nil {
@@ -139,8 +116,7 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 		strconv.Itoa(signs), strconv.Itoa(alarms), seconds}, nil
 }
 
-// mistakes counts the edges with the wrong sign, and the pairs without an edge whose
-// estimate is not small.
+// mistakes counts edges with the wrong sign, and pairs without an edge whose estimate is beyond ±falseEdge.
 func mistakes(truth, found []float64) (signs, alarms int) {
 	for i, rho := range truth {
 		switch {
@@ -153,12 +129,11 @@ func mistakes(truth, found []float64) (signs, alarms int) {
 	return signs, alarms
 }
 
-// rootMeanSquare returns the root mean square difference between estimates and the truth.
 func rootMeanSquare(found, truth []float64) float64 {
 	return floats.Distance(found, truth, 2) / math.Sqrt(float64(len(truth)))
 }
 
-// bias is the mean over edges of sign(ρ)(ρ̂ − ρ).
+// bias returns the mean over edges of sign(ρ)(ρ̂ − ρ).
 func bias(found, truth []float64) float64 {
 	sum, edges := 0.0, 0.0
 	for i, rho := range truth {
@@ -200,7 +175,7 @@ func (m method) estimate(ctx context.Context, t *data.Table, seed uint64) (mean 
 	return normal.Mean(), normal.Precision(), nil
 }
 
-// withoutEdges is a network's precision, 0 where it has no edge.
+// withoutEdges returns the precision of a network with 0 for pairs without an edge.
 func withoutEdges(r *trainers.NetworkResult) *mat.SymDense {
 	d := len(r.Names)
 	p := mat.NewSymDense(d, nil)
@@ -212,4 +187,99 @@ func withoutEdges(r *trainers.NetworkResult) *mat.SymDense {
 		}
 	}
 	return p
+}
+
+// design is a normal distribution of mean 0 with a MAR mechanism.
+type design struct {
+	precision *mat.SymDense
+	// hide sets seen to false for hidden cells of a row. It reads only cells that stay observed.
+	hide func(row []float64, seen []bool, rng *rand.Rand)
+}
+
+var designs = map[string]design{
+	// x → y → z of variance 1; y is hidden if x is below its mean.
+	"hidden where low": {chain(0.8, 0.5), func(row []float64, seen []bool, _ *rand.Rand) { seen[1] = row[0] >= 0 }},
+	// A ring of five; a logistic regression on column 1 hides columns 3 to 5.
+	"logistic": {ring(5, 0.4), func(row []float64, seen []bool, rng *rand.Rand) {
+		for j := 2; j < 5; j++ {
+			seen[j] = !happens(-0.3+2*row[0], rng)
+		}
+	}},
+	// Edges 1–3, 2–3, 3–4; logistic regressions on columns 1 and 2 hide columns 3 and 4.
+	"two predictors": {tree(), func(row []float64, seen []bool, rng *rand.Rand) {
+		seen[2] = !happens(-0.5+1.5*row[0]+1.5*row[1], rng)
+		seen[3] = !happens(-0.5+1.5*row[0]-1.5*row[1], rng)
+	}},
+	// Five waves of a first-order process; a high value makes dropout at the next wave more likely.
+	"dropout": {chain(0.7, 0.7, 0.7, 0.7), func(row []float64, seen []bool, rng *rand.Rand) {
+		for j := 1; j < len(row); j++ {
+			seen[j] = seen[j-1] && !happens(-1.5+2*row[j-1], rng)
+		}
+	}},
+	// A chain of six; column 1 hides columns 2 and 3, column 4 hides columns 5 and 6.
+	"chain": {chain(0.7, -0.6, 0.7, 0.6, -0.7), func(row []float64, seen []bool, rng *rand.Rand) {
+		for _, j := range []int{1, 2} {
+			seen[j] = !happens(3*row[0], rng)
+		}
+		for _, j := range []int{4, 5} {
+			seen[j] = !happens(-3*row[3], rng)
+		}
+	}},
+}
+
+// happens is true with probability σ(η).
+func happens(eta float64, rng *rand.Rand) bool { return rng.Float64() < 1/(1+math.Exp(-eta)) }
+
+// chain returns the precision of x_{j+1} = ρ_j x_j + √(1 − ρ_j²) ε, with variances 1.
+func chain(correlations ...float64) *mat.SymDense {
+	d := len(correlations) + 1
+	p := mat.NewSymDense(d, nil)
+	p.SetSym(0, 0, 1)
+	for j, rho := range correlations {
+		u := mat.NewVecDense(d, nil)
+		u.SetVec(j, -rho)
+		u.SetVec(j+1, 1)
+		p.SymRankOne(p, 1/(1-rho*rho), u)
+	}
+	return p
+}
+
+// ring joins each of d columns with the next by partial correlations −weight.
+func ring(d int, weight float64) *mat.SymDense {
+	p := mat.NewSymDense(d, nil)
+	for j := range d {
+		p.SetSym(j, j, 1)
+		p.SetSym(j, (j+1)%d, weight)
+	}
+	return p
+}
+
+// tree joins columns 1, 2 and 4 with 3.
+func tree() *mat.SymDense {
+	return mat.NewSymDense(4, []float64{
+		1, 0, 0.4, 0,
+		0, 1, -0.4, 0,
+		0.4, -0.4, 1, 0.5,
+		0, 0, 0.5, 1,
+	})
+}
+
+// table draws n rows and hides their cells.
+func (c design) table(n int, seed uint64) (*data.Table, error) {
+	d := c.precision.SymmetricDim()
+	t, err := simulate.Gaussian{Mean: make([]float64, d), Precision: c.precision}.Sample(n, stream.New(seed, stream.Simulate))
+	if err != nil {
+		return nil, err
+	}
+	rng := stream.New(seed, stream.Hide)
+	values, observed := slices.Clone(t.Values), slices.Repeat([]bool{true}, n*d)
+	for i := 0; i < n*d; i += d {
+		c.hide(t.Values[i:i+d], observed[i:i+d], rng)
+		for j := range d {
+			if !observed[i+j] {
+				values[i+j] = 0
+			}
+		}
+	}
+	return data.NewTable(t.Names, values, observed)
 }

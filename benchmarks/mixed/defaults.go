@@ -19,20 +19,20 @@ import (
 //go:embed defaults.json
 var defaultSettings []byte
 
-// FolderVariable is the environment variable that names a folder of further tables for Defaults.
+// FolderVariable is the environment variable with the folder of further tables for Defaults.
 const FolderVariable = "MISSINGSCORE_TABLES"
 
-// Defaults runs missingscore by its defaults on tables as people have them: those of R's packages
-// with all their columns, simulated ones, and the files of a folder.
+// Defaults runs commands with their defaults on tables of R packages, simulated tables and the files in
+// FolderVariable.
 var Defaults = harness.Experiment{
-	Name: "mixed-defaults", Title: "Commands by their defaults", Source: "benchmarks/README.md",
+	Name: "mixed-defaults", Title: "Commands with their defaults", Source: "benchmarks/README.md",
 	Settings: defaultSettings, Grid: defaultGrid,
 }
 
 type defaultConfig struct {
 	Replicates int        `json:"replicates"`
 	Tables     []source   `json:"tables"`
-	Missing    float64    `json:"missing"` // share of the cells of a simulated table that is hidden
+	Missing    float64    `json:"missing"` // share of hidden cells in a simulated table
 	Commands   [][]string `json:"commands"`
 	Ours       []string   `json:"ours"`
 }
@@ -44,12 +44,14 @@ func defaultGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	}
 	g := cells.Grid{
 		Key:   []string{"table", "replicate", "method"},
-		Value: []string{"exit", secondsColumn, "wall", "megabytes", "screen", versionColumn},
-		Clock: []string{secondsColumn, "wall", "megabytes", "screen", versionColumn},
+		Value: []string{"exit", "seconds", "wall", "megabytes", "screen", "version"},
 	}
-	files, err := filepath.Glob(filepath.Join(os.Getenv(FolderVariable), "*"))
-	if err != nil || os.Getenv(FolderVariable) == "" {
-		files = nil
+	var files []string
+	if folder := os.Getenv(FolderVariable); folder != "" {
+		var err error
+		if files, err = filepath.Glob(filepath.Join(folder, "*")); err != nil {
+			return g, err
+		}
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		add := func(name string, command []string, put func(ctx context.Context, path string) error) {
@@ -72,7 +74,7 @@ func defaultGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// write writes the table, of a simulated one with a share of the cells hidden.
+// write writes the table. It hides a share of the cells of a simulated table.
 func (s source) write(ctx context.Context, path string, missing float64, seed uint64) error {
 	t, err := s.table(ctx, seed)
 	if err == nil && s.Design != nil {
@@ -84,7 +86,7 @@ func (s source) write(ctx context.Context, path string, missing float64, seed ui
 	return write(path, t)
 }
 
-// byDefaults runs a command on the table that put writes.
+// byDefaults runs a command on the table that put writes, and returns the values of its cell.
 func byDefaults(ctx context.Context, name string, command []string, put func(ctx context.Context, path string) error) ([]string, error) {
 	version, err := program()
 	if err != nil {
@@ -99,11 +101,13 @@ func byDefaults(ctx context.Context, name string, command []string, put func(ctx
 	if err := put(ctx, table); err != nil {
 		return nil, err
 	}
-	arguments := append(slices.Clone(command[:min(1, len(command))]), table)
-	if command[0] == "describe" {
-		arguments = []string{table}
-	} else {
-		arguments = append(append(arguments, command[1:]...), "--out", filepath.Join(dir, "out"+map[bool]string{true: ".csv"}[command[0] == "impute"]))
+	out := filepath.Join(dir, "out")
+	if command[0] == "impute" {
+		out += ".csv"
+	}
+	arguments := []string{table}
+	if command[0] != "describe" {
+		arguments = slices.Concat(command[:1], arguments, command[1:], []string{"--out", out})
 	}
 	o, err := run(ctx, arguments...)
 	if err != nil {

@@ -36,7 +36,6 @@ var (
 	rTables = outside.R("tables.R", tablesScript, "mice", "psych")
 )
 
-// Imputation has a cell for each table, law of hiding, replicate and method.
 var Imputation = harness.Experiment{
 	Name: "mixed-imputation", Title: "Imputations of mixed tables", Source: "benchmarks/README.md",
 	Settings: imputationSettings, Grid: imputationGrid,
@@ -51,16 +50,16 @@ type imputationConfig struct {
 	Ours       []string           `json:"ours"`
 }
 
-// source is a table of R's packages, or a simulated one, another in each replicate.
+// source is a table of an R package or, with Design, a simulated table for each replicate.
 type source struct {
 	Name    string   `json:"name"`
 	Columns []string `json:"columns"` // empty: all
-	Factors []string `json:"factors"` // numbers that are levels
-	Rows    int      `json:"rows"`    // drawn once; 0: all
+	Factors []string `json:"factors"` // numeric columns that hold levels
+	Rows    int      `json:"rows"`    // number of rows, drawn once; 0: all
 	Design  *design  `json:"design"`
 }
 
-// imputationMethod is missingscore, or a method of impute.R.
+// imputationMethod is missingscore impute, or the method R of impute.R.
 type imputationMethod struct {
 	Name      string   `json:"name"`
 	R         string   `json:"r"`
@@ -73,10 +72,9 @@ func imputationGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		return cells.Grid{}, err
 	}
 	g := cells.Grid{
-		Key: []string{"table", lawColumn, "replicate", "method"},
+		Key: []string{"table", "law", "replicate", "method"},
 		Value: []string{"nominal_cells", "nominal_accuracy", "nominal_log_score", "ordered_cells", "ordered_accuracy", "ordered_log_score",
-			"number_cells", "rmse", "crps", "coverage", secondsColumn, versionColumn},
-		Clock: []string{secondsColumn, versionColumn},
+			"number_cells", "rmse", "crps", "coverage", "seconds", "version"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, from := range s.Tables {
@@ -93,10 +91,10 @@ func imputationGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// kept are tables of R's packages, which are the same in all cells.
+// kept caches tables of R packages.
 var kept = harness.NewRecentCache[string, *data.Table](20)
 
-// table is a replicate's, before cells are hidden.
+// table returns the table of a replicate before cells are hidden.
 func (s source) table(ctx context.Context, seed uint64) (*data.Table, error) {
 	if s.Design != nil {
 		_, t, err := s.Design.simulate(seed)
@@ -105,7 +103,7 @@ func (s source) table(ctx context.Context, seed uint64) (*data.Table, error) {
 	return kept.Get(fmt.Sprint(s), func() (*data.Table, error) { return s.read(ctx) })
 }
 
-// read reads a table of R's packages.
+// read reads a table of an R package.
 func (s source) read(ctx context.Context) (*data.Table, error) {
 	none := &data.Table{Names: []string{"none"}, N: 1, D: 1, Values: []float64{0}, Observed: []bool{true}}
 	lines, printed, err := rTables.Run(ctx, none, s.Name, strings.Join(s.Columns, ","), strings.Join(s.Factors, ","), strconv.Itoa(s.Rows))
@@ -129,7 +127,7 @@ func (s source) read(ctx context.Context) (*data.Table, error) {
 	return t, nil
 }
 
-// run is one cell.
+// run computes one cell.
 func (s imputationConfig) run(ctx context.Context, from source, law gaps.Law, m imputationMethod, seed uint64) ([]string, error) {
 	whole, err := from.table(ctx, seed)
 	if err != nil {
@@ -148,12 +146,12 @@ func (s imputationConfig) run(ctx context.Context, from source, law gaps.Law, m 
 		return nil, err
 	}
 	if len(draws) != t.Missing() {
-		return nil, fmt.Errorf("%s filled in %d cells of %d", m.Name, len(draws), t.Missing())
+		return nil, fmt.Errorf("%s imputed %d of %d cells", m.Name, len(draws), t.Missing())
 	}
 	return append(measure(whole, t, draws), spent, version), nil
 }
 
-// byR gives the draws of impute.R: (missing cells, draws), row by row.
+// byR returns the draws of impute.R, (missing cells, draws).
 func (m imputationMethod) byR(ctx context.Context, t *data.Table, draws int, seed uint64) (filled [][]float64, spent, version string, err error) {
 	if version, err = imputer.Version(); err != nil {
 		return nil, "", "", err
@@ -162,7 +160,7 @@ func (m imputationMethod) byR(ctx context.Context, t *data.Table, draws int, see
 	return filled, strings.TrimSpace(printed), version, err
 }
 
-// byProgram gives the draws of missingscore impute.
+// byProgram returns the draws of missingscore impute.
 func (m imputationMethod) byProgram(ctx context.Context, t *data.Table, draws int, seed uint64) (filled [][]float64, spent, version string, err error) {
 	if version, err = program(); err != nil {
 		return nil, "", "", err
@@ -177,10 +175,7 @@ func (m imputationMethod) byProgram(ctx context.Context, t *data.Table, draws in
 		return nil, "", "", err
 	}
 	arguments := slices.Concat([]string{"impute", table, "--out", out, "--draws", strconv.Itoa(draws), "--seed", strconv.FormatUint(seed, 10)}, m.Arguments)
-	o, err := run(ctx, arguments...)
-	if err == nil {
-		err = o.finished(arguments...)
-	}
+	o, err := runToEnd(ctx, arguments...)
 	if err != nil {
 		return nil, "", "", err
 	}
@@ -188,8 +183,8 @@ func (m imputationMethod) byProgram(ctx context.Context, t *data.Table, draws in
 	return filled, seconds(o.seconds), version, err
 }
 
-// readDraws reads the missing cells of t from the long format of package mice: .imp is the draw, .id
-// the row, both from 1.
+// readDraws reads draws of the missing cells of t, (missing cells, draws), from mice's long format: .imp
+// is the draw, .id the row, both from 1.
 func readDraws(path string, t *data.Table, draws int) (filled [][]float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -200,7 +195,7 @@ func readDraws(path string, t *data.Table, draws int) (filled [][]float64, err e
 	if err != nil {
 		return nil, err
 	}
-	at := map[int]int{} // of a cell, its place among the missing ones
+	at := map[int]int{} // index of a cell among the missing cells
 	for k, seen := range t.Observed {
 		if !seen {
 			at[k] = len(filled)
@@ -234,7 +229,7 @@ func readDraws(path string, t *data.Table, draws int) (filled [][]float64, err e
 	return filled, nil
 }
 
-// valueOf is the number in a cell, or the place of its level.
+// valueOf returns the number in a cell, or the index of its level.
 func valueOf(cell string, levels []string) (float64, bool) {
 	if levels != nil {
 		place := slices.Index(levels, cell)
@@ -244,17 +239,17 @@ func valueOf(cell string, levels []string) (float64, bool) {
 	return x, err == nil
 }
 
-// measure compares draws (missing cells, draws) with the cells that are in whole and not in t:
+// measure compares draws (missing cells, draws) with the cells observed in whole and hidden in t:
 //
-//	accuracy   share of the cells whose most frequent level among the draws is the true one
-//	log score  mean of −log((c + 1)/(m + K)), c of m draws the true level of K
-//	rmse       root mean square of the draws' mean less the cell, in standard deviations of the column
-//	crps       mean of mean_k |X_k − x| − ½ mean_{k≠l} |X_k − X_l| in these (Gneiting and Raftery 2007)
-//	coverage   share of the cells from the least to the largest draw; of m draws from the cell's own
-//	           law the expectation is (m − 1)/(m + 1), 90.5 % of 20
+//	accuracy   share of cells whose most frequent drawn level is true
+//	log score  mean of −log((c + 1)/(m + K)) for c of m draws with the true one of K levels
+//	rmse       root mean square of mean draw − x, in standard deviations of the column
+//	crps       mean of mean_k |X_k − x| − ½ mean_{k≠l} |X_k − X_l|, in standard deviations
+//	           (Gneiting and Raftery 2007)
+//	coverage   share of cells between the smallest and the largest draw; calibrated draws have
+//	           (m − 1)/(m + 1), 90.5 % for 20
 //
-// The first group are binary and nominal cells, the second ordered ones, the third numbers. One draw
-// has no log score, crps or coverage.
+// Groups: binary and nominal cells, ordered cells, numbers. A single draw has accuracy and rmse only.
 func measure(whole, t *data.Table, draws [][]float64) []string {
 	_, scale := data.Standardise(codes(whole))
 	var levels [2]struct{ cells, right, score float64 }
@@ -265,7 +260,7 @@ func measure(whole, t *data.Table, draws [][]float64) []string {
 		if seen {
 			continue
 		}
-		if at++; !whole.Observed[k] { // nobody knows the true value
+		if at++; !whole.Observed[k] {
 			continue
 		}
 		j, x, d := k%t.D, whole.Values[k], draws[at]
@@ -304,7 +299,6 @@ func measure(whole, t *data.Table, draws [][]float64) []string {
 	return append(out, strconv.Itoa(int(number.cells)), rmse, share(number.crps, number.cells, m > 1), share(number.covered, number.cells, m > 1))
 }
 
-// crps is mean_k |X_k − x| − ½ mean_{k≠l} |X_k − X_l| of draws X.
 func crps(x float64, draws []float64) float64 {
 	far, apart := 0., 0.
 	m := float64(len(draws))
@@ -317,7 +311,7 @@ func crps(x float64, draws []float64) float64 {
 	return far - apart
 }
 
-// share is x/of as text, unknown if of is 0 or nothing was drawn.
+// share formats x/of; unknown if of is 0 or drawn is false.
 func share(x, of float64, drawn bool) string {
 	if of == 0 || !drawn {
 		return unknown

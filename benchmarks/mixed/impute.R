@@ -1,14 +1,14 @@
-# Imputations of a table of numbers and levels.
+# Imputes a mixed table.
 #
 #   Rscript impute.R table.csv out.csv kinds method m seed
 #
-# kinds has a word for each column: number, whole, ordered, binary or nominal. method is
-#   mice    chained equations (van Buuren and Groothuis-Oudshoorn 2011) by the defaults of package
+# kinds lists the kind of each column: number, whole, ordered, binary or nominal. method is
+#   mice    chained equations (van Buuren and Groothuis-Oudshoorn 2011) with the defaults of package
 #           mice: pmm, logreg, polyreg and polr, five iterations; m draws
-#   forest  as missForest (Stekhoven and Bühlmann 2012), by ranger: each column by a forest of 100
-#           trees in the others, until the imputations change more than before, at most 10 times
-#   margin  m draws of the column's observed cells
-# Writes a line for each missing cell, row by row: its draws, of a forest one value. Prints seconds
+#   forest  missForest (Stekhoven and Bühlmann 2012) with ranger: a forest of 100 trees for each column,
+#           until the imputations change more than before, at most 10 times
+#   margin  m draws from the observed cells of the column
+# Writes a line with the draws (forest: one value) for each missing cell, row by row. Prints the seconds
 # of processor time.
 arguments <- commandArgs(trailingOnly = TRUE)
 x <- read.csv(arguments[1])
@@ -26,7 +26,7 @@ margin <- function() {
 }
 forest <- function() {
   y <- margin()
-  for (j in seq_along(x)) { # begin with the mean or the most frequent level
+  for (j in seq_along(x)) { # start at the mean or the most frequent level
     y[gap[, j], j] <- if (is.factor(x[[j]])) names(which.max(table(x[[j]]))) else mean(x[[j]], na.rm = TRUE)
   }
   numbers <- !sapply(x, is.factor)

@@ -1,12 +1,11 @@
-# Mixed graphical models by regressions of each column on the others (Haslbeck and Waldorp 2020,
-# package mgm), penalty by EBIC, other settings as they are by default. Ordered columns enter as
-# numbers.
+# Mixed graphical models by neighbourhood regression (Haslbeck and Waldorp 2020, package mgm) with EBIC
+# and the other defaults. Ordered columns count as numbers.
 #
 #   Rscript mgm.R table.csv out.csv kinds rows seed
 #
-# kinds has a word for each column: number, whole, ordered, binary or nominal. rows is "complete"
-# (rows with a gap are left out) or "mice" (gaps are imputed once before). Writes a line j,k for each
-# edge, columns from 1, or NA if mgm refuses the table. Prints seconds of processor time.
+# kinds lists the kind of each column: number, whole, ordered, binary or nominal. rows is "complete"
+# (drop rows with a gap) or "mice" (impute once first). Writes a line j,k for each edge, columns from 1,
+# or NA if mgm fails on the table. Prints the seconds of processor time.
 suppressPackageStartupMessages(library(mgm))
 arguments <- commandArgs(trailingOnly = TRUE)
 x <- read.csv(arguments[1])

@@ -1,33 +1,102 @@
-// Package mixed compares networks and imputations of tables with columns of several kinds
-// (numbers, two levels, ordered and nominal levels) with programs of R, and runs every command
-// by its defaults on tables as people have them.
+// Package mixed compares networks and imputations of mixed tables (numbers, binary, ordered and nominal
+// columns) with R packages, and runs each command with its defaults on real tables.
 package mixed
 
 import (
+	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
+	"time"
 
+	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
 	"missingscore/data"
+	"missingscore/internal/memory"
 )
 
-// columns of the results that several experiments have.
-const (
-	lawColumn     = "law"
-	secondsColumn = "seconds" // of processor time
-	versionColumn = "version" // of the program
-)
+// outcome of a run of missingscore.
+type outcome struct {
+	exit      int
+	seconds   float64 // processor time
+	wall      float64 // elapsed seconds
+	megabytes float64 // peak resident set; 0: unknown
+	screen    string  // stdout and stderr
+}
 
-// unknown stands for a number that there is not.
+// program returns the version of missingscore. It fails with cells.ErrAbsent if ProgramVariable names no
+// program.
+var program = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command(os.Getenv(ProgramVariable), "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%w: set %s to the path of missingscore: %w", cells.ErrAbsent, ProgramVariable, err)
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return line, nil
+})
+
+// run runs missingscore. An exit code other than 0 is not an error.
+func run(ctx context.Context, arguments ...string) (o outcome, err error) {
+	command := exec.CommandContext(ctx, os.Getenv(ProgramVariable), arguments...)
+	var screen strings.Builder
+	command.Stdout, command.Stderr = &screen, &screen
+	start := time.Now()
+	if err := command.Start(); err != nil {
+		return o, err
+	}
+	done := make(chan error, 1)
+	go func() { done <- command.Wait() }()
+	for running := true; running; {
+		select {
+		case err = <-done:
+			running = false
+		case <-time.After(20 * time.Millisecond):
+			if bytes, ok := memory.Resident(strconv.Itoa(command.Process.Pid), "VmHWM"); ok {
+				o.megabytes = bytes / (1 << 20)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return o, ctx.Err()
+	}
+	var ended *exec.ExitError
+	if err != nil && !errors.As(err, &ended) {
+		return o, err
+	}
+	state := command.ProcessState
+	o.exit, o.wall, o.screen = state.ExitCode(), time.Since(start).Seconds(), screen.String()
+	o.seconds = (state.UserTime() + state.SystemTime()).Seconds()
+	return o, nil
+}
+
+// end returns the last lines of the screen, joined by slashes.
+func (o outcome) end(lines int) string {
+	all := strings.Split(strings.TrimSpace(o.screen), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], " / ")
+}
+
+// runToEnd runs missingscore. An exit code other than 0 or 3 is an error.
+func runToEnd(ctx context.Context, arguments ...string) (outcome, error) {
+	o, err := run(ctx, arguments...)
+	if err == nil && o.exit != 0 && o.exit != 3 {
+		err = fmt.Errorf("missingscore %s: exit %d: %s", strings.Join(arguments, " "), o.exit, o.end(3))
+	}
+	return o, err
+}
+
+// unknown stands for a missing number in the results.
 const unknown = "-"
 
-// ProgramVariable is the environment variable that names the program missingscore.
+// ProgramVariable is the environment variable with the path of missingscore.
 const ProgramVariable = "MISSINGSCORE_PROGRAM"
 
-// write writes a table as people have it: levels by their names, missing cells empty.
+// write writes a CSV file with the names of levels and empty missing cells.
 func write(path string, t *data.Table) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -58,14 +127,14 @@ func write(path string, t *data.Table) error {
 	return w.Error()
 }
 
-// codes is the table with the places of levels as numbers.
+// codes returns the table with levels as the numbers 0, 1, …
 func codes(t *data.Table) *data.Table {
 	c := *t
 	c.Kinds, c.Levels = nil, nil
 	return &c
 }
 
-// kinds are the kinds of the columns, as the scripts of R take them: a word each.
+// kinds returns the kind of each column, as the R scripts take them.
 func kinds(t *data.Table) (words []string) {
 	for j := range t.D {
 		words = append(words, string(data.KindOf(t, j)))
@@ -73,7 +142,7 @@ func kinds(t *data.Table) (words []string) {
 	return words
 }
 
-// hide hides cells. Where a law depends on a column of levels, it depends on their places.
+// hide hides cells. Levels count as the numbers 0, 1, … in the law.
 func hide(law gaps.Law, t *data.Table, seed uint64) (*data.Table, error) {
 	hidden, err := law.Hide(codes(t), seed)
 	if err != nil {

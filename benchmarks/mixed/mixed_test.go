@@ -16,8 +16,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Of two joined numbers the latent truth has the partial correlation ±0.4, and so has the pairwise
-// one: its conditional is x_1 | x_2 ~ N(w x_2, 1).
+// Two numbers with an edge have the partial correlation ±0.4 in both truths.
 func TestTruthsOfNumbers(t *testing.T) {
 	a := mat.NewSymDense(2, []float64{0, 1, 1, 0})
 	for name, truth := range truths {
@@ -32,8 +31,7 @@ func TestTruthsOfNumbers(t *testing.T) {
 	}
 }
 
-// Of two joined binary columns P(x_1 = x_2) = e^w / (e^w + e^−w) where both levels of each are as
-// probable; the base levels a are at most 0.3.
+// Two binary columns with an edge have the log odds ratio 4w for any a.
 func TestPairwiseOfTwoLevels(t *testing.T) {
 	a := mat.NewSymDense(2, []float64{0, 1, 1, 0})
 	values, err := pairwise(a, []int{2, 2}, 4000, stream.New(2, stream.Simulate))
@@ -42,10 +40,10 @@ func TestPairwiseOfTwoLevels(t *testing.T) {
 	for i := range 4000 {
 		odds[int(values[2*i])][int(values[2*i+1])]++
 	}
-	require.InDelta(t, 4*0.4, math.Log(odds[0][0]*odds[1][1]/odds[0][1]/odds[1][0]), 0.25) // log odds ratio: 4 w, whatever a is
+	require.InDelta(t, 4*0.4, math.Log(odds[0][0]*odds[1][1]/odds[0][1]/odds[1][0]), 0.25)
 }
 
-// The utilities of all levels are alike: without m each of K levels has probability 1/K.
+// With m = 0 each of K levels has probability 1/K.
 func TestChosenLevels(t *testing.T) {
 	rng := stream.New(3, stream.Simulate)
 	count := make([]float64, 5)
@@ -88,8 +86,7 @@ func TestSimulatedTable(t *testing.T) {
 	require.Regexp(t, `^x1,x2,x3,x4,x5,x6,x7\n`, string(text))
 }
 
-// By hand: a nominal cell b of three levels with draws b, b, c, a; a number 1 in a column of deviation
-// 1 with draws 0, 0, 2, 4.
+// By hand: a nominal cell b with draws b, b, c, a, and the number 1 with draws 0, 0, 2, 4.
 func TestMeasure(t *testing.T) {
 	whole := &data.Table{Names: []string{"x", "y"}, N: 3, D: 2, Values: []float64{1, 1, 0, 0, 2, 2},
 		Observed: []bool{true, true, true, true, true, true}, Kinds: []data.Kind{data.Number, data.Nominal}, Levels: [][]string{nil, {"a", "b", "c"}}}
@@ -129,7 +126,7 @@ func TestReadEdges(t *testing.T) {
 	require.Equal(t, 1, a.Count())
 }
 
-// stand stands in for missingscore: it makes no network of a table that has a level "yes".
+// stand replaces missingscore; it fails on tables with a level "yes".
 const stand = `#!/bin/sh
 [ "$1" = --version ] && echo 'stand 1.0' && exit 0
 grep -q yes "$2" && echo 'no network' >&2 && exit 1

@@ -29,7 +29,6 @@ var mgmScript []byte
 
 var mgm = outside.R("mgm.R", mgmScript, "mgm", "mice")
 
-// Networks has a cell for each simulated table, law of hiding, replicate and method.
 var Networks = harness.Experiment{
 	Name: "mixed-networks", Title: "Networks of mixed tables", Source: "benchmarks/README.md",
 	Settings: networkSettings, Grid: networkGrid,
@@ -43,11 +42,11 @@ type networkConfig struct {
 	Ours       []string        `json:"ours"`
 }
 
-// networkMethod is missingscore, with further arguments, or R's mgm.
+// networkMethod is missingscore network with further arguments, or mgm.
 type networkMethod struct {
 	Name      string   `json:"name"`
-	Rows      string   `json:"rows"`      // of mgm: complete rows, or mice to impute once before; empty: missingscore
-	Coded     bool     `json:"coded"`     // missingscore sees the places of levels as numbers
+	Rows      string   `json:"rows"`      // for mgm: complete, or mice for one imputation; empty: missingscore
+	Coded     bool     `json:"coded"`     // pass levels as numbers
 	Arguments []string `json:"arguments"` // of missingscore network
 }
 
@@ -62,16 +61,15 @@ func networkGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		}
 	}
 	g := cells.Grid{
-		Key:   []string{"network", lawColumn, "replicate", "method"},
-		Value: []string{"failed", "edges", "f1", "false_discoveries", "true_discoveries", secondsColumn, versionColumn},
-		Clock: []string{secondsColumn, versionColumn},
+		Key:   []string{"network", "law", "replicate", "method"},
+		Value: []string{"failed", "edges", "f1", "false_discoveries", "true_discoveries", "seconds", "version"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, d := range s.Designs {
 			for _, law := range s.Laws {
 				for _, m := range s.Methods {
 					if m.Rows == "mice" && law.Missing == 0 {
-						continue // there is nothing to impute
+						continue
 					}
 					g.Cells = append(g.Cells, cells.Cell{
 						Key: []string{d.String(), law.Name, strconv.Itoa(replicate), m.Name},
@@ -84,7 +82,7 @@ func networkGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// run is one cell. A method that gives no network for a table has failed on it.
+// run computes one cell. failed is 1 if the method returns no network.
 func (m networkMethod) run(ctx context.Context, d design, law gaps.Law, seed uint64) ([]string, error) {
 	truth, whole, err := d.simulate(seed)
 	if err != nil {
@@ -117,7 +115,7 @@ func (m networkMethod) run(ctx context.Context, d design, law gaps.Law, seed uin
 		number(float64(right) / float64(truth.Count())), spent, version}, nil
 }
 
-// byProgram is the network of missingscore network.
+// byProgram returns the network of missingscore.
 func (m networkMethod) byProgram(ctx context.Context, t *data.Table, seed uint64) (found network.Adjacency, spent, version string, err error) {
 	if version, err = program(); err != nil {
 		return found, "", "", err
@@ -144,10 +142,7 @@ func (m networkMethod) byProgram(ctx context.Context, t *data.Table, seed uint64
 	if err := write(table, t); err != nil {
 		return found, "", "", err
 	}
-	o, err := run(ctx, arguments...)
-	if err == nil {
-		err = o.finished(arguments...)
-	}
+	o, err := runToEnd(ctx, arguments...)
 	if err != nil {
 		return found, "", "", err
 	}
@@ -155,7 +150,7 @@ func (m networkMethod) byProgram(ctx context.Context, t *data.Table, seed uint64
 	return found, seconds(o.seconds), version, err
 }
 
-// readEdges reads the pairs of the first two columns of edges.csv.
+// readEdges reads the pairs in the first two columns of edges.csv.
 func readEdges(path string, names []string) (network.Adjacency, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -173,7 +168,7 @@ func readEdges(path string, names []string) (network.Adjacency, error) {
 	return joined(pairs, len(names))
 }
 
-// joined is the network of pairs of columns, numbered from 1.
+// joined returns the network of pairs of columns, numbered from 1. It fails on an invalid pair.
 func joined(pairs [][]float64, d int) (network.Adjacency, error) {
 	a := network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}
 	for _, p := range pairs {
@@ -186,7 +181,7 @@ func joined(pairs [][]float64, d int) (network.Adjacency, error) {
 	return a, nil
 }
 
-// byMGM is the network of R's mgm; none if it refuses the table.
+// byMGM returns the network of mgm, without edges if mgm rejects the table.
 func (m networkMethod) byMGM(ctx context.Context, t *data.Table, seed uint64) (found network.Adjacency, spent, version string, err error) {
 	if version, err = mgm.Version(); err != nil {
 		return found, "", "", err

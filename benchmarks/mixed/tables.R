@@ -1,11 +1,10 @@
-# A table of R's packages mice, psych or psychTools.
+# Writes a table of the R packages mice, psych or psychTools.
 #
 #   Rscript tables.R ignored out.csv name columns factors rows
 #
-# columns and factors are names, as a,b,c: which columns (empty: all), and which of these numbers are
-# levels. rows > 0 draws as many rows. Writes the table, of levels their places from 0, and prints a
-# line for each column: its name, its kind (number, binary, ordered, nominal) and its levels,
-# separated by tabs.
+# columns (empty: all) and factors (numbers that are levels) are lists a,b,c. rows > 0 draws that number
+# of rows. Levels are written as 0, 1, … Prints a line for each column: name, kind (number, binary,
+# ordered, nominal) and levels, separated by tabs.
 arguments <- commandArgs(trailingOnly = TRUE)
 parts <- function(text) strsplit(text, ",")[[1]]
 name <- arguments[3]

@@ -16,7 +16,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// design says how a table is simulated.
+// design of a simulated table.
 type design struct {
 	Truth   string `json:"truth"` // latent or pairwise
 	Graph   string `json:"graph"` // chain, random (as many edges as columns) or hub
@@ -28,16 +28,16 @@ func (d design) String() string {
 	return fmt.Sprintf("%s %s, %d × %d", d.Truth, d.Graph, d.Rows, d.Columns)
 }
 
-// truths draw n rows of columns of the kinds given, joined by the signed network a.
+// truths draw n rows, (n, d) row-major, from the signed network a; of holds the kind of each column (turn).
 var truths = map[string]func(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error){
 	"latent": latent, "pairwise": pairwise,
 }
 
-// The simulated columns are of these numbers of levels in turn, in random order: 1 of a number, 2 of
-// a binary column, −5 of an ordered one with five levels, 3 and 5 of nominal ones.
+// turn lists the kinds of columns, used in turn and in random order: 1 number, 2 binary, −5 ordered with
+// five levels, 3 and 5 nominal.
 var turn = []int{1, 2, -5, 3, 5}
 
-// strength is the largest partial correlation of an edge, unless the network needs less.
+// strength is the largest partial correlation of an edge.
 const strength = 0.4
 
 // simulate draws a complete table and the network behind it.
@@ -47,7 +47,7 @@ func (d design) simulate(seed uint64) (network.Adjacency, *data.Table, error) {
 	if err != nil {
 		return network.Adjacency{}, nil, err
 	}
-	a := mat.NewSymDense(d.Columns, nil) // ±1 where two columns are joined
+	a := mat.NewSymDense(d.Columns, nil) // ±1 for edges
 	for j := range d.Columns {
 		for k := range j {
 			a.SetSym(j, k, math.Round(g.Precision.At(j, k)/0.01))
@@ -89,7 +89,7 @@ func names(d int) (names []string) {
 	return names
 }
 
-// bound is w ≤ most such that the smallest eigenvalue of I + w b is at least 0.15.
+// bound returns the largest w ≤ most for which the smallest eigenvalue of I + w b is at least 0.15.
 func bound(b *mat.SymDense, most float64) (float64, error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(b, false) {
@@ -98,12 +98,11 @@ func bound(b *mat.SymDense, most float64) (float64, error) {
 	return min(most, 0.85/math.Abs(eigen.Values(nil)[0])), nil
 }
 
-// latent draws a multivariate normal z with precision I + w B and cuts it to levels. Column j has a
-// block of z: one number, or K − 1 of a nominal column. The block B_jk of joined columns is random
-// with largest singular value 1, so their largest canonical partial correlation is w ≤ 0.4.
-// A binary and an ordered column are z in intervals. A nominal column has the utilities
-// u = m + L z, L Lᵀ = I + 11ᵀ, u_0 = 0, as if each level had a utility of variance 1 of its own, and
-// shows the level with the largest.
+// latent draws a multivariate normal z with precision I + w B and cuts it into levels. Column j has one
+// latent number, or K − 1 if it is nominal. The block B_jk of an edge is random with largest singular
+// value 1, so the largest canonical partial correlation is w ≤ 0.4. Binary and ordered columns cut z
+// into intervals. A nominal column shows the level with the largest utility of u = m + L z and u_0 = 0,
+// L Lᵀ = I + 11ᵀ.
 func latent(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error) {
 	first, wide := make([]int, len(of)), 0
 	for j := range of {
@@ -156,10 +155,10 @@ func latent(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error)
 	return values, nil
 }
 
-// width is the number of latent columns of a column.
+// width returns the number of latent columns of a column.
 func width(of int) int { return max(1, of-1) }
 
-// join fills the block of b at (j, k) at random, with largest singular value 1.
+// join sets the block of b at (j, k) to a random matrix with largest singular value 1.
 func join(b *mat.SymDense, j, k, rows, columns int, rng *rand.Rand) {
 	block := mat.NewDense(rows, columns, nil)
 	block.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, block)
@@ -175,8 +174,7 @@ func join(b *mat.SymDense, j, k, rows, columns int, rng *rand.Rand) {
 	}
 }
 
-// cut gives the thresholds of a column whose latent one has standard deviation sd, of a nominal
-// column its m.
+// cut returns the thresholds of a column with latent standard deviation sd, or m of a nominal column.
 func cut(of int, sd float64, rng *rand.Rand) (cuts []float64) {
 	switch of {
 	case 1:
@@ -194,8 +192,8 @@ func cut(of int, sd float64, rng *rand.Rand) (cuts []float64) {
 	return cuts
 }
 
-// chosen is the level with the largest of the utilities 0, m + L z. L = I + c 11ᵀ with
-// c = (√K − 1)/(K − 1) is the symmetric root of I + 11ᵀ for K levels.
+// chosen returns the level with the largest utility of 0, m + L z. For K levels L = I + c 11ᵀ with
+// c = (√K − 1)/(K − 1), the symmetric root of I + 11ᵀ.
 func chosen(z, m []float64) int {
 	sum := 0.
 	for _, x := range z {
@@ -211,16 +209,16 @@ func chosen(z, m []float64) int {
 	return level
 }
 
-// sweeps of the Gibbs sampler for each row: the default of mgmsampler of R's package mgm.
+// sweeps of the Gibbs sampler for each row, the default of mgm::mgmsampler.
 const sweeps = 250
 
-// pairwise draws each row by Gibbs sampling from a pairwise mixed graphical model
-// (Haslbeck and Waldorp 2020), whose log density is up to a constant
+// pairwise draws rows by Gibbs sampling from a pairwise mixed graphical model (Haslbeck and Waldorp 2020)
+// with log density, up to a constant,
 //
-//	Σ_j a_j(x_j) − Σ_{j a number} x_j²/2 + w Σ_{j<k joined} f_jk(x_j) f_kj(x_k).
+//	Σ_j a_j(x_j) − Σ_{j number} x_j²/2 + w Σ_{j<k edge} f_jk(x_j) f_kj(x_k).
 //
-// f is x of a number, ±1 of a binary column, (level − 2)/√2 of an ordered one with five levels, and
-// of a nominal one a random score for each level and edge, of mean 0 and variance 1 over levels.
+// f is x for a number, ±1 for a binary column, (level − 2)/√2 for an ordered column, and for a nominal
+// column a random score of each level, with mean 0 and variance 1 over levels.
 func pairwise(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error) {
 	negative := mat.NewSymDense(len(of), nil)
 	negative.ScaleSym(-1, a)
@@ -265,14 +263,14 @@ func pairwise(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, erro
 	return values, nil
 }
 
-// edge is one end of a pair of joined columns.
+// edge is an edge from one of its columns.
 type edge struct {
 	to           int
 	weight       float64
-	mine, theirs []float64 // scores of levels; nil: the number itself
+	mine, theirs []float64 // scores of levels; nil for a number
 }
 
-// conditional draws a column given the others, x. logs are the base of its levels, none of a number.
+// conditional draws a column given the others. logs holds a_j of its levels, and is empty for a number.
 func conditional(edges []edge, logs, x []float64, rng *rand.Rand) float64 {
 	mean := 0.
 	for _, e := range edges {
@@ -291,7 +289,7 @@ func conditional(edges []edge, logs, x []float64, rng *rand.Rand) float64 {
 	return float64(draw(logs, rng))
 }
 
-// scores are the scores of a column's levels in one edge, with mean 0 and variance 1.
+// scores returns f of the levels of a column for one edge; nil for a number.
 func scores(of int, rng *rand.Rand) (s []float64) {
 	switch of {
 	case 1:
@@ -319,7 +317,7 @@ func scores(of int, rng *rand.Rand) (s []float64) {
 	return s
 }
 
-// draw draws a place with probability proportional to exp of its number.
+// draw returns k with probability proportional to exp(logs_k), and overwrites logs.
 func draw(logs []float64, rng *rand.Rand) int {
 	sum := 0.
 	for k, x := range logs {

@@ -135,7 +135,6 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	g := cells.Grid{
 		Key:   []string{networkColumn, lawColumn, "replicate", "method"},
 		Value: []string{aucColumn, bestColumn, chosenColumn, edgesColumn, errorColumn, leastColumn, edgeBiasColumn, otherBiasColumn, signColumn, secondsColumn},
-		Clock: []string{secondsColumn},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, k := range s.Networks {

@@ -112,7 +112,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		{`"laws":["MCAR 30 %"`, `"laws":["MCAR 31 %"`, `there is no law "MCAR 31 %"`},
 		{`"methods":["em-exact"`, `"methods":["em"`, `there is no method "em"`},
 		{`{"method":"em-exact"}`, `{"method":"luck"}`, `there is no method "luck"`},
-		{`"lambdas":5`, `"lambdas":1`, "likelihood: 1 λs"},
+		{`"lambdas":5`, `"lambdas":1`, "likelihood: lambdas 1"},
 	} {
 		bad := strings.Replace(string(text), c[0], c[1], 1)
 		require.NotEqual(t, string(text), bad, c[0])

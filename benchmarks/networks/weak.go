@@ -80,7 +80,6 @@ func weakGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	g := cells.Grid{
 		Key:   []string{"table", "rows", "replicate", "method"},
 		Value: []string{"f1", "mcc", "fdr", "tpr", "edge_error", "pair_error", "edges", "seconds"},
-		Clock: []string{"seconds"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, k := range s.kinds() {

@@ -1,13 +1,13 @@
-// Package neural fits neural energies and score networks to densities whose score is
-// known, cells hidden, and measures E‖s_θ − s‖² on fresh complete draws along training.
+// Package neural fits neural energies and score networks to tables with missing cells from densities
+// with a known score s, and measures E‖s_θ − s‖² on fresh complete draws at each epoch.
 package neural
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"missingscore/benchmarks/cells"
@@ -15,9 +15,14 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/simulate"
+	"missingscore/graph"
+	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	_ "missingscore/nets"
+	"missingscore/trainers"
+	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/estimator"
+	"missingscore/trainers/evaluate"
 )
 
 //go:embed config.json
@@ -29,102 +34,66 @@ var atRandom []byte
 //go:embed curve.json
 var curve []byte
 
-// Experiment has a cell for each density, replicate and method.
+// Experiment hides cells completely at random.
 var Experiment = harness.Experiment{
 	Name: "neural", Title: "Neural energies against known scores", Source: "benchmarks/README.md",
 	Settings: config, Grid: grid,
 }
 
-// AtRandom is the same with cells that are missing at random.
+// AtRandom hides cells at random (MAR).
 var AtRandom = harness.Experiment{
 	Name: "neural-mar", Title: "Neural energies, cells missing at random", Source: "benchmarks/README.md",
 	Settings: atRandom, Grid: grid,
 }
 
-// Curve is the same of a curve in ten columns, which no imputer is made for.
+// Curve has a curve in ten columns as density.
 var Curve = harness.Experiment{
 	Name: "neural-curve", Title: "Neural energies of a curve in ten columns", Source: "benchmarks/README.md",
 	Settings: curve, Grid: grid,
 }
 
-// settings are one size of config.json.
+// settings of one size in the JSON files.
 type settings struct {
 	Replicates int             `json:"replicates"`
 	Densities  []density       `json:"densities"`
 	Rows       int             `json:"rows"`
 	Missing    float64         `json:"missing"`
-	Fresh      int             `json:"fresh_draws"` // of the truth, for the Fisher divergence
+	Fresh      int             `json:"fresh_draws"` // rows for the Fisher divergence
 	Rate       float64         `json:"rate"`
-	Fit        engine.Config   `json:"fit"` // what the methods have in common
+	Fit        engine.Config   `json:"fit"` // common to the methods
 	Network    json.RawMessage `json:"network"`
 	Methods    []method        `json:"methods"`
 	Ours       []string        `json:"ours"`
 }
 
-// density is a truth, how cells of its rows are hidden, and the passes over its table.
+// density is a truth with its missingness mechanism and number of epochs.
 type density struct {
 	Name   string  `json:"name"` // moons, ring, curve or modes
 	Epochs int     `json:"epochs"`
-	Slope  float64 `json:"slope"` // of gaps.Law: cells are missing at random; 0: completely at random
+	Slope  float64 `json:"slope"` // gaps.Law.Slope; 0: MCAR
 }
 
-// method is how a model is learned.
+// method is a model with its estimator.
 type method struct {
 	Name   string `json:"name"`
 	Model  string `json:"model"`  // energy or score-network
 	Method string `json:"method"` // an estimator's name
 
-	Imputer engine.ImputerSpec `json:"imputer"`  // none: the paper's
-	HeldOut float64            `json:"held_out"` // share of the rows by which training ends, and whose best parameters are kept; 0: after all passes
+	Imputer engine.ImputerSpec `json:"imputer"`  // empty: the paper's
+	HeldOut float64            `json:"held_out"` // held-out share of the rows for early stopping; 0: no early stopping
 	Average float64            `json:"average"`  // descent.Config.Average
 }
 
-func decode(text json.RawMessage) (s settings, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, err
-	}
-	for _, d := range s.Densities {
-		if _, err = d.truth(1); err == nil {
-			err = cmp.Or(harness.CheckTraining(d.Epochs, s.Rate), gaps.Law{Name: d.Name, Missing: s.Missing, Slope: d.Slope}.Check())
-		}
-		if err != nil {
-			return s, err
-		}
-	}
-	var shares []float64
-	for _, m := range s.Methods {
-		if _, err = estimator.ByName(m.Method); err != nil {
-			return s, fmt.Errorf("settings: %w", err)
-		}
-		for _, share := range []float64{m.HeldOut, m.Average} {
-			if share != 0 {
-				shares = append(shares, share)
-			}
-		}
-	}
-	return s, cmp.Or(harness.CheckShares("held_out, average", shares...), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh), harness.CheckShares("missing", s.Missing))
-}
-
-// Columns of the results.
-const (
-	densityColumn = "density"
-	sizeColumn    = "effective_size"
-	truthColumn   = "score_size" // E‖s‖² of the truth
-	leastColumn   = "least"      // over training, …
-	passColumn    = "least_epoch"
-	keptColumn    = "kept" // of the parameters that the fit gives, …
-	endColumn     = "kept_epoch"
-	traceColumn   = "fisher_divergence"
-)
-
+// grid's value columns: score_size is E‖s‖² of the truth, least the minimum of the Fisher divergence
+// over epochs, kept the Fisher divergence of the returned model.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, err := decode(text)
-	if err != nil {
+	var s settings
+	if err := harness.Decode(text, &s); err != nil {
 		return cells.Grid{}, err
 	}
 	g := cells.Grid{
-		Key:   []string{densityColumn, "replicate", "method"},
-		Value: []string{sizeColumn, truthColumn, leastColumn, passColumn, keptColumn, endColumn, traceColumn},
+		Key:   []string{"density", "replicate", "method"},
+		Value: []string{"effective_size", "score_size", "least", "least_epoch", "kept", "kept_epoch", "fisher_divergence"},
 	}
 	for _, d := range s.Densities {
 		for replicate := 1; replicate <= replicates; replicate++ {
@@ -139,7 +108,6 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// truth is the density of a replicate.
 func (d density) truth(seed uint64) (simulate.Mixture, error) {
 	switch d.Name {
 	case "moons":
@@ -151,10 +119,10 @@ func (d density) truth(seed uint64) (simulate.Mixture, error) {
 	case "modes":
 		return simulate.Modes(10, 5, stream.New(seed, stream.Simulate, 2)), nil
 	}
-	return simulate.Mixture{}, fmt.Errorf("settings: there is no density %q; they are moons, ring, curve, modes", d.Name)
+	return simulate.Mixture{}, fmt.Errorf("there is no density %q; choose moons, ring, curve or modes", d.Name)
 }
 
-// table is a replicate's, the same for all methods; complete if asked for.
+// table returns the table of a replicate, common to all methods.
 func (s settings) table(d density, of simulate.Mixture, seed uint64, complete bool) (*data.Table, error) {
 	t, err := of.Sample(s.Rows, stream.New(seed, stream.Simulate))
 	switch {
@@ -164,4 +132,78 @@ func (s settings) table(d density, of simulate.Mixture, seed uint64, complete bo
 		return gaps.Law{Missing: s.Missing, Slope: d.Slope}.Hide(t, seed)
 	}
 	return data.HideMCAR(t, s.Missing, stream.New(seed, stream.Hide))
+}
+
+// run computes one cell.
+func (s settings) run(ctx context.Context, d density, how method, seed uint64) ([]string, error) {
+	of, err := d.truth(seed)
+	if err != nil {
+		return nil, err
+	}
+	truth, err := model.NewMixture(of)
+	if err != nil {
+		return nil, err
+	}
+	fresh := of.Draw(s.Fresh, stream.New(seed, stream.Simulate, 1))
+	size, err := scoreSize(truth, fresh)
+	if err != nil {
+		return nil, err
+	}
+	table, err := s.table(d, of, seed, how.Method == "full")
+	if err != nil {
+		return nil, err
+	}
+	by := descent.Passes(d.Epochs, s.Rate)
+	by.Average = &how.Average
+	if how.HeldOut > 0 {
+		by.Validation = new(how.HeldOut)
+	}
+	config := s.Fit
+	config.Method, config.Seed, config.Imputer = how.Method, seed, how.Imputer
+	state := &trainers.State{}
+	r, failure := trainers.Estimate(ctx, table, trainers.Spec{
+		Model: trainers.ModelSpec{Kind: how.Model, Options: s.Network}, Objective: trainers.ObjectiveSpec{Kind: "classical"},
+		Steps: config, Descent: by, Truth: &evaluate.Truth{Model: truth, Sample: fresh},
+	}, trainers.Run{State: state})
+	history, diverged, err := harness.History(state, failure)
+	if err == nil && len(history) == 0 {
+		err = failure
+	}
+	if err != nil {
+		return nil, err
+	}
+	least := slices.MinFunc(history, func(a, b descent.Record) int {
+		if a.Errors[0].Value < b.Errors[0].Value {
+			return -1
+		}
+		return 0
+	})
+	kept, end := "-", "-"
+	if !diverged {
+		kept, end = fmt.Sprintf("%.5g", r.Final.Errors[0].Value), fmt.Sprint(r.Final.Epoch)
+	}
+	return []string{
+		harness.EffectiveSize(history), fmt.Sprintf("%.5g", size), fmt.Sprintf("%.5g", least.Errors[0].Value), fmt.Sprint(least.Epoch), kept, end,
+		harness.Trace(history, harness.Epochs(d.Epochs), "fisher_divergence"),
+	}, nil
+}
+
+// scoreSize returns E‖s‖² over the sample, the Fisher divergence of a score of 0.
+func scoreSize(truth model.Model, sample []float64) (float64, error) {
+	n := len(sample) / truth.Dim()
+	p, err := graph.Build(func(b *graph.Builder) {
+		b.Output("square", b.RowSum(b.Square(truth.Evaluate(b, b.Input("x", n, truth.Dim())).Score)))
+	})
+	if err != nil {
+		return 0, err
+	}
+	copy(p.Input("x"), sample)
+	if err := p.Run(); err != nil {
+		return 0, err
+	}
+	sum := 0.0
+	for _, v := range p.Output("square") {
+		sum += v
+	}
+	return sum / float64(n), nil
 }

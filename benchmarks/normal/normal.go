@@ -1,24 +1,19 @@
-// Package normal is the paper's parameter estimation (section "Truncated Gaussian
-// Model", appendix "Normal Distribution estimation"): a 10-dimensional normal, its
-// first three columns above their 10 % quantiles or not truncated, fitted by Adam from
-// the standard normal, and compared with the truth after each epoch.
+// Package normal holds the paper's parameter estimation (section "Truncated Gaussian Model", appendix
+// "Normal Distribution estimation"): a 10-dimensional normal, with or without truncation of its first
+// three columns below their 10 % quantiles. Adam starts at the standard normal; each epoch is compared
+// with the truth.
 package normal
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strconv"
-
-	"gonum.org/v1/gonum/mat"
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
-	"missingscore/benchmarks/training"
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/simulate"
@@ -36,57 +31,47 @@ var truncated []byte
 //go:embed normal.json
 var untruncated []byte
 
-// Truncated is the experiment of the paper's section "Truncated Gaussian Model".
 var Truncated = harness.Experiment{
 	Name: "normal-truncated", Title: "Truncated Gaussian model",
 	Source:   "section “Truncated Gaussian Model” (figure 10dim_normal_trunc), appendix of the same name (figure Normal_trunc_meanandprec)",
 	Settings: truncated, Grid: grid,
 }
 
-// Untruncated is the experiment of the appendix "Untruncated Gaussian Model".
 var Untruncated = harness.Experiment{
 	Name: "normal", Title: "Untruncated Gaussian model",
 	Source:   "appendix “Untruncated Gaussian Model” (figures 10dim_normal, normal_cov&var, normal_marginalisation)",
 	Settings: untruncated, Grid: grid,
 }
 
-// settings of an experiment; see the JSON files.
+// settings of one size in the JSON files.
 type settings struct {
 	Replicates int               `json:"replicates"`
 	Columns    int               `json:"columns"`
 	Rows       int               `json:"rows"`
 	Missing    float64           `json:"missing"`
-	Truncate   int               `json:"truncate_columns"` // the first so many
+	Truncate   int               `json:"truncate_columns"` // number of truncated columns, from the first
 	Quantile   float64           `json:"truncate_below"`
 	Epochs     int               `json:"epochs"`
 	Rate       float64           `json:"rate"`
-	Fresh      int               `json:"fresh_draws"` // of the truth, for the Fisher divergence
-	Fit        engine.Config     `json:"fit"`         // what the methods have in common
-	Weights    []weighted        `json:"weights"`     // g where columns are truncated
+	Fresh      int               `json:"fresh_draws"` // rows for the Fisher divergence
+	Fit        engine.Config     `json:"fit"`         // common to the methods
+	Weights    []weighted        `json:"weights"`     // forms of g
 	Methods    []json.RawMessage `json:"methods"`
 	Ours       []string          `json:"ours"`
 }
 
-// weighted is a form of g with its name in results.
+// weighted is a form of g with its name in the results.
 type weighted struct {
 	Name   string        `json:"name"`
 	Weight domain.Weight `json:"weight"`
 }
 
-func decode(text json.RawMessage) (s settings, variants []harness.Variant, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, nil, err
-	}
-	if variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
-		err = cmp.Or(harness.CheckAtLeast(3, "columns", s.Columns), harness.CheckAtLeast(2, "rows", s.Rows), harness.CheckAtLeast(2, "fresh_draws", s.Fresh),
-			harness.CheckAtLeast(0, "truncate_columns", s.Truncate), harness.CheckShares("truncate_below", s.Quantile),
-			harness.CheckShares("missing", s.Missing), harness.CheckTraining(s.Epochs, s.Rate))
-	}
-	return s, variants, err
-}
-
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, variants, err := decode(text)
+	var s settings
+	if err := harness.Decode(text, &s); err != nil {
+		return cells.Grid{}, err
+	}
+	variants, err := harness.Variants(s.Fit, s.Methods)
 	if err != nil {
 		return cells.Grid{}, err
 	}
@@ -145,34 +130,17 @@ func (s settings) run(ctx context.Context, w domain.Weight, c engine.Config, see
 		Domain: support, Weight: w, KeepUnits: true, Steps: c, Descent: descent.Passes(s.Epochs, s.Rate),
 		Truth: &evaluate.Truth{Model: star, Sample: fresh.Values},
 	}, trainers.Run{State: state})
-	history, diverged, err := training.History(state, err)
+	history, diverged, err := harness.History(state, err)
 	if err != nil {
 		return nil, err
 	}
-	last, rest := missed(truth.Precision)
-	at := training.Epochs(s.Epochs)
-	trace := func(name string) string { return training.Trace(history, at, name) }
+	naive, marginal := graphs.WithoutFirst(truth.Precision)
+	d := naive.SymmetricDim()
+	last, rest := graphs.Missed(naive, marginal, d-1, d), graphs.Missed(naive, marginal, 1, d-1) // last column, other pairs
+	at := harness.Epochs(s.Epochs)
+	trace := func(name string) string { return harness.Trace(history, at, name) }
 	return []string{
-		training.EffectiveSize(history), strconv.FormatBool(diverged), fmt.Sprintf("%.5f", last), fmt.Sprintf("%.5f", rest),
+		harness.EffectiveSize(history), strconv.FormatBool(diverged), fmt.Sprintf("%.5f", last), fmt.Sprintf("%.5f", rest),
 		trace("fisher_divergence"), trace("mean_error"), trace("precision_error"),
 	}, nil
-}
-
-// missed tells how much of the true marginal precision without dimension 1 the naive
-// one, a part of the precision, misses: Frobenius norm of the difference over that of
-// the true one, off the diagonal, in the last column and in the other pairs.
-func missed(precision mat.Symmetric) (last, rest float64) {
-	naive, marginal := graphs.WithoutFirst(precision)
-	d := naive.SymmetricDim()
-	share := func(from, to int) float64 {
-		var gap, all float64
-		for k := from; k < to; k++ {
-			for j := range k {
-				gap += math.Pow(naive.At(j, k)-marginal.At(j, k), 2)
-				all += math.Pow(marginal.At(j, k), 2)
-			}
-		}
-		return math.Sqrt(gap / all)
-	}
-	return share(d-1, d), share(1, d-1)
 }

@@ -1,4 +1,4 @@
-// Package outside runs the scripts of other languages that experiments compare with.
+// Package outside runs rival methods in R and Python.
 package outside
 
 import (
@@ -16,7 +16,7 @@ import (
 	"missingscore/data"
 )
 
-// Program is a script that reads a table and writes numbers.
+// Program is a script that reads a table and writes numbers. It is safe for concurrent use.
 type Program struct {
 	interpreter string
 	name        string
@@ -24,7 +24,7 @@ type Program struct {
 	version     func() (string, error)
 }
 
-// R is a script of R that needs packages.
+// R returns an R script that needs packages.
 func R(name string, script []byte, packages ...string) *Program {
 	var text []string
 	for _, p := range packages {
@@ -33,7 +33,7 @@ func R(name string, script []byte, packages ...string) *Program {
 	return newProgram("Rscript", name, script, "R with "+strings.Join(packages, ", "), "-e", strings.Join(append(text, `cat("R", as.character(getRversion()))`), "; "))
 }
 
-// Python is a script of Python 3 that needs modules.
+// Python returns a Python 3 script that needs modules.
 func Python(name string, script []byte, modules ...string) *Program {
 	text := "import platform, " + strings.Join(modules, ", ") + "\n"
 	for _, m := range modules {
@@ -52,16 +52,16 @@ func newProgram(interpreter, name string, script []byte, needs string, probe ...
 	})}
 }
 
-// Version names the versions of the packages and of the language. It fails with
-// cells.ErrAbsent where one of them is not here.
+// Version returns the versions of the packages and the language. It fails with cells.ErrAbsent if one
+// is not installed.
 func (p *Program) Version() (string, error) { return p.version() }
 
-// Run calls the script with the table, the file to write and the arguments,
+// Run runs the script in one thread:
 //
 //	INTERPRETER SCRIPT table.csv out.csv arguments…
 //
-// in one thread, and gives the numbers of out.csv, line by line, "NA" as NaN, and what the
-// script printed. It fails as Version does.
+// It returns the numbers of out.csv by line ("NA" is NaN) and the script's output. It fails like
+// Version, and if the script fails; the error ends with the last three lines on stderr.
 func (p *Program) Run(ctx context.Context, t *data.Table, arguments ...string) (numbers [][]float64, printed string, err error) {
 	if _, err := p.Version(); err != nil {
 		return nil, "", err
@@ -93,7 +93,6 @@ func (p *Program) Run(ctx context.Context, t *data.Table, arguments ...string) (
 	return numbers, string(out), nil
 }
 
-// lastLines are the end of what a script complained of.
 func lastLines(text string) string {
 	const shown = 3
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -103,7 +102,7 @@ func lastLines(text string) string {
 func read(path string) (numbers [][]float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("it wrote nothing: %w", err)
+		return nil, fmt.Errorf("no output: %w", err)
 	}
 	defer f.Close()
 	lines, err := csv.NewReader(f).ReadAll()
@@ -117,7 +116,7 @@ func read(path string) (numbers [][]float64, err error) {
 				cell = "NaN"
 			}
 			if row[i], err = strconv.ParseFloat(cell, 64); err != nil {
-				return nil, fmt.Errorf("it wrote %q: %w", cell, err)
+				return nil, fmt.Errorf("output %q: %w", cell, err)
 			}
 		}
 		numbers = append(numbers, row)

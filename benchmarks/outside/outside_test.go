@@ -12,7 +12,7 @@ import (
 	"missingscore/data"
 )
 
-// stands in for an interpreter: it tells a version, and a script's lines twice over.
+// interpreter replaces Python: it prints a version and writes the script twice.
 const interpreter = `#!/bin/sh
 [ "$1" = -c ] && { echo 'numpy 1.2 python 3.4'; exit 0; }
 [ "$4" = broken ] && { echo 'no such method' >&2; exit 1; }
@@ -40,7 +40,7 @@ func TestRun(t *testing.T) {
 	_, _, err = p.Run(t.Context(), table, "broken")
 	require.EqualError(t, err, "twice.py: exit status 1: no such method")
 	_, _, err = Python("words.py", []byte("one\n"), "numpy").Run(t.Context(), table)
-	require.ErrorContains(t, err, `words.py: it wrote "one"`)
+	require.ErrorContains(t, err, `words.py: output "one"`)
 }
 
 func TestAbsent(t *testing.T) {

@@ -1,7 +1,6 @@
 package quartic
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -23,57 +22,43 @@ import (
 //go:embed penalised.json
 var penalisedSettings []byte
 
-// Penalised is not in the paper: what keeps the quartic model from following its rows too closely.
+// Penalised compares regularisation of the quartic model. It is not in the paper.
 var Penalised = harness.Experiment{
 	Name: "ica-penalised", Title: "Non-Gaussian model: penalties and held-out stopping", Source: "benchmarks/README.md",
 	Settings: penalisedSettings, Grid: penalisedGrid,
 }
 
-// heldOut is the treatment that stops by rows held out.
-const heldOut = "held out"
-
-// penalisedSetting are those of penalised.json: the quartic experiments' own, and
 type penalisedSetting struct {
 	settings
-	Seeds      uint64         `json:"seeds_after"` // replicate k has seed Seeds + k
+	Seeds      uint64         `json:"seeds_after"` // replicate k uses seed Seeds + k
 	Treatments []string       `json:"treatments"`
-	Validation float64        `json:"validation"` // of "held out"
-	Penalty    penalty.Config `json:"penalty"`    // of "l1" and "ridge", but for its kind
-	LeftOut    []string       `json:"left_out"`   // methods with treatments that are not run
+	Validation float64        `json:"validation"` // held-out share of the rows in "held out"
+	Penalty    penalty.Config `json:"penalty"`    // of "l1" and "ridge", without its kind
+	LeftOut    []string       `json:"left_out"`   // "METHOD, TREATMENT" pairs that are not run
 }
 
-// treatments are what keeps a fit from its rows, by name.
+// descent returns the descent settings of a treatment. It fails for an unknown name.
 func (s penalisedSetting) descent(treatment string) (descent.Config, error) {
 	c := descent.Passes(s.Epochs, s.Rate)
 	switch treatment {
 	case "passes":
-	case heldOut:
+	case "held out":
 		c.Validation = new(s.Validation)
 	case "l1", "ridge":
 		c = descent.Config{Penalty: s.Penalty}
 		c.Penalty.Kind = treatment
 	default:
-		return c, fmt.Errorf("settings: there is no treatment %q; they are passes, held out, l1, ridge", treatment)
+		return c, fmt.Errorf("settings: there is no treatment %q; choose passes, held out, l1, ridge", treatment)
 	}
 	return c, nil
 }
 
-func decodePenalised(text json.RawMessage) (s penalisedSetting, variants []harness.Variant, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, nil, err
-	}
-	for _, t := range s.Treatments {
-		if _, err := s.descent(t); err != nil {
-			return s, nil, err
-		}
-	}
-	variants, err = harness.Variants(s.Fit, s.Methods)
-	return s, variants, cmp.Or(err, harness.CheckAtLeast(2, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows...), harness.CheckAtLeast(2, "fresh_draws", s.Fresh),
-		harness.CheckShares("missing", s.Missing...), harness.CheckShares("validation", s.Validation), harness.CheckTraining(s.Epochs, s.Rate))
-}
-
 func penalisedGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, variants, err := decodePenalised(text)
+	var s penalisedSetting
+	if err := harness.Decode(text, &s); err != nil {
+		return cells.Grid{}, err
+	}
+	variants, err := harness.Variants(s.Fit, s.Methods)
 	if err != nil {
 		return cells.Grid{}, err
 	}
@@ -107,7 +92,7 @@ func penalisedGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// treat is one cell.
+// treat computes one cell.
 func (s penalisedSetting) treat(ctx context.Context, c engine.Config, treatment string, drawn *sample, seed uint64) ([]string, error) {
 	table := drawn.table
 	var err error

@@ -1,10 +1,9 @@
-// Package quartic is the paper's experiment "Non-Gaussian Model": coefficients θ of
-// log q = Σ θ_ij x_i² x_j², with the number of columns, the rows or the missing
-// probability varied. Data come from Hamiltonian Monte Carlo, one chain a row.
+// Package quartic holds the paper's experiment "Non-Gaussian Model": coefficients θ of
+// log q = Σ θ_ij x_i² x_j² for varying numbers of columns and rows and missing probabilities. Rows are
+// the last draws of Hamiltonian Monte Carlo chains, one chain for each row.
 package quartic
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -13,7 +12,6 @@ import (
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/harness"
-	"missingscore/benchmarks/training"
 	"missingscore/data"
 	"missingscore/data/simulate"
 	"missingscore/graph/model"
@@ -32,6 +30,8 @@ var (
 	rows []byte
 	//go:embed ica-missing.json
 	missing []byte
+	//go:embed practice.json
+	practice []byte
 )
 
 // Dim varies the number of columns.
@@ -55,7 +55,14 @@ var Missing = harness.Experiment{
 	Settings: missing, Grid: grid,
 }
 
-// settings of an experiment; see the JSON files. The one list of several is what varies.
+// Practice varies draws, imputer steps and the mask as input, which the paper chose without a figure.
+var Practice = harness.Experiment{
+	Name: "practice", Title: "Non-Gaussian model: choices in practice",
+	Source:   "sections “Gradient First Approach” and “Variational Approximation”, appendix “Variational Modelling Details”",
+	Settings: practice, Grid: grid,
+}
+
+// settings of one size in the JSON files. One list has several values: the varied setting.
 type settings struct {
 	Replicates int               `json:"replicates"`
 	Columns    []int             `json:"columns"`
@@ -63,28 +70,20 @@ type settings struct {
 	Missing    []float64         `json:"missing"`
 	Epochs     int               `json:"epochs"`
 	Rate       float64           `json:"rate"`
-	Fresh      int               `json:"fresh_draws"` // of the truth, for the Fisher divergence
+	Fresh      int               `json:"fresh_draws"` // rows for the Fisher divergence
 	WarmUp     int               `json:"mcmc_warm_up"`
 	Draws      int               `json:"mcmc_draws"`
-	Fit        engine.Config     `json:"fit"` // what the methods have in common
+	Fit        engine.Config     `json:"fit"` // common to the methods
 	Methods    []json.RawMessage `json:"methods"`
 	Ours       []string          `json:"ours"`
 }
 
-func decode(text json.RawMessage) (s settings, variants []harness.Variant, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, nil, err
-	}
-	if variants, err = harness.Variants(s.Fit, s.Methods); err == nil {
-		err = cmp.Or(harness.CheckAtLeast(2, "columns", s.Columns...), harness.CheckAtLeast(2, "rows", s.Rows...), harness.CheckAtLeast(2, "fresh_draws", s.Fresh),
-			harness.CheckAtLeast(1, "mcmc_warm_up", s.WarmUp), harness.CheckAtLeast(mcmc.LeastDraws, "mcmc_draws", s.Draws),
-			harness.CheckShares("missing", s.Missing...), harness.CheckTraining(s.Epochs, s.Rate))
-	}
-	return s, variants, err
-}
-
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, variants, err := decode(text)
+	var s settings
+	if err := harness.Decode(text, &s); err != nil {
+		return cells.Grid{}, err
+	}
+	variants, err := harness.Variants(s.Fit, s.Methods)
 	if err != nil {
 		return cells.Grid{}, err
 	}
@@ -117,7 +116,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// sample is a truth with its draws, the same for all methods of a replicate.
+// sample is the truth and data of a replicate, common to all methods.
 type sample struct {
 	truth *model.Quartic
 	table *data.Table
@@ -165,13 +164,13 @@ func (s settings) run(ctx context.Context, c engine.Config, drawn *sample, missi
 		Model: trainers.ModelSpec{Kind: "quartic"}, KeepUnits: true, Steps: c, Descent: descent.Passes(s.Epochs, s.Rate),
 		Truth: &evaluate.Truth{Model: drawn.truth, Sample: drawn.fresh},
 	}, trainers.Run{State: state})
-	history, diverged, err := training.History(state, err)
+	history, diverged, err := harness.History(state, err)
 	if err != nil {
 		return nil, err
 	}
-	at := training.Epochs(s.Epochs)
+	at := harness.Epochs(s.Epochs)
 	return []string{
-		fmt.Sprintf("%.4f", drawn.rhat), training.EffectiveSize(history), strconv.FormatBool(diverged),
-		training.Trace(history, at, "fisher_divergence"), training.Trace(history, at, "quartic_error"),
+		fmt.Sprintf("%.4f", drawn.rhat), harness.EffectiveSize(history), strconv.FormatBool(diverged),
+		harness.Trace(history, at, "fisher_divergence"), harness.Trace(history, at, "quartic_error"),
 	}, nil
 }

@@ -1,10 +1,10 @@
-# Path of Gaussian networks of a table with missing cells by R's package cglasso (Augugliaro,
+# Path of Gaussian networks of a table with missing cells by the R package cglasso (Augugliaro,
 # Sottile, Wit & Vinciotti 2023), diagonal not penalised.
 #
 #   Rscript cglasso.R table.csv out.csv points ratio threshold thr.em thr.bcd [thr.em thr.bcd]
 #
-# With two more thresholds it makes the path by these, too, and prints the largest difference of
-# a partial correlation between the two.
+# The second pair of tolerances defines the limit: the script prints the largest difference of a
+# partial correlation from it.
 suppressPackageStartupMessages(library(cglasso))
 arguments <- commandArgs(trailingOnly = TRUE)
 y <- as.matrix(read.csv(arguments[1]))

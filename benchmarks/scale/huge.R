@@ -1,4 +1,4 @@
-# Path of Gaussian networks of a complete table by the graphical lasso of R's package huge
+# Path of Gaussian networks of a complete table by the graphical lasso of the R package huge
 # (Zhao, Liu, Roeder, Lafferty & Wasserman 2012).
 #
 #   Rscript huge.R table.csv out.csv points ratio threshold

@@ -22,24 +22,17 @@ var huge []byte
 //go:embed scikit.py
 var scikit []byte
 
-// peer is a program of another language. Its script is called with the number of λ, the ratio
-// of the smallest to the largest, the threshold of an edge, its stopping rules, and those of
-// the path that it is compared with. It writes lines of three numbers: first its seconds, its
-// megabytes and how many λ it reached; then, for each edge of each network, the network's place
-// from 0 and the edge's columns from 0. With stopping rules to compare with it prints the largest
-// difference of a partial correlation.
-type peer struct {
-	*outside.Program
-	stops int // stopping rules that it takes
+// peers are rivals in other languages. The arguments of a script are the number of λ, smallest over
+// largest λ, the edge threshold, its tolerances, and the tolerances of the limit. It writes a line
+// (seconds, megabytes, number of networks) and a line (network, column, column) for each edge, all from
+// 0. With a limit it prints the largest difference of a partial correlation from the limit.
+var peers = map[string]*outside.Program{
+	"cglasso":      outside.R("cglasso.R", cglasso, "cglasso"),
+	"huge":         outside.R("huge.R", huge, "huge"),
+	"scikit-learn": outside.Python("scikit.py", scikit, "sklearn"),
 }
 
-var peers = map[string]peer{
-	"cglasso":      {outside.R("cglasso.R", cglasso, "cglasso"), 2},
-	"huge":         {Program: outside.R("huge.R", huge, "huge")},
-	"scikit-learn": {Program: outside.Python("scikit.py", scikit, "sklearn")},
-}
-
-// peer is the path of another program.
+// peer runs the path of another program.
 func (s settings) peer(ctx context.Context, m method, t *data.Table) (o outcome, err error) {
 	arguments := []string{strconv.Itoa(s.Lambdas)}
 	for _, v := range slices.Concat([]float64{1 / s.Ratio, threshold}, m.Stop, m.Limit) {
@@ -55,7 +48,7 @@ func (s settings) peer(ctx context.Context, m method, t *data.Table) (o outcome,
 	}
 	away, err := strconv.ParseFloat(strings.TrimSpace(printed), 64)
 	if err != nil {
-		return o, fmt.Errorf("the script printed no distance from its limit, but %q", printed)
+		return o, fmt.Errorf("the script printed %q, not the distance from the limit", printed)
 	}
 	o.away = strconv.FormatFloat(away, 'g', 3, 64)
 	return o, nil
@@ -72,7 +65,7 @@ func readPeer(lines [][]float64, d int) (o outcome, err error) {
 	for _, line := range lines[1:] {
 		at, j, k := int(line[0]), int(min(line[1], line[2])), int(max(line[1], line[2]))
 		if at < 0 || at >= len(o.networks) || j < 0 || j == k || k >= d {
-			return o, fmt.Errorf("the script wrote an edge %v of a network that there is not", line)
+			return o, fmt.Errorf("the script wrote %v, which is no edge", line)
 		}
 		o.networks[at].Edge[j*(2*d-j-1)/2+k-j-1] = true
 	}

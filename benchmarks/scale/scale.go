@@ -1,158 +1,109 @@
-// Package scale measures what a path of networks costs as tables grow: seconds and memory of
-// this program's methods and of other programs', on the same tables with known networks, and
-// how well each path finds these.
+// Package scale measures seconds, memory and accuracy of paths of networks for growing tables, for this
+// program and rivals.
 package scale
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"math"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
+	"time"
 
 	"missingscore/benchmarks/cells"
+	"missingscore/benchmarks/gaps"
+	"missingscore/benchmarks/graphs"
 	"missingscore/benchmarks/harness"
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/network"
+	"missingscore/data/simulate"
+	"missingscore/internal/memory"
+	"missingscore/internal/setting"
+	"missingscore/internal/stream"
+	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/estimator"
 	"missingscore/trainers/regpath"
 )
 
 //go:embed config.json
 var config []byte
 
-// Experiment has a cell for each size of table, replicate and method.
 var Experiment = harness.Experiment{
 	Name: "scale", Title: "Seconds and memory as tables grow", Source: "benchmarks/README.md",
 	Settings: config, Grid: grid,
 }
 
-// settings are one size of config.json.
+// settings of one size in config.json.
 type settings struct {
 	Replicates int      `json:"replicates"`
-	Lambdas    int      `json:"lambdas"` // of each path
-	Ratio      float64  `json:"ratio"`   // largest to smallest λ
+	Lambdas    int      `json:"lambdas"` // for each path
+	Ratio      float64  `json:"ratio"`   // largest over smallest λ
 	Sizes      []size   `json:"sizes"`
 	Methods    []method `json:"methods"`
 	Ours       []string `json:"ours"`
 }
 
-// size of a table: cells are missing completely at random.
+// size of a table.
 type size struct {
 	Columns    int      `json:"columns"`
 	Rows       int      `json:"rows"`
-	Missing    float64  `json:"missing"` // share of the cells
-	Ratio      float64  `json:"ratio"`   // largest to smallest λ, where not that of all; 0: that
+	Missing    float64  `json:"missing"` // share of the cells, MCAR
+	Ratio      float64  `json:"ratio"`   // largest over smallest λ; 0: settings.Ratio
 	Methods    []string `json:"methods"`
-	Replicates int      `json:"replicates"` // where less than those of all; 0: all
-	Accuracy   bool     `json:"accuracy"`   // how far paths are from their limits is measured, too, where a method has one
+	Replicates int      `json:"replicates"` // maximum; 0: all
+	Accuracy   bool     `json:"accuracy"`   // also measure the distance of paths from their limits
 }
 
-// method is an estimator of this program, or a peer: the name of one in another language.
+// method is an estimator of this program, or the rival Peer.
 type method struct {
 	Name string         `json:"name"`
 	Peer string         `json:"peer"`
 	Fit  engine.Config  `json:"fit"`
 	Path regpath.Config `json:"path"`
 
-	// Stop are the stopping rules, as the program takes them: one of ours has stop_tol (none given:
-	// the default), cglasso has thr.em and thr.bcd, the others none.
-	Stop []float64 `json:"stop"`
+	Stop  []float64 `json:"stop"`  // tolerances: stop_tol of ours (empty: the default), thr.em and thr.bcd of cglasso
+	Limit []float64 `json:"limit"` // tolerances of the converged path, for accuracy
 
-	Lambdas int     `json:"lambdas"` // where not those of all
-	Ratio   float64 `json:"ratio"`
-
-	// Limit are such with which the path has come to its end, for accuracy.
-	Limit []float64 `json:"limit"`
-}
-
-// stops is how many stopping rules a method has.
-func (m method) stops() int {
-	if m.Peer == "" {
-		return 1
-	}
-	return peers[m.Peer].stops
+	Lambdas int     `json:"lambdas"` // 0: settings.Lambdas
+	Ratio   float64 `json:"ratio"`   // 0: settings.Ratio
 }
 
 func decode(text json.RawMessage) (s settings, err error) {
 	if err = harness.Decode(text, &s); err != nil {
 		return s, err
 	}
-	if !(s.Ratio > 1) {
-		return s, fmt.Errorf("settings: ratio: %v: it must be above 1", s.Ratio)
-	}
-	if err = harness.CheckAtLeast(2, "lambdas", s.Lambdas); err != nil {
-		return s, err
-	}
 	for _, m := range s.Methods {
-		if err = m.check(); err != nil {
-			return s, err
+		if m.Peer != "" && peers[m.Peer] == nil {
+			return s, fmt.Errorf("settings: there is no peer %q", m.Peer)
 		}
 	}
 	for _, z := range s.Sizes {
-		if err = s.check(z); err != nil {
-			return s, err
+		for _, name := range z.Methods {
+			if !slices.ContainsFunc(s.Methods, func(m method) bool { return m.Name == name }) {
+				return s, fmt.Errorf("settings: there is no method %q", name)
+			}
 		}
 	}
 	return s, nil
 }
 
-func (m method) check() error {
-	if m.Peer == "" {
-		if _, err := estimator.ByName(m.Fit.Method); err != nil {
-			return fmt.Errorf("settings: %w", err)
-		}
-	} else if _, ok := peers[m.Peer]; !ok {
-		return fmt.Errorf("settings: there is no peer %q", m.Peer)
-	}
-	if len(m.Stop) != m.stops() && (m.Peer != "" || len(m.Stop) > 0) {
-		return fmt.Errorf("settings: %s: stop: %d numbers, it takes %d", m.Name, len(m.Stop), m.stops())
-	}
-	if len(m.Limit) != 0 && len(m.Limit) != m.stops() {
-		return fmt.Errorf("settings: %s: limit: %d numbers, it takes %d", m.Name, len(m.Limit), m.stops())
-	}
-	return nil
-}
-
-func (s settings) check(z size) error {
-	for _, name := range z.Methods {
-		if !slices.ContainsFunc(s.Methods, func(m method) bool { return m.Name == name }) {
-			return fmt.Errorf("settings: there is no method %q", name)
-		}
-	}
-	if z.Ratio != 0 && !(z.Ratio > 1) {
-		return fmt.Errorf("settings: ratio: %v: it must be above 1", z.Ratio)
-	}
-	return cmp.Or(harness.CheckAtLeast(3, "columns", z.Columns), harness.CheckAtLeast(2, "rows", z.Rows),
-		harness.CheckAtLeast(0, "replicates", z.Replicates), harness.CheckShares("missing", z.Missing))
-}
-
-// Columns of the results.
-const (
-	columnsColumn    = "columns"
-	rowsColumn       = "rows"
-	missingColumn    = "missing"
-	aucColumn        = "auc"        // of the path's networks
-	bestColumn       = "best_f1"    // of these
-	pointsColumn     = "points"     // λ that the program reached
-	edgesColumn      = "edges"      // of the last network
-	awayColumn       = "away"       // largest difference of a partial correlation from the path's limit; - where it was not asked for
-	secondsColumn    = "seconds"    // of the path alone: no reading, no start of an interpreter
-	memoryColumn     = "megabytes"  // resident at most, above what there was before; - where the system does not tell
-	processorsColumn = "processors" // that the program may use
-)
-
+// grid's value columns: best_f1 is the highest F1 of a network of the path, points the λ that the program
+// reached, edges the size of the last network, away the largest difference of a partial correlation
+// from the limit, seconds the time of the path alone, megabytes the growth of the resident set.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := decode(text)
 	if err != nil {
 		return cells.Grid{}, err
 	}
 	g := cells.Grid{
-		Key:   []string{columnsColumn, rowsColumn, missingColumn, "replicate", "method"},
-		Value: []string{aucColumn, bestColumn, pointsColumn, edgesColumn, awayColumn, secondsColumn, memoryColumn, processorsColumn},
-		Clock: []string{secondsColumn, memoryColumn, processorsColumn},
+		Key:   []string{"columns", "rows", "missing", "replicate", "method"},
+		Value: []string{"auc", "best_f1", "points", "edges", "away", "seconds", "megabytes", "processors"},
 	}
 	for replicate := 1; replicate <= replicates; replicate++ {
 		for _, z := range s.Sizes {
@@ -164,7 +115,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 					continue
 				}
 				g.Cells = append(g.Cells, cells.Cell{
-					Key: append(z.key(), strconv.Itoa(replicate), m.Name),
+					Key: []string{strconv.Itoa(z.Columns), strconv.Itoa(z.Rows), strconv.FormatFloat(z.Missing, 'g', -1, 64), strconv.Itoa(replicate), m.Name},
 					Run: func(ctx context.Context) ([]string, error) {
 						values, err := s.run(ctx, z, m, uint64(replicate))
 						return append(values, strconv.Itoa(runtime.GOMAXPROCS(0))), err
@@ -176,7 +127,164 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// key is the part of a cell's key that says the size.
-func (z size) key() []string {
-	return []string{strconv.Itoa(z.Columns), strconv.Itoa(z.Rows), strconv.FormatFloat(z.Missing, 'g', -1, 64)}
+// threshold of an edge for all methods, columns standardised: the program's default.
+const threshold = 0.002
+
+type outcome struct {
+	networks  []network.Adjacency
+	seconds   float64
+	megabytes string // or unknown
+	away      string // distance from the limit, or unknown
+}
+
+// run computes one cell without the column processors.
+func (s settings) run(ctx context.Context, z size, m method, seed uint64) ([]string, error) {
+	truth, t, err := z.simulate(seed)
+	if err != nil {
+		return nil, err
+	}
+	standard, _ := data.Standardise(t)
+	if z.Ratio > 0 {
+		s.Ratio = z.Ratio
+	}
+	setting.Default(&m.Lambdas, s.Lambdas)
+	setting.Default(&m.Ratio, s.Ratio)
+	s.Lambdas, s.Ratio = m.Lambdas, m.Ratio
+	var o outcome
+	if !z.Accuracy {
+		m.Limit = nil
+	}
+	if m.Peer != "" {
+		o, err = s.peer(ctx, m, standard)
+	} else {
+		o, err = s.own(ctx, m, standard, seed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o.judge(network.Threshold(truth.Precision, 1e-12))
+}
+
+// simulate draws a random network and a table with cells missing completely at random.
+func (z size) simulate(seed uint64) (truth simulate.Gaussian, t *data.Table, err error) {
+	rng := stream.New(seed, stream.Simulate)
+	if truth, err = graphs.Random(z.Columns, rng); err != nil {
+		return truth, nil, err
+	}
+	if t, err = truth.Sample(z.Rows, rng); err != nil {
+		return truth, nil, err
+	}
+	if z.Missing > 0 {
+		t, err = gaps.Law{Missing: z.Missing}.Hide(t, seed)
+	}
+	return truth, t, err
+}
+
+// own runs the path of this program.
+func (s settings) own(ctx context.Context, m method, t *data.Table, seed uint64) (o outcome, err error) {
+	o.away = unknown
+	watch := watchMemory()
+	start := time.Now()
+	points, err := s.points(ctx, m, t, seed)
+	if err != nil {
+		return o, err
+	}
+	o.seconds, o.megabytes = time.Since(start).Seconds(), watch.megabytes()
+	for _, p := range points {
+		o.networks = append(o.networks, p.Adjacency(t.D, threshold))
+	}
+	if len(m.Limit) > 0 {
+		m.Stop = m.Limit
+		limits, err := s.points(ctx, m, t, seed)
+		if err != nil {
+			return o, err
+		}
+		o.away = distance(t.D, points, limits)
+	}
+	return o, nil
+}
+
+// points runs a path with tolerance m.Stop.
+func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint64) ([]regpath.Point, error) {
+	along := m.Path
+	along.Whole = along.PathOnly // the AUC needs the whole path
+	along.Lambdas = s.Lambdas
+	along.LambdaMax = regpath.LambdaMax(t, nil, domain.Weight{})
+	along.LambdaMin = along.LambdaMax / s.Ratio
+	if len(m.Stop) > 0 {
+		along.StopTol = m.Stop[0]
+	}
+	spec := trainers.Spec{Steps: m.Fit, Network: &along}
+	spec.Steps.Seed = seed
+	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
+	if err != nil {
+		return nil, err
+	}
+	return r.Network.Points, nil
+}
+
+// distance returns the largest difference of a partial correlation between two paths of d columns.
+func distance(d int, one, other []regpath.Point) string {
+	most := 0.0
+	for i := range min(len(one), len(other)) {
+		for j := range d {
+			for k := j + 1; k < d; k++ {
+				most = max(most, math.Abs(one[i].PartialCorrelation(d, j, k)-other[i].PartialCorrelation(d, j, k)))
+			}
+		}
+	}
+	return strconv.FormatFloat(most, 'g', 3, 64)
+}
+
+// judge compares a path with the truth.
+func (o outcome) judge(truth network.Adjacency) ([]string, error) {
+	var rates []network.Rate
+	best := 0.0
+	for _, found := range o.networks {
+		rate, err := network.Compare(truth, found)
+		if err != nil {
+			return nil, err
+		}
+		rates, best = append(rates, rate), max(best, network.F1(truth, found))
+	}
+	last := 0
+	if n := len(o.networks); n > 0 {
+		last = o.networks[n-1].Count()
+	}
+	number := func(x float64) string { return strconv.FormatFloat(x, 'f', 5, 64) }
+	return []string{number(network.AUC(rates)), number(best), strconv.Itoa(len(o.networks)), strconv.Itoa(last), o.away,
+		fmt.Sprintf("%.3g", o.seconds), o.megabytes}, nil
+}
+
+// watch holds the resident megabytes at its start; −1: unknown.
+type watch struct{ before float64 }
+
+// watchMemory frees unused memory and, on Linux, resets the peak of the resident set
+// (proc_pid_clear_refs(5)). Concurrent cells count too, so run one cell at a time.
+func watchMemory() watch {
+	debug.FreeOSMemory()
+	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil {
+		return watch{before: -1}
+	}
+	return watch{before: resident("VmRSS")}
+}
+
+// megabytes returns the growth of the peak resident set since watchMemory; "-" if the system does not report it.
+func (w watch) megabytes() string {
+	most := resident("VmHWM")
+	if w.before < 0 || most < 0 {
+		return unknown
+	}
+	return fmt.Sprintf("%.0f", most-w.before)
+}
+
+const unknown = "-"
+
+// resident returns a line of /proc/self/status in megabytes; −1 if there is none.
+func resident(line string) float64 {
+	bytes, ok := memory.Resident("self", line)
+	if !ok {
+		return -1
+	}
+	return bytes / (1 << 20)
 }

@@ -19,35 +19,33 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// checkTolerance is for the largest difference of a gradient's elements, relative to
-// its largest element, in float64.
+// checkTolerance bounds the largest difference of gradients, relative to the largest element, in float64.
 const checkTolerance = 1e-10
 
-// peerSetting is what the peer starts from: our setting, and our table.
+// peerSetting is a setting with its table, as the peer reads it.
 type peerSetting struct {
 	Setting
-	X       []float64 `json:"x"` // zero where missing
+	X       []float64 `json:"x"` // 0 for missing cells
 	Mask    []float64 `json:"mask"`
 	Penalty float64   `json:"penalty"`
 	Score   string    `json:"score"`
 	Chunk   int       `json:"chunk"`
 }
 
-// forPeer is a setting with its table, λ at the middle of the path, the first variant.
+// forPeer returns the first variant of a setting, with the λ in the middle of the path.
 func forPeer(s Setting, t *data.Table) peerSetting {
 	b := wholeBatch(t)
 	lambdas := penalties(t)
 	return peerSetting{Setting: s, X: b.X, Mask: b.Mask, Penalty: lambdas[len(lambdas)/2], Score: "fed", Chunk: s.N}
 }
 
-// String names the peer's choices.
+// String names the variant.
 func (q peerSetting) String() string { return fmt.Sprintf("%s in chunks of %d", q.Score, q.Chunk) }
 
-// mostClosedForm is how many numbers (128 MB) each of the peer's arrays of one matrix a
-// row may hold, of which its closed form has half a dozen.
+// mostClosedForm bounds the size of the peer's arrays of one matrix for each row (128 MB).
 const mostClosedForm = 1 << 24
 
-// variants are the choices that the peer has for a setting.
+// variants returns the peer's implementations for a setting: how it computes the score, and rows in a chunk.
 func (q peerSetting) variants() (all []peerSetting, err error) {
 	e, err := estimator.ByName(q.Method)
 	if err != nil {
@@ -64,33 +62,29 @@ func (q peerSetting) variants() (all []peerSetting, err error) {
 }
 
 func wholeBatch(t *data.Table) *data.Batch {
-	rows := make([]int, t.N)
-	for i := range rows {
-		rows[i] = i
-	}
 	b := data.NewBatch(t.N, t.D)
-	b.Fill(t, rows, 1/float64(t.N))
+	b.Fill(t, t.AllRows(), 1/float64(t.N))
 	return b
 }
 
-// point is where the gradients are compared.
+// point holds the parameters and noise at which gradients are compared.
 type point struct {
-	Matrix       []float64   `json:"matrix"` // P, or the factor with the logarithm of its diagonal
+	Matrix       []float64   `json:"matrix"` // P, or its factor with a logarithmic diagonal
 	Mean         []float64   `json:"mu"`
 	Imputer      [][]float64 `json:"imputer"`
 	ImputerNoise []float64   `json:"imputer_noise"`
 	Noise        []float64   `json:"noise"`
 }
 
-// gradients are one pseudo-loss's (Matrix, Mean) and one imputer step's.
+// gradients of a loss (Matrix, Mean) and an imputer step.
 type gradients struct {
 	Matrix  []float64   `json:"matrix"`
 	Mean    []float64   `json:"mu"`
 	Imputer [][]float64 `json:"imputer"`
 }
 
-// check compares the peer's gradients with ours, which proves that it is the same
-// algorithm that is timed. Each setting has one line on w.
+// check compares the peer's gradients with ours and prints a line for each variant. It fails above
+// checkTolerance.
 func check(w io.Writer, peer *side, settings []Setting) error {
 	worst := 0.0
 	for _, s := range settings {
@@ -123,12 +117,12 @@ func check(w io.Writer, peer *side, settings []Setting) error {
 		}
 	}
 	if !(worst < checkTolerance) {
-		return fmt.Errorf("the peer's gradients differ from ours by %.1e: at most %.0e is allowed", worst, checkTolerance)
+		return fmt.Errorf("the peer's gradients differ from ours by %.1e, more than %.0e", worst, checkTolerance)
 	}
 	return nil
 }
 
-// difference is relative to the largest element of a.
+// difference returns max |a_i − b_i| / max |a_i|; +Inf if the lengths differ.
 func difference(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return math.Inf(1)
@@ -143,7 +137,7 @@ func difference(a, b []float64) float64 {
 	return worst / size
 }
 
-// ourGradients draws a point and the gradients there.
+// ourGradients draws a point and returns our gradients there.
 func ourGradients(s Setting, b *data.Batch) (at point, g gradients, err error) {
 	rng := stream.New(1, stream.Initial)
 	normals := func(n int, sd float64) []float64 {
@@ -196,19 +190,19 @@ func ourGradients(s Setting, b *data.Batch) (at point, g gradients, err error) {
 		return at, g, err
 	}
 	g.Matrix = unpacked(p.Grad(packed), s.D, s.Experiment == "star")
-	if s.Experiment == "normal" { // the path keeps the mean
+	if s.Experiment == "normal" { // a path does not fit the mean
 		g.Mean = p.Grad(m.Params()[0])
 	}
 	return at, g, nil
 }
 
-// proposal is a normal for each row, of which missing cells are drawn.
+// proposal is the normal distribution of the missing cells of each row.
 type proposal struct {
 	mean  []float64
 	logSD float64
 }
 
-// imputerGradients are those of the imputer's training loss; the proposal is its own.
+// imputerGradients returns the gradients of the imputer's loss, and the imputer's proposal.
 func imputerGradients(imputer *nets.NormalImputer, m model.Model, noise []float64, b *data.Batch, d int) (by proposal, g [][]float64, err error) {
 	train, err := losses.NewImputer(graph.Float64, losses.KL, imputer, m, losses.Classical{}, nil, b.Size)
 	if err != nil {
@@ -231,7 +225,7 @@ func imputerGradients(imputer *nets.NormalImputer, m model.Model, noise []float6
 	return proposal{forward.Output(losses.OutputMean), 0.2}, g, err
 }
 
-// lossAt runs the method's loss on draws from the proposal.
+// lossAt evaluates the loss on draws from the proposal.
 func lossAt(s Setting, e estimator.Estimator, m model.Model, b *data.Batch, noise []float64, by proposal) (*graph.Program, error) {
 	p, err := losses.New(graph.Float64, e.Loss, e.Weighting, m, losses.Classical{}, b.Size, s.Draws)
 	if err != nil {
@@ -251,7 +245,7 @@ func lossAt(s Setting, e estimator.Estimator, m model.Model, b *data.Batch, nois
 	return p, p.Run()
 }
 
-// unpacked is a symmetric matrix, or the lower triangle alone.
+// unpacked returns a symmetric or a lower triangular matrix, (d, d) row-major.
 func unpacked(packed []float64, d int, symmetric bool) []float64 {
 	m := make([]float64, d*d)
 	for j := range d {
@@ -265,8 +259,8 @@ func unpacked(packed []float64, d int, symmetric bool) []float64 {
 	return m
 }
 
-// penalties of the iterations of a default path, λ times the number of columns: 200 at
-// the largest λ, then 10 at each of 100 down to a 200th of it.
+// penalties returns λ · d for each iteration of a default path: 200 iterations at the largest λ, then 10
+// at each of 100 λ down to 1/200 of it.
 func penalties(t *data.Table) (all []float64) {
 	top := float64(t.D) * regpath.LambdaMax(t, nil, domain.Weight{})
 	all = slices.Repeat([]float64{top}, 200)

@@ -8,14 +8,13 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"missingscore/benchmarks/cells"
 	"missingscore/graph"
 	"missingscore/trainers/estimator"
 )
 
-// spread is the median of some numbers with the least and the largest.
+// spread holds the median, minimum and maximum of numbers.
 type spread struct{ median, low, high float64 }
 
 func spreadOf(x []float64) spread {
@@ -23,17 +22,17 @@ func spreadOf(x []float64) spread {
 	return spread{(s[(n-1)/2] + s[n/2]) / 2, s[0], s[n-1]}
 }
 
-// contest times both sides in turns, so that a change in the machine's speed hits both.
+// contest times both sides in turns, so that changes of the machine's speed affect both.
 type contest struct {
-	ours, peer *side // peer nil: ours alone
+	ours, peer *side
 	rounds     int
 	block      float64 // seconds
 }
 
-// outcome of a contest: seconds per iteration, and ours/peer round by round.
+// outcome holds seconds per iteration and the ratio ours/peer of each round.
 type outcome struct {
 	ours, peer, ratio spread
-	variant           string // the peer's choices, its fastest
+	variant           string // the peer's fastest variant
 }
 
 // iterations times parameter iterations.
@@ -41,31 +40,26 @@ func (c contest) iterations(ctx context.Context, s Setting) (o outcome, err erro
 	if err := c.ours.warm(s, c.block); err != nil {
 		return o, err
 	}
-	var variant string
-	var theirs func() (float64, error)
-	if c.peer != nil {
-		t, err := s.Table()
-		if err != nil {
-			return o, err
-		}
-		q, err := c.fastest(forPeer(s, t))
-		if err != nil {
-			return o, err
-		}
-		if err := c.peer.warm(q, c.block); err != nil {
-			return o, err
-		}
-		variant = q.String()
-		theirs = func() (float64, error) { t, err := c.peer.time(c.block); return t.Seconds, err }
+	t, err := s.Table()
+	if err != nil {
+		return o, err
 	}
-	return c.alternate(ctx, variant, func() (float64, error) { t, err := c.ours.time(c.block); return t.Seconds, err }, theirs)
+	q, err := c.fastest(forPeer(s, t))
+	if err != nil {
+		return o, err
+	}
+	if err := c.peer.warm(q, c.block); err != nil {
+		return o, err
+	}
+	o, err = alternate(ctx, c.rounds, func() (timed, error) { return c.ours.time(c.block) }, func() (timed, error) { return c.peer.time(c.block) })
+	o.variant = q.String()
+	return o, err
 }
 
-// alternate measures both in turns; theirs nil is ours alone.
-func (c contest) alternate(ctx context.Context, variant string, ours, theirs func() (float64, error)) (o outcome, err error) {
-	o.variant = variant
+// alternate measures both in turns.
+func alternate(ctx context.Context, rounds int, ours, theirs func() (timed, error)) (o outcome, err error) {
 	var x, y, ratio []float64
-	for range c.rounds {
+	for range rounds {
 		if err := ctx.Err(); err != nil {
 			return o, err
 		}
@@ -73,27 +67,19 @@ func (c contest) alternate(ctx context.Context, variant string, ours, theirs fun
 		if err != nil {
 			return o, err
 		}
-		x = append(x, a)
-		if theirs == nil {
-			continue
-		}
 		b, err := theirs()
 		if err != nil {
 			return o, err
 		}
-		y, ratio = append(y, b), append(ratio, a/b)
+		x, y, ratio = append(x, a.Seconds), append(y, b.Seconds), append(ratio, a.Seconds/b.Seconds)
 	}
-	o.ours = spreadOf(x)
-	if theirs != nil {
-		o.peer, o.ratio = spreadOf(y), spreadOf(ratio)
-	}
-	return o, nil
+	return outcome{ours: spreadOf(x), peer: spreadOf(y), ratio: spreadOf(ratio)}, nil
 }
 
-// trials of each of the peer's variants; its best block counts.
+// trials is the number of blocks for each variant of the peer; the fastest counts.
 const trials = 3
 
-// fastest is the peer's fastest variant for the setting.
+// fastest returns the peer's fastest variant.
 func (c contest) fastest(q peerSetting) (best peerSetting, err error) {
 	variants, err := q.variants()
 	if err != nil {
@@ -116,14 +102,14 @@ func (c contest) fastest(q peerSetting) (best peerSetting, err error) {
 	return best, nil
 }
 
-// settings are those of the grid that exist: the closed form is for Gaussians.
+// settings returns the grid without methods that need a normal model for quartic.
 func settings(experiments, methods []string, ds []int, dtypes []graph.DType) (all []Setting) {
 	for _, e := range experiments {
 		for _, d := range ds {
 			for _, m := range methods {
 				for _, t := range dtypes {
 					s := Setting{Experiment: e, Method: m, D: d, N: 100, Batch: 100, Draws: 10, DType: t}
-					if e == "star" { // the path takes all rows at each step
+					if e == "star" { // a path uses all rows in each step
 						s.N = 1000
 					}
 					if estimator, err := estimator.ByName(m); err == nil && (e != "quartic" || !estimator.NeedsNormal()) {
@@ -146,18 +132,14 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', 5, 64) }
 
 func (s spread) fields() []string { return []string{number(s.median), number(s.low), number(s.high)} }
 
-// compare measures each setting that the results file does not have yet, and prints the table.
+// compare measures the settings without a line in the file path and prints all results.
 func (c contest) compare(ctx context.Context, w io.Writer, path string, all []Setting, failed func(key []string, err error)) error {
 	if len(all) == 0 {
-		return errors.New("nothing to measure: exact is for Gaussian models")
-	}
-	peer := "none"
-	if c.peer != nil {
-		peer = c.peer.name
+		return errors.New("nothing to measure: exact needs --experiments normal or star")
 	}
 	var runs []cells.Cell
 	for _, s := range all {
-		runs = append(runs, cells.Cell{Key: append(key(s), peer), Run: func(ctx context.Context) ([]string, error) {
+		runs = append(runs, cells.Cell{Key: append(key(s), c.peer.name), Run: func(ctx context.Context) ([]string, error) {
 			o, err := c.iterations(ctx, s)
 			return slices.Concat([]string{o.variant, c.ours.name, strconv.Itoa(c.rounds)}, o.ours.fields(), o.peer.fields(), o.ratio.fields()), err
 		}})
@@ -170,49 +152,17 @@ func (c contest) compare(ctx context.Context, w io.Writer, path string, all []Se
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "| experiment | method | d | type | ours, ms | PyTorch, ms | ours / PyTorch | least to largest | PyTorch's variant |")
+	fmt.Fprintln(w, "| experiment | method | d | type | ours, s | PyTorch, s | ours / PyTorch | range | PyTorch's variant |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, r := range records {
-		v, err := numbers(r[11:])
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %.3g |", r[0], r[1], r[2], r[6], 1e3*v[0])
-		if r[7] == "none" {
-			fmt.Fprintln(w, " – | – | – | – |")
-			continue
-		}
-		fmt.Fprintf(w, " %.3g | %.2f | %.2f to %.2f | %s |\n", 1e3*v[3], v[6], v[7], v[8], r[8])
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s to %s | %s |\n", r[0], r[1], r[2], r[6], r[11], r[14], r[17], r[18], r[19], r[8])
 	}
 	return nil
 }
 
-func numbers(fields []string) (v []float64, err error) {
-	for _, f := range fields {
-		x, err := strconv.ParseFloat(f, 64)
-		if err != nil {
-			return nil, err
-		}
-		v = append(v, x)
-	}
-	return v, nil
-}
-
-// list reads numbers separated by commas.
-func list(text string) (out []int, err error) {
-	for _, f := range strings.Split(text, ",") {
-		v, err := strconv.Atoi(f)
-		if err != nil || v < 1 {
-			return nil, fmt.Errorf("%q: numbers above 0 are expected, separated by commas", text)
-		}
-		out = append(out, v)
-	}
-	return out, nil
-}
-
-// dtypes reads number types separated by commas.
-func dtypes(text string) (out []graph.DType, err error) {
-	for _, f := range strings.Split(text, ",") {
+// dtypes parses number types. It fails on an unknown one.
+func dtypes(names []string) (out []graph.DType, err error) {
+	for _, f := range names {
 		var t graph.DType
 		err = errors.Join(err, t.UnmarshalText([]byte(f)))
 		out = append(out, t)

@@ -1,24 +1,23 @@
 """The same algorithm in PyTorch: one parameter iteration, timed.
 
 An iteration is ten Adam steps of the variational imputer (d-200-200-d, ReLU, one
-learned deviation, KL with the reparametrised draw) on batches of rows, where the
-method trains one, and one step of the model on all n rows:
+learned standard deviation, KL with the reparametrised draw) on batches of rows, where the
+method has one, and one step of the model on all n rows:
 experiments normal (Gaussian by its Cholesky factor, Adam), quartic (log q = sum
 theta_ij x_i^2 x_j^2 with -theta = LL', Adam) and star (free symmetric precision,
 proximal gradient, kept positive definite); methods var, variw, iw, em, zeroed, full
 and, for Gaussians, exact (closed form).
 
-Written as a good PyTorch user would: no loop over rows, one forward pass of the
-imputer a row shared by its draws, nothing differentiated that no parameter needs, the
-precision made once for all imputer steps, the closed form's gradient by hand, memory
-kept between uses (see side.go), no denormals. Adam is the one that loops over tensors:
-the multi-tensor one ("foreach") was slower. Two choices are left to who measures:
+Idiomatic PyTorch: no loop over rows, one forward pass of the imputer for all draws of a
+row, no unneeded gradients, one precision for all imputer steps, the gradient of the closed
+form by hand, memory kept between uses (see speed.go), no denormals. Adam loops over
+tensors: the multi-tensor version ("foreach") was slower. Two choices have variants:
   score  how the imputer learns from the model: "autograd" differentiates log q,
          "fed" writes its score by hand
   chunk  rows that a step of the model handles at a time
 
-A server: it names itself, then answers each line of JSON with another.
-  {"start": {...}}  takes a setting, see Run; {}
+The script is a server: it prints its name, then answers each line of JSON with another.
+  {"start": {...}}  sets a setting, see Run; {}
   {"time": s}       iterates for s seconds; {"seconds_per_iteration", "iterations"}
   {"path": [...]}   one iteration at each of the penalties; as "time"
   {"check": {...}}  gradients at given numbers, see Run.check
@@ -126,7 +125,7 @@ class Rows:
         self.x0, self.mask = x0, mask
         self.missing = 1 - mask
         self.count = self.missing.sum(-1)
-        if closed_form:  # identity blocks make all rows' conditional precisions one size
+        if closed_form:  # identity blocks pad all conditional precisions to one size
             n, d = mask.shape
             self.order = torch.argsort(mask, 1)[:, :max(1, int(self.count.max()))]  # missing columns first
             missing = torch.gather(self.missing, 1, self.order)
@@ -153,7 +152,7 @@ class Run:
         self.all = Rows(x0, mask, False)
         self.chunks = [Rows(x0[i:i + chunk], mask[i:i + chunk], method == "exact") for i in range(0, n, chunk)]
         self.model = Quartic(d, self.dtype) if experiment == "quartic" else Gaussian(d, experiment == "star", self.dtype)
-        if experiment == "star":  # a rate under the stability limit
+        if experiment == "star":  # below the stability limit
             pairs = (x0.T @ x0) / (mask.T @ mask).clamp(min=1)
             self.rate = min(0.015, 0.25 / torch.linalg.eigvalsh(pairs)[-1].item())
             self.floor = FLOOR * torch.eye(d, dtype=self.dtype)
@@ -339,7 +338,7 @@ def serve():
         (what, value), = json.loads(line).items()
         try:
             if what == "start":
-                run = None  # gives the memory back before more is asked for
+                run = None  # frees the memory first
                 run = Run(**value)
                 reply({})
             else:

@@ -24,49 +24,29 @@ func TestSpread(t *testing.T) {
 	require.Equal(t, spread{4, 1, 9}, spreadOf([]float64{5, 9, 3, 1}))
 }
 
-// The ratio is the median over rounds, not that of the medians: 1/2, 4/1, 3/3.
+// The ratio is the median of the ratios 1/2, 4/1, 3/3 of the rounds.
 func TestAlternateTakesTurns(t *testing.T) {
 	var order string
-	play := func(name string, values ...float64) func() (float64, error) {
-		return func() (float64, error) {
+	play := func(name string, values ...float64) func() (timed, error) {
+		return func() (timed, error) {
 			order += name
 			v := values[0]
 			values = values[1:]
-			return v, nil
+			return timed{Seconds: v}, nil
 		}
 	}
-	c := contest{rounds: 3}
-	o, err := c.alternate(context.Background(), "v", play("o", 1, 4, 3), play("p", 2, 1, 3))
+	o, err := alternate(t.Context(), 3, play("o", 1, 4, 3), play("p", 2, 1, 3))
 	require.NoError(t, err)
 	require.Equal(t, "opopop", order)
-	require.Equal(t, outcome{spread{3, 1, 4}, spread{2, 1, 3}, spread{1, 0.5, 4}, "v"}, o)
-	o, err = c.alternate(context.Background(), "", play("o", 1, 4, 3), nil)
-	require.NoError(t, err)
-	require.Equal(t, outcome{ours: spread{3, 1, 4}}, o)
-}
-
-func TestLists(t *testing.T) {
-	v, err := list("10,200")
-	require.NoError(t, err)
-	require.Equal(t, []int{10, 200}, v)
-	for _, bad := range []string{"", "1,x", "0"} {
-		_, err := list(bad)
-		require.ErrorContains(t, err, "numbers above 0")
-	}
-	types, err := dtypes("float32,float64")
-	require.NoError(t, err)
-	require.Equal(t, []graph.DType{graph.Float32, graph.Float64}, types)
-	_, err = dtypes("float16")
-	require.ErrorContains(t, err, "float64, float32")
+	require.Equal(t, outcome{spread{3, 1, 4}, spread{2, 1, 3}, spread{1, 0.5, 4}, ""}, o)
 }
 
 func TestWrongFlags(t *testing.T) {
-	good := options{experiments: "star", methods: "iw", d: "10", dtypes: "float64"}
+	good := options{experiments: []string{"star"}, methods: []string{"iw"}, d: []int{10}, dtypes: []string{"float64"}}
 	for want, spoil := range map[string]func(*options){
-		`--methods: there is no method "guess"`: func(o *options) { o.methods = "guess" },
-		`--experiments: there is no "moon"`:     func(o *options) { o.experiments = "moon" },
-		`--d: "x": numbers above 0`:             func(o *options) { o.d = "x" },
-		`--dtypes: there is no number type "f"`: func(o *options) { o.dtypes = "f" },
+		`--methods: there is no method "guess"`: func(o *options) { o.methods = []string{"guess"} },
+		`--experiments: there is no "moon"`:     func(o *options) { o.experiments = []string{"moon"} },
+		`--dtypes: there is no number type "f"`: func(o *options) { o.dtypes = []string{"f"} },
 	} {
 		o := good
 		spoil(&o)
@@ -84,7 +64,6 @@ func TestSettings(t *testing.T) {
 		"star exact 10 1000 100 10 float64", "star iw 10 1000 100 10 float64"}, names)
 }
 
-// The penalties are those of the path itself.
 func TestPenaltiesAreThePaths(t *testing.T) {
 	s := Setting{Experiment: "star", Method: "zeroed", D: 4, N: 50, Batch: 50, Draws: 1}
 	table, err := s.Table()
@@ -100,7 +79,6 @@ func TestPenaltiesAreThePaths(t *testing.T) {
 	}
 }
 
-// Our side of the protocol, without a process.
 func TestServe(t *testing.T) {
 	s := Setting{Experiment: "normal", Method: "iw", D: 4, N: 10, Batch: 10, Draws: 2, DType: graph.Float32}
 	var in, out bytes.Buffer
@@ -127,12 +105,12 @@ func TestServe(t *testing.T) {
 func TestWithoutAPeer(t *testing.T) {
 	_, err := launchPeer([]string{"no-such-python"})
 	require.ErrorIs(t, err, errNoPeer)
-	require.EqualError(t, err, "no PyTorch found by no-such-python (Debian: package python3-torch; choose a Python with --python)")
-	err = options{experiments: "star", methods: "iw", d: "10", dtypes: "float64", python: "no-such-python", check: true}.run(context.Background(), io.Discard)
+	require.EqualError(t, err, "no PyTorch found by no-such-python: install python3-torch or choose a Python with --python")
+	err = options{pythons: []string{"no-such-python"}, check: true}.run(context.Background(), io.Discard)
 	require.ErrorIs(t, err, errNoPeer)
 }
 
-// peer skips where PyTorch is missing.
+// peer starts PyTorch's side, or skips the test without PyTorch.
 func peer(t *testing.T) *side {
 	p, err := launchPeer([]string{"python3", "/usr/bin/python3"})
 	if errors.Is(err, errNoPeer) {
@@ -147,8 +125,7 @@ func TestPeersGradientsAreOurs(t *testing.T) {
 	require.NoError(t, check(io.Discard, peer(t), checked()))
 }
 
-// Zeroed draws nothing: after the same steps both sides' parameters are equal, so the
-// proximal step and what keeps P positive definite are the same too.
+// Zeroed has no noise, so both sides have equal parameters after a path.
 func TestPeersPathIsOurs(t *testing.T) {
 	p := peer(t)
 	s := Setting{Experiment: "star", Method: "zeroed", D: 6, N: 60, Batch: 60, Draws: 1}
@@ -178,7 +155,7 @@ func TestPeerReportsErrors(t *testing.T) {
 	require.ErrorContains(t, p.start(forPeer(s, table)), "no method em-full for normal")
 }
 
-// fit runs a whole L1 path with the defaults, without refinement at a chosen λ.
+// fit runs a whole L1 path with the defaults and without a choice of λ.
 func fit(ctx context.Context, t *data.Table, s Setting) (*trainers.NetworkResult, error) {
 	r, err := trainers.Estimate(ctx, t, trainers.Spec{
 		Steps:   engine.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed},
@@ -188,4 +165,54 @@ func fit(ctx context.Context, t *data.Table, s Setting) (*trainers.NetworkResult
 		return nil, err
 	}
 	return r.Network, nil
+}
+
+func TestTime(t *testing.T) {
+	steps := 0
+	step := func() error { steps++; return nil }
+	_, n, err := Time(t.Context(), step, 5, 0)
+	require.NoError(t, err)
+	require.Equal(t, 5, n)
+	require.Equal(t, 5, steps)
+	_, _, err = Time(t.Context(), func() error { return errors.New("no step") }, 5, 0)
+	require.EqualError(t, err, "no step")
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, _, err = Time(ctx, step, 5, 0)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestSettingsStep(t *testing.T) {
+	for _, experiment := range Experiments {
+		step, err := Setting{Experiment: experiment, Method: "iw", D: 3, N: 20, Batch: 10, Draws: 2, Seed: 1}.Stepper()
+		require.NoError(t, err)
+		require.NoError(t, step())
+	}
+	_, err := Setting{Experiment: "moon", Method: "iw", D: 3, N: 5}.Stepper()
+	require.EqualError(t, err, `there is no experiment "moon"; choose from normal, quartic, star`)
+	_, err = Setting{Experiment: "normal", Method: "vae", D: 3, N: 5}.Table()
+	require.ErrorContains(t, err, "vae")
+}
+
+func TestStepsDoNotAllocate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector allocates")
+	}
+	blas, err := graph.BLAS()
+	require.NoError(t, err)
+	if strings.HasPrefix(blas, "gonum") {
+		t.Skip("without OpenBLAS, matrix products of gonum allocate")
+	}
+	for _, experiment := range Experiments {
+		step, err := Setting{Experiment: experiment, Method: "var", D: 4, N: 40, Batch: 20, Draws: 3, Seed: 1}.Stepper()
+		require.NoError(t, err)
+		for range 3 { // allocates buffers
+			require.NoError(t, step())
+		}
+		require.Zero(t, testing.AllocsPerRun(20, func() {
+			if err := step(); err != nil {
+				t.Error(err)
+			}
+		}), experiment)
+	}
 }

@@ -2,9 +2,14 @@ package speed
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"missingscore/data"
 	"missingscore/data/simulate"
@@ -18,54 +23,46 @@ import (
 	"missingscore/trainers/regpath"
 )
 
-// Experiments whose iterations can be timed: a Gaussian by its Cholesky factor with
-// Adam, a fifth of the cells missing; the quartic model with Adam, half of them
-// missing; a free symmetric precision with the proximal step, half of them missing.
+// Experiments lists the models that can be timed; the help of bench describes them.
 var Experiments = []string{"normal", "quartic", "star"}
 
-// Setting is what the speed of a parameter iteration depends on.
+// Setting holds the sizes of a parameter iteration.
 type Setting struct {
 	Experiment string      `json:"experiment"`
 	Method     string      `json:"method"`
 	D          int         `json:"d"`
 	N          int         `json:"n"`     // rows of a parameter step
-	Batch      int         `json:"batch"` // rows of an imputer step, and of a part of a parameter step
+	Batch      int         `json:"batch"` // rows of an imputer step, and of a chunk of a parameter step
 	Draws      int         `json:"r"`
 	DType      graph.DType `json:"dtype"`
 	Seed       uint64      `json:"seed"`
 }
 
-// Table is N simulated rows. Those of the quartic model are normal too: its speed does
-// not depend on the numbers.
+// Table simulates N normal rows, for the quartic model too. Cells are missing unless the method needs
+// complete rows.
 func (s Setting) Table() (*data.Table, error) {
-	_, t, err := s.Simulate()
-	return t, err
-}
-
-// Simulate gives Table with the distribution it comes from.
-func (s Setting) Simulate() (truth simulate.Gaussian, t *data.Table, err error) {
 	rng := stream.New(s.Seed, stream.Simulate)
 	draw, missing := simulate.Star, 0.5
 	if s.Experiment == "normal" {
 		draw, missing = simulate.Normal, 0.2
 	}
-	if truth, err = draw(s.D, rng); err != nil {
-		return truth, nil, err
+	truth, err := draw(s.D, rng)
+	if err != nil {
+		return nil, err
 	}
 	e, err := estimator.ByName(s.Method)
 	if err != nil {
-		return truth, nil, err
+		return nil, err
 	}
-	t, err = truth.Sample(s.N, rng)
+	t, err := truth.Sample(s.N, rng)
 	if err != nil || e.NeedsCompleteRows() {
-		return truth, t, err
+		return t, err
 	}
-	t, err = data.HideMCAR(t, missing, rng)
-	return truth, t, err
+	return data.HideMCAR(t, missing, rng)
 }
 
-// Stepper makes parameter iterations on Table with one worker. In steady state they do not
-// allocate, if matrix products do not.
+// Stepper returns a function that runs one parameter iteration on Table with one worker. In steady state
+// it does not allocate if matrix products do not.
 func (s Setting) Stepper() (step func() error, err error) {
 	t, err := s.Table()
 	if err != nil {
@@ -81,12 +78,12 @@ func (s Setting) Stepper() (step func() error, err error) {
 	case "star":
 		return proximal(p, c)
 	default:
-		return nil, fmt.Errorf("there is no experiment %q; they are %s", s.Experiment, strings.Join(Experiments, ", "))
+		return nil, fmt.Errorf("there is no experiment %q; choose from %s", s.Experiment, strings.Join(Experiments, ", "))
 	}
 	return byAdam(p, c)
 }
 
-// byAdam makes steps of a fit, each on all rows.
+// byAdam returns Adam steps on all rows.
 func byAdam(p engine.Problem, c engine.Config) (step func() error, err error) {
 	e, err := engine.New(p, c)
 	if err != nil {
@@ -104,7 +101,7 @@ func byAdam(p engine.Problem, c engine.Config) (step func() error, err error) {
 	}, nil
 }
 
-// proximal makes steps at the λ in the middle of a path.
+// proximal returns steps at the λ in the middle of a path.
 func proximal(p engine.Problem, c engine.Config) (step func() error, err error) {
 	r, err := regpath.New(p, c, regpath.Config{Schedule: regpath.Fixed}, &regpath.State{})
 	if err != nil {
@@ -114,8 +111,8 @@ func proximal(p engine.Problem, c engine.Config) (step func() error, err error) 
 	return func() error { return at(context.Background()) }, nil
 }
 
-// Time repeats step for so many seconds, but at least least times, and gives the
-// seconds of one.
+// Time repeats step for some seconds, at least least times, and returns the seconds of a step and the number
+// of steps.
 func Time(ctx context.Context, step func() error, least int, seconds float64) (each float64, n int, err error) {
 	start := time.Now()
 	for ; n < least || time.Since(start).Seconds() < seconds; n++ {
@@ -127,4 +124,101 @@ func Time(ctx context.Context, step func() error, least int, seconds float64) (e
 		}
 	}
 	return time.Since(start).Seconds() / float64(n), n, nil
+}
+
+// benchmark holds the flags of bench.
+type benchmark struct {
+	setting Setting
+	methods []string
+	seconds float64
+	json    bool
+}
+
+const warmUp, leastTimed = 3, 5 // iterations
+
+// BenchCommand returns bench, which times iterations of this program.
+func BenchCommand() *cobra.Command {
+	var f benchmark
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Time parameter iterations of this program",
+		Long: `Time one parameter iteration of each method in steady state with one worker: one
+parameter step on a batch of rows, after ten imputer steps if the method has an imputer.
+
+  normal  Gaussian by its Cholesky factor, Adam, a fifth of the cells missing
+  quartic the quartic model, Adam, half of the cells missing
+  star    free symmetric precision, proximal step, half of the cells missing`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.setting.Experiment == "quartic" && !cmd.Flags().Changed("method") {
+				f.methods = slices.DeleteFunc(f.methods, func(m string) bool { e, _ := estimator.ByName(m); return e.NeedsNormal() })
+			}
+			return f.run(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	var known []string
+	for _, e := range estimator.All {
+		if !e.NeedsCompleteRows() && !e.OfMatrix() {
+			known = append(known, e.Name)
+		}
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.setting.Experiment, "experiment", "normal", "normal, quartic or star")
+	fl.IntVar(&f.setting.D, "d", 10, "columns")
+	fl.IntVar(&f.setting.Batch, "batch", 100, "rows in a batch")
+	fl.IntVar(&f.setting.Draws, "draws", 10, "imputations per row")
+	fl.TextVar(&f.setting.DType, "dtype", graph.Float64, "number type of the graphs: float64 or float32")
+	fl.StringSliceVar(&f.methods, "method", known, "methods, for example "+strings.Join(known[:2], ","))
+	fl.Float64Var(&f.seconds, "seconds", 2, "seconds for each method")
+	fl.BoolVar(&f.json, "json", false, "print JSON")
+	return cmd
+}
+
+func (f benchmark) run(ctx context.Context, w io.Writer) error {
+	s := f.setting
+	if s.D < 3 || s.Batch < 1 || s.Draws < 1 {
+		return fmt.Errorf("--d %d --batch %d --draws %d: at least 3, 1 and 1 are needed", s.D, s.Batch, s.Draws)
+	}
+	for _, m := range f.methods {
+		e, err := estimator.ByName(m)
+		if err == nil && e.OfMatrix() {
+			err = fmt.Errorf("method %s has no steps over rows", m)
+		}
+		if err != nil {
+			return fmt.Errorf("--method: %w", err)
+		}
+	}
+	blas, err := graph.BLAS()
+	if err != nil {
+		return err
+	}
+	type result struct {
+		Method  string  `json:"method"`
+		Seconds float64 `json:"seconds_per_iteration"`
+	}
+	s.N = s.Batch
+	var results []result
+	for _, s.Method = range f.methods {
+		step, err := s.Stepper()
+		if err != nil {
+			return err
+		}
+		if _, _, err := Time(ctx, step, warmUp, 0); err != nil {
+			return err
+		}
+		each, _, err := Time(ctx, step, leastTimed, f.seconds)
+		if err != nil {
+			return err
+		}
+		results = append(results, result{s.Method, each})
+	}
+	if f.json {
+		return json.NewEncoder(w).Encode(map[string]any{"experiment": s.Experiment, "d": s.D, "batch": s.Batch, "r": s.Draws,
+			"dtype": s.DType, "blas": blas, "results": results})
+	}
+	fmt.Fprintf(w, "%s, d = %d, batch %d, r = %d, %v, matrix products by %s\n", s.Experiment, s.D, s.Batch, s.Draws, s.DType, blas)
+	for _, r := range results {
+		fmt.Fprintf(w, "%-9s %10.3f ms per iteration\n", r.Method, 1e3*r.Seconds)
+	}
+	return nil
 }

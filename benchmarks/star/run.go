@@ -1,16 +1,16 @@
 package star
 
 import (
+	"cmp"
 	"context"
-	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/emglasso"
@@ -19,6 +19,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/network"
 	"missingscore/data/simulate"
+	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/regpath"
@@ -39,10 +40,10 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 				for _, k := range s.Centres {
 					for _, p := range s.Missing {
 						at := setting{t, d, p, k}
-						for _, name := range s.names() {
+						for _, v := range s.variants {
 							g.Cells = append(g.Cells, cells.Cell{
-								Key: []string{t.Name, strconv.Itoa(d), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(k), strconv.Itoa(replicate), name},
-								Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, at, s.config(name), uint64(replicate)) },
+								Key: []string{t.Name, strconv.Itoa(d), strconv.FormatFloat(p, 'g', -1, 64), strconv.Itoa(k), strconv.Itoa(replicate), v.Name},
+								Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, at, v.Config, uint64(replicate)) },
 							})
 						}
 					}
@@ -59,7 +60,7 @@ func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uin
 		return nil, err
 	}
 	if c.Method != "full" {
-		if table, err = hide(table, at, seed); err != nil {
+		if table, err = data.HideMCAR(table, at.missing, stream.New(seed, stream.Hide)); err != nil {
 			return nil, err
 		}
 	}
@@ -69,7 +70,9 @@ func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uin
 	case peer:
 		values, err = s.likelihood(ctx, table, truth)
 	case byMarginal, byPartial:
-		values, err = ranked(table, truth, c.Method)
+		var curve []network.Rate
+		curve, err = pairwise(table, truth, c.Method)
+		values = []string{fmt.Sprintf("%.6f", network.AUC(curve)), "-", "-", "0", "-"}
 	case completeData, completeRidge:
 		at.treatment.Ignore = true
 		fallthrough
@@ -79,19 +82,12 @@ func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uin
 	if err != nil {
 		return nil, err
 	}
-	return slices.Insert(values, 1, strconv.FormatBool(diverged), fmt.Sprintf("%.5f", missed(truth.Precision))), nil
+	naive, marginal := graphs.WithoutFirst(truth.Precision)
+	missed := graphs.Missed(naive, marginal, 0, naive.SymmetricDim())
+	return slices.Insert(values, 1, strconv.FormatBool(diverged), fmt.Sprintf("%.5f", missed)), nil
 }
 
-// ranked is what ranking pairs by their pairwise correlations, or partial ones, recovers.
-func ranked(table *data.Table, truth simulate.Gaussian, by string) (values []string, err error) {
-	curve, err := pairwise(table, truth, by)
-	if err != nil {
-		return nil, err
-	}
-	return []string{fmt.Sprintf("%.6f", network.AUC(curve)), "-", "-", "0", "-"}, nil
-}
-
-// likelihood is the peer's path, on standardised columns.
+// likelihood runs the peer on standardised columns.
 func (s settings) likelihood(ctx context.Context, table *data.Table, truth simulate.Gaussian) ([]string, error) {
 	standard, _ := data.Standardise(table)
 	path, err := emglasso.Path(ctx, standard, *s.Likelihood)
@@ -106,11 +102,10 @@ func (s settings) likelihood(ctx context.Context, table *data.Table, truth simul
 	return append(values, "0", "-"), err
 }
 
-// scoreMatching is a method's path; one that diverges before its end has no AUC.
+// scoreMatching runs a path of score matching. A path that diverges has no AUC.
 func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Config, table *data.Table, truth simulate.Gaussian, support *domain.Domain, seed uint64) (values []string, diverged bool, err error) {
 	found, err := s.path(ctx, t, c, table, support, seed)
-	var fault *engine.DivergedError
-	if diverged = errors.As(err, &fault); err != nil && !diverged {
+	if diverged = trainers.Diverged(err); err != nil && !diverged {
 		return nil, false, err
 	}
 	if diverged || len(found.Network.Points) < found.Spec.Network.Lambdas {
@@ -124,15 +119,14 @@ func (s settings) scoreMatching(ctx context.Context, t treatment, c engine.Confi
 	return append(values, strconv.Itoa(projections), fmt.Sprintf("%.2f", points[len(points)/2].EffectiveSize)), diverged, err
 }
 
-// path is a method's.
 func (s settings) path(ctx context.Context, t treatment, c engine.Config, table *data.Table, support *domain.Domain, seed uint64) (*trainers.Result, error) {
 	along := s.Path
-	along.Select, along.PathOnly, along.Whole = regpath.Selection{Kind: "none"}, true, true // the AUC is of the path
+	along.Select, along.PathOnly, along.Whole = regpath.Selection{Kind: "none"}, true, true
 	c.Seed, c.FreeDraws = seed, t.FreeDraws
 	if c.Method == completeRidge {
 		c.Method, along.Penalty = completeData, regpath.Penalty{Kind: "ridge"}
-		along.Schedule, along.InitialIter, along.IterPerLambda, along.Rate, along.Floor = "", 0, 0, 0, 0 // its own
-		along.Select, along.PathOnly = regpath.Selection{}, false                                        // a ridge order is not a path of estimates
+		along.Schedule, along.InitialIter, along.IterPerLambda, along.Rate, along.Floor = "", 0, 0, 0, 0
+		along.Select, along.PathOnly = regpath.Selection{}, false // the ridge order is not a path
 	}
 	spec := trainers.Spec{Weight: t.Weight, Steps: c, Network: &along}
 	if !t.Ignore {
@@ -141,8 +135,7 @@ func (s settings) path(ctx context.Context, t treatment, c engine.Config, table 
 	return trainers.Estimate(ctx, table, spec, trainers.Run{})
 }
 
-// recovery gives the AUC of the networks along a path, and the edges of the first and the
-// last.
+// recovery returns the AUC of a path of networks and the numbers of edges of its first and last network.
 func recovery(found []network.Adjacency, truth simulate.Gaussian) ([]string, error) {
 	want := network.Threshold(truth.Precision, 1e-12)
 	var curve []network.Rate
@@ -158,19 +151,72 @@ func recovery(found []network.Adjacency, truth simulate.Gaussian) ([]string, err
 	}, nil
 }
 
-// missed is the share of the true marginal precision without node 1, off the
-// diagonal, that the naive one misses: Frobenius norms. It is 0 where there is nothing to miss.
-func missed(precision mat.Symmetric) float64 {
-	naive, marginal := graphs.WithoutFirst(precision)
-	var gap, all float64
-	for k := range naive.SymmetricDim() {
-		for j := range k {
-			gap += math.Pow(naive.At(j, k)-marginal.At(j, k), 2)
-			all += math.Pow(marginal.At(j, k), 2)
+// Reference methods. They ignore the support, so they do not depend on the treatment.
+const (
+	byMarginal    = "marginal" // ranks pairs by correlations
+	byPartial     = "partial"  // ranks pairs by partial correlations
+	completeData  = "em-exact"
+	completeRidge = "em-exact, ridge" // ranks pairs by a ridge estimate
+)
+
+var references = []string{byMarginal, byPartial, completeData, completeRidge}
+
+// pairwise returns the ROC curve of pairs ranked by correlations or partial correlations.
+func pairwise(table *data.Table, truth simulate.Gaussian, method string) ([]network.Rate, error) {
+	c := correlations(table)
+	if method == byMarginal {
+		return ratesBy(c, truth)
+	}
+	var p mat.Dense
+	if err := p.Inverse(c); err != nil {
+		return nil, err
+	}
+	return ratesBy(partialCorrelations(mat.NewSymDense(table.D, p.RawMatrix().Data)), truth)
+}
+
+// correlations returns the correlation of each pair of columns over their common rows.
+func correlations(t *data.Table) *mat.SymDense {
+	c := mat.NewSymDense(t.D, nil)
+	for j := range t.D {
+		for k := j; k < t.D; k++ {
+			var x, y []float64
+			for i := 0; i < len(t.Values); i += t.D {
+				if t.Observed[i+j] && t.Observed[i+k] {
+					x, y = append(x, t.Values[i+j]), append(y, t.Values[i+k])
+				}
+			}
+			c.SetSym(j, k, stat.Correlation(x, y, nil))
 		}
 	}
-	if all == 0 {
-		return 0
+	return c
+}
+
+// partialCorrelations returns −P_jk/√|P_jj P_kk|. P may be indefinite.
+func partialCorrelations(p mat.Symmetric) *mat.SymDense {
+	d := p.SymmetricDim()
+	out := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := j; k < d; k++ {
+			out.SetSym(j, k, -p.At(j, k)/math.Sqrt(math.Abs(p.At(j, j)*p.At(k, k))))
+		}
 	}
-	return math.Sqrt(gap / all)
+	return out
+}
+
+// ratesBy returns the ROC curve of pairs ranked by |m_jk|.
+func ratesBy(m *mat.SymDense, truth simulate.Gaussian) ([]network.Rate, error) {
+	d := m.SymmetricDim()
+	edges := network.Threshold(truth.Precision, 1e-12)
+	var rates []network.Rate
+	for j := range d {
+		for k := j + 1; k < d; k++ {
+			rate, err := network.Compare(edges, network.Threshold(m, math.Abs(m.At(j, k))))
+			if err != nil {
+				return nil, err
+			}
+			rates = append(rates, rate)
+		}
+	}
+	slices.SortFunc(rates, func(a, b network.Rate) int { return cmp.Or(cmp.Compare(a.FPR, b.FPR), cmp.Compare(a.TPR, b.TPR)) })
+	return rates, nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// smoke are the small settings of the ROC curves, with changes.
+// smoke returns the small settings of star-roc with changes.
 func smoke(t *testing.T, changes map[string]any) json.RawMessage {
 	var sizes map[string]map[string]any
 	require.NoError(t, json.Unmarshal(starROC, &sizes))
@@ -19,8 +19,8 @@ func smoke(t *testing.T, changes map[string]any) json.RawMessage {
 	return text
 }
 
-// A step of 1e300 leaves nothing finite.
-func TestAPathThatRunsAwayHasNoNumbers(t *testing.T) {
+// A learning rate of 1e300 diverges.
+func TestDivergedPathHasNoNumbers(t *testing.T) {
 	for _, path := range []map[string]any{{"schedule": "fixed", "rate": 1e300}, {"schedule": "fixed", "rate": 1e300, "lambdas": 5}} {
 		g, err := grid(smoke(t, map[string]any{"fit": map[string]any{}, "path": path, "methods": []any{map[string]any{"method": "zeroed"}}, "likelihood": nil}), 1)
 		require.NoError(t, err)
@@ -29,9 +29,4 @@ func TestAPathThatRunsAwayHasNoNumbers(t *testing.T) {
 		require.Equal(t, []string{"-", "true"}, values[:2])
 		require.Equal(t, []string{"-", "-", "-", "-"}, values[3:])
 	}
-}
-
-func TestSettingsOfThePeerAreChecked(t *testing.T) {
-	_, err := grid(smoke(t, map[string]any{"likelihood": map[string]any{"lambdas": 5, "ratio": 1, "iterations": 3, "tolerance": 0.001}}), 1)
-	require.ErrorContains(t, err, "settings: likelihood: 5 λs over a ratio of 1")
 }

@@ -1,27 +1,19 @@
-// Package tables holds the paper's experiments on real tables, sp100 and yeast
-// (sections "S&P 100" and "Yeast Data", appendix "Real World Data"): networks of the
-// complete table by ordinary score matching at five densities are taken for the truth,
-// cells are hidden completely at random, and each method's L1 path is judged by its AUC
-// against the five.
+// Package tables holds the paper's experiments on real tables, sp100 and yeast (sections "S&P 100" and
+// "Yeast Data", appendix "Real World Data"). The truth is the network of the complete table by ordinary
+// score matching at five densities. Cells are hidden completely at random, and the result is the mean
+// AUC of each method's L1 path against the five truths.
 //
-// Where the paper is silent, the setting's name stands in the list "ours" of the
-// configuration. In particular:
+// The list "ours" of the settings names choices that the paper does not state:
 //
-//   - A complete table is needed, and both have real gaps: columns observed in less
-//     than a share "present" of the rows are left out (0.95 is the paper's filter for
-//     genes), then rows with a gap.
-//   - Columns are standardised; λ is the paper's 10¹ … 10⁻⁴, for a loss that sums
-//     over the columns.
-//   - Missing probabilities are those of the paper's simulated stars.
-//   - The step size, which the paper does not state either, is regpath.Config's.
-//   - The proposal of iw and em is the paper's of its normal experiment, N(0, 16 I);
-//     a method in "-unit" has N(0, I).
-//   - The threshold of an edge is one for all methods, that of the paper's stars, or that
-//     found on the complete table's path; or it is found anew for each path (Threshold).
-//   - The peer "glasso", EM with the graphical lasso, has its own λs (emglasso.Path).
+//   - Columns observed in less than the share "present" of the rows are dropped, then rows with a gap.
+//   - Columns are standardised; λ is the paper's 10¹ … 10⁻⁴, for a loss that sums over columns.
+//   - Missing probabilities are taken from the paper's stars; the step size is regpath.Config's default.
+//   - iw and em draw from N(0, 16 I), the paper's proposal for normals; methods "-unit" from N(0, I).
+//   - The edge threshold is chosen for each path (Threshold), common to all, or taken from the
+//     complete table.
+//   - "glasso", EM with the graphical lasso, has its own λ (emglasso.Path).
 //
-// Replicates are corruptions of one table: intervals tell what other corruptions would
-// give, not other stocks or years.
+// Replicates are masks of one table: intervals do not extend to other stocks or years.
 package tables
 
 import (
@@ -35,6 +27,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -57,45 +50,44 @@ var sp100Settings []byte
 //go:embed yeast/config.json
 var yeastSettings []byte
 
-// SP100 is the paper's experiment on stocks: closing prices, which the paper used, beside daily log returns.
+// SP100 has closing prices, as in the paper, and daily log returns.
 var SP100 = harness.Experiment{
 	Name: "sp100", Title: "Stocks of the S&P 100", Source: `Section "S&P 100", figure snp100_varymiss_AUC; appendix "Real World Data"`,
 	Settings: sp100Settings, Grid: grid,
 }
 
-// Yeast is the paper's experiment on gene expressions.
 var Yeast = harness.Experiment{
 	Name: "yeast", Title: "Gene expression in yeast", Source: `Section "Yeast Data", figure yeast_varymiss_AUC; appendix "Real World Data"`,
 	Settings: yeastSettings, Grid: grid,
 }
 
-// settings are one size of a config.json.
+// settings of one size in a config.json.
 type settings struct {
-	Replicates int       `json:"replicates"` // corruptions for each missing probability
+	Replicates int       `json:"replicates"` // masks for each missing probability
 	Seed       uint64    `json:"seed"`
-	Folder     string    `json:"folder"` // of the files; empty: as the environment says (harness.FolderVariable)
+	Folder     string    `json:"folder"` // of the files; empty: harness.FolderVariable
 	Tables     []source  `json:"tables"`
 	Methods    []string  `json:"methods"`
 	Missing    []float64 `json:"missing"`
-	Densities  []float64 `json:"densities"` // of the networks taken for the truth
+	Densities  []float64 `json:"densities"` // of the true networks
 
-	LambdaMax    float64 `json:"lambda_max"` // of a loss that sums over the columns
+	LambdaMax    float64 `json:"lambda_max"` // for a loss that sums over columns
 	LambdaMin    float64 `json:"lambda_min"`
 	Lambdas      int     `json:"lambdas"`
 	First        int     `json:"first"` // iterations at the largest λ
-	Each         int     `json:"each"`  // and at each λ
+	Each         int     `json:"each"`  // iterations at each other λ
 	Draws        int     `json:"draws"`
 	ImputerSteps int     `json:"imputer_steps"`
 	ImputerRate  float64 `json:"imputer_rate"`
 	Batch        int     `json:"batch"` // of the imputer's steps
 	ProposalSD   float64 `json:"proposal_sd"`
 
-	Likelihood *emglasso.Options `json:"likelihood"` // of the method "glasso"; null: it is not run
+	Likelihood *emglasso.Options `json:"likelihood"` // of the method "glasso"; may be null without it
 
-	Common    float64 `json:"common"`    // a threshold for all methods
-	Jumpiness float64 `json:"jumpiness"` // that a path may have, see Threshold
-	Points    int     `json:"points"`    // of a grid of the threshold's search
-	Rounds    int     `json:"rounds"`    // of it
+	Common    float64 `json:"common"`    // common edge threshold
+	Jumpiness float64 `json:"jumpiness"` // level of Threshold
+	Points    int     `json:"points"`    // of Threshold
+	Rounds    int     `json:"rounds"`    // of Threshold
 
 	Ours []string `json:"ours"` // settings that the paper does not state
 }
@@ -105,64 +97,33 @@ func read(raw json.RawMessage) (settings, error) {
 	if err := harness.Decode(raw, &s); err != nil {
 		return s, err
 	}
-	for _, v := range []struct {
-		name string
-		ok   bool
-	}{
-		{"replicates", s.Replicates > 0}, {"tables", len(s.Tables) > 0}, {"methods", len(s.Methods) > 0}, {"missing", len(s.Missing) > 0},
-		{"densities", len(s.Densities) > 0}, {"lambda_max", s.LambdaMax > 0}, {"lambda_min", s.LambdaMin > 0}, {"lambdas", s.Lambdas > 1},
-		{"common", s.Common > 0}, {"jumpiness", s.Jumpiness >= 0}, {"points", s.Points > 1}, {"rounds", s.Rounds > 0},
-	} {
-		if !v.ok {
-			return s, fmt.Errorf("settings: %q is missing, empty or too small", v.name)
-		}
-	}
-	switch {
-	case s.Likelihood != nil:
-		if err := s.Likelihood.Check(); err != nil {
-			return s, fmt.Errorf("settings: %w", err)
-		}
-	case slices.Contains(s.Methods, peer):
+	if s.Likelihood == nil && slices.Contains(s.Methods, peer) {
 		return s, fmt.Errorf("settings: the method %q needs \"likelihood\"", peer)
 	}
 	return s, nil
 }
 
 const (
-	peer = "glasso" // penalised likelihood, beside the methods of score matching
-	full = "full"   // sees what the others do not; truths are chosen from its networks
+	peer = "glasso" // EM with the graphical lasso
+	full = "full"   // ordinary score matching on the complete table
 )
-
-var keyColumns = []string{"table", "missing", "replicate", "method"}
-
-// Columns of the paper's measure, the mean of the AUCs against all truths, by the threshold
-// of an edge: one for each path, one for all, and that of the complete table's path.
-const (
-	meanColumn   = "auc"
-	commonColumn = "auc_common"
-	fullColumn   = "auc_full"
-)
-
-func densityColumn(density float64) string { return meanColumn + "_" + number(density) }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// grid has a cell for each table, missing probability, replicate and method. The
-// replicates' corruptions are the same for all methods, and nested but where one had to
-// be drawn again: what is hidden at one probability is so at every larger one. Replicates of 0 are the settings' own.
+// grid has a cell for each table, missing probability, replicate and method. All methods see the same
+// masks, and masks are nested over missing probabilities unless one was redrawn. Value columns auc,
+// auc_common and auc_full are mean AUCs over the truths with the path's own threshold, the common
+// threshold, and the threshold of the complete table; auc_DENSITY is the AUC against one truth.
 func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := read(raw)
 	if err != nil {
 		return cells.Grid{}, err
 	}
-	if replicates == 0 {
-		replicates = s.Replicates
-	}
-	g := cells.Grid{Key: keyColumns, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "projections"}}
+	g := cells.Grid{Key: []string{"table", "missing", "replicate", "method"}, Value: []string{"rows", "columns", "truth_edges", "threshold", "effective_size", "projections"}}
 	for _, density := range s.Densities {
-		g.Value = append(g.Value, densityColumn(density))
+		g.Value = append(g.Value, "auc_"+number(density))
 	}
-	g.Value = append(g.Value, meanColumn, commonColumn, fullColumn)
+	g.Value = append(g.Value, "auc", "auc_common", "auc_full")
 	var tables []*table
 	for _, from := range s.Tables {
 		t := s.open(from)
@@ -192,7 +153,7 @@ func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// run is one cell.
+// run computes one cell.
 func (s settings) run(ctx context.Context, t *table, missing float64, replicate int, method string) ([]string, error) {
 	complete, truths, err := t.truths(ctx, s)
 	if err != nil {
@@ -210,8 +171,7 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 			return nil, err
 		}
 		found, err = s.estimate(ctx, hidden, method, uint64(replicate))
-		var fault *engine.DivergedError
-		if errors.As(err, &fault) { // a result, not a failure
+		if trainers.Diverged(err) {
 			return append(values, slices.Repeat([]string{"-"}, 6+len(truths))...), nil
 		}
 		if err != nil {
@@ -236,7 +196,7 @@ func (s settings) run(ctx context.Context, t *table, missing float64, replicate 
 	return values, nil
 }
 
-// aucs are those of a path of networks against each of the truths.
+// aucs returns the AUC of a path of networks against each truth.
 func aucs(truths, path []network.Adjacency) (out []float64, err error) {
 	for _, truth := range truths {
 		var rates []network.Rate
@@ -252,8 +212,8 @@ func aucs(truths, path []network.Adjacency) (out []float64, err error) {
 	return out, nil
 }
 
-// hide makes a replicate's corruption, and another one where it leaves a column without
-// two different values.
+// hide hides the cells of a replicate. A mask that leaves a column with fewer than two different values
+// is redrawn, up to 100 times.
 func (s settings) hide(complete *data.Table, missing float64, replicate uint64) (hidden *data.Table, err error) {
 	from := []uint64{stream.Hide, replicate}
 	for again := range uint64(100) {
@@ -266,26 +226,18 @@ func (s settings) hide(complete *data.Table, missing float64, replicate uint64) 
 	return nil, err
 }
 
-// round is x to five digits, enough to read and no more than another BLAS would keep.
+// round rounds x to five digits, so that results do not depend on the BLAS.
 func round(x float64) float64 {
 	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 5, 64), 64)
 	return short
 }
 
-func projections(points []regpath.Point) (n int) {
-	for _, p := range points {
-		n += p.Projections
-	}
-	return n
-}
-
-// estimate is what a method finds on a table: the networks of an L1 path, with the
-// threshold that smooths it.
+// estimate holds the path of a method and its threshold.
 type estimate struct {
 	precisions             []*mat.SymDense
 	networks               []network.Adjacency // at the threshold
 	threshold              float64
-	effective, projections string // a Point's, in the middle of the path and summed
+	effective, projections string // effective size in the middle of the path, sum of projections
 }
 
 func (s settings) estimate(ctx context.Context, t *data.Table, method string, replicate uint64) (e estimate, err error) {
@@ -295,11 +247,12 @@ func (s settings) estimate(ctx context.Context, t *data.Table, method string, re
 	} else {
 		var r *trainers.Result
 		if r, err = s.path(ctx, t, method, replicate); err == nil {
-			points := r.Network.Points
+			points, projections := r.Network.Points, 0
 			for _, p := range points {
 				e.precisions = append(e.precisions, graph.Unpack(t.D, p.Packed))
+				projections += p.Projections
 			}
-			e.effective, e.projections = number(round(points[len(points)/2].EffectiveSize)), strconv.Itoa(projections(points))
+			e.effective, e.projections = number(round(points[len(points)/2].EffectiveSize)), strconv.Itoa(projections)
 		}
 	}
 	if err != nil {
@@ -309,7 +262,7 @@ func (s settings) estimate(ctx context.Context, t *data.Table, method string, re
 	return e, nil
 }
 
-// smooth finds the threshold of a path of precisions.
+// smooth chooses the threshold of a path of precisions.
 func (s settings) smooth(path []*mat.SymDense) (networks []network.Adjacency, threshold float64) {
 	largest := 0.0
 	for _, p := range path {
@@ -328,7 +281,7 @@ func (s settings) smooth(path []*mat.SymDense) (networks []network.Adjacency, th
 	return thresholded(path, threshold), threshold
 }
 
-// thresholded are the networks of a path of precisions.
+// thresholded returns the networks of a path of precisions.
 func thresholded(path []*mat.SymDense, threshold float64) (networks []network.Adjacency) {
 	for _, p := range path {
 		networks = append(networks, network.Threshold(p, threshold))
@@ -336,7 +289,7 @@ func thresholded(path []*mat.SymDense, threshold float64) (networks []network.Ad
 	return networks
 }
 
-// likelihood is the peer's path, on standardised columns.
+// likelihood runs the peer on standardised columns.
 func (s settings) likelihood(ctx context.Context, t *data.Table) (precisions []*mat.SymDense, err error) {
 	standard, _ := data.Standardise(t)
 	path, err := emglasso.Path(ctx, standard, *s.Likelihood)
@@ -346,7 +299,7 @@ func (s settings) likelihood(ctx context.Context, t *data.Table) (precisions []*
 	return precisions, err
 }
 
-// path is a method's of score matching.
+// path runs a path of score matching.
 func (s settings) path(ctx context.Context, t *data.Table, method string, replicate uint64) (*trainers.Result, error) {
 	sd := s.ProposalSD
 	name, unit := strings.CutSuffix(method, "-unit")
@@ -359,15 +312,15 @@ func (s settings) path(ctx context.Context, t *data.Table, method string, replic
 			ImputerSteps: s.ImputerSteps, ImputerRate: s.ImputerRate, Batch: s.Batch, ProposalSD: sd},
 		Network: &regpath.Config{
 			Schedule: regpath.Fixed, InitialIter: s.First, IterPerLambda: s.Each,
-			// The estimator's loss is a mean over columns.
+			// regpath's loss is a mean over columns.
 			LambdaMax: s.LambdaMax / d, LambdaMin: s.LambdaMin / d, Lambdas: s.Lambdas,
-			Select: regpath.Selection{Kind: "none"}, PathOnly: true, // the AUC is of the path
+			Select: regpath.Selection{Kind: "none"}, PathOnly: true,
 		},
 	}, trainers.Run{})
 }
 
-// nearest is, of some networks, that with the density nearest to the one asked for, the
-// sparser of two. A network without an edge, or without a gap, is no truth: it has no AUC.
+// nearest returns the network with the nearest density; of two, the sparser. Empty and complete networks
+// have no AUC and do not count. It fails if there is no other.
 func nearest(networks []network.Adjacency, density float64) (network.Adjacency, error) {
 	var some []network.Adjacency
 	for _, a := range networks {
@@ -376,9 +329,129 @@ func nearest(networks []network.Adjacency, density float64) (network.Adjacency, 
 		}
 	}
 	if some == nil {
-		return network.Adjacency{}, fmt.Errorf("no network of the path is a truth: each is empty or has every edge")
+		return network.Adjacency{}, errors.New("each network of the path is empty or has all edges")
 	}
 	return slices.MinFunc(some, func(a, b network.Adjacency) int {
 		return cmp.Or(cmp.Compare(math.Abs(a.Density()-density), math.Abs(b.Density()-density)), cmp.Compare(a.Count(), b.Count()))
 	}), nil
+}
+
+// source describes the file of a real table and the part that is read.
+type source struct {
+	Name    string   `json:"name"`
+	File    string   `json:"file"`
+	Kind    string   `json:"kind"`    // "closing" or "returns" (long price tables with Kaggle's columns), or "expression"
+	Names   []string `json:"names"`   // columns in this order; empty: all
+	Present float64  `json:"present"` // least observed share of a column
+	Rows    int      `json:"rows"`    // number of complete rows from the first; 0: all
+	Note    string   `json:"note"`    // difference from the paper's table
+}
+
+// read returns the complete rows of the columns with enough observed cells.
+func (f source) read(path string) (t *data.Table, err error) {
+	columns, chosen := data.PriceColumns{Date: "date", Name: "Name", Price: "close"}, data.ReadOptions{Columns: f.Names}
+	switch f.Kind {
+	case "closing":
+		t, err = data.ReadClosingPrices(path, columns, chosen)
+	case "returns":
+		t, err = data.ReadPrices(path, columns, chosen)
+	case "expression":
+		t, err = data.ReadCSV(path, chosen)
+	default:
+		return nil, fmt.Errorf("table %q has kind %q; choose closing, returns or expression", f.Name, f.Kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t, err = data.Present(t, f.Present); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if t, err = t.CompleteRows(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if 0 < f.Rows && f.Rows < t.N {
+		return data.NewTable(t.Names, t.Values[:f.Rows*t.D], nil)
+	}
+	return t, nil
+}
+
+// open returns a table without reading its file.
+func (s settings) open(from source) *table {
+	return &table{source: from, path: harness.DataPath(s.Folder, from.File)}
+}
+
+// table is a real table. The first cell that needs it reads it and estimates its true networks.
+type table struct {
+	source
+	path string
+
+	mu       sync.Mutex
+	complete *data.Table
+	found    estimate // on the complete table, by ordinary score matching
+	networks []network.Adjacency
+}
+
+// truths returns the complete table and, for each density, the nearest network of its path by ordinary
+// score matching.
+func (t *table) truths(ctx context.Context, s settings) (*data.Table, []network.Adjacency, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.networks != nil {
+		return t.complete, t.networks, nil
+	}
+	complete, err := t.read(t.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := s.estimate(ctx, complete, full, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("table %q, complete: %w", t.Name, err)
+	}
+	var networks []network.Adjacency
+	for _, density := range s.Densities {
+		truth, err := nearest(found.networks, density)
+		if err != nil {
+			return nil, nil, fmt.Errorf("table %q, complete: %w", t.Name, err)
+		}
+		networks = append(networks, truth)
+	}
+	t.complete, t.found, t.networks = complete, found, networks
+	return complete, networks, nil
+}
+
+// Threshold chooses the |P_jk| above which an entry is an edge (paper, appendix "Real World Data"): the
+// smallest t at which the path is smooth,
+//
+//	Jumpiness(densities(t)) ≤ level
+//
+// with the paper's level of 0.01 for many columns and 0.05 for few. An iterative grid search finds the
+// first smooth one of points evenly spaced values in (0, largest], then searches between it and the
+// value before, for several rounds. largest is the largest |P_jk| of the path; there it is smooth.
+// Jumpiness may increase with t, so the search may miss a smaller threshold between two values.
+func Threshold(densities func(threshold float64) []float64, largest, level float64, points, rounds int) float64 {
+	low, high := 0.0, largest
+	for range rounds {
+		step := (high - low) / float64(points)
+		for k := 1; k < points; k++ {
+			if t := low + float64(k)*step; Jumpiness(densities(t)) <= level {
+				high = t
+				break
+			}
+		}
+		low = high - step
+	}
+	return high
+}
+
+// Jumpiness sums the decreases of the edge density ρ that follow an increase, from the largest λ to the
+// smallest:
+//
+//	Σ_k (ρ_(k−1) − ρ_k)  over k with ρ_k < ρ_(k−1) and ρ_(k−1) > ρ_(k−2)
+func Jumpiness(densities []float64) (sum float64) {
+	for k := 2; k < len(densities); k++ {
+		if fall := densities[k-1] - densities[k]; fall > 0 && densities[k-1] > densities[k-2] {
+			sum += fall
+		}
+	}
+	return sum
 }

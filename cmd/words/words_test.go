@@ -40,7 +40,7 @@ func TestNamesAreFields(t *testing.T) {
 
 func TestText(t *testing.T) {
 	var b strings.Builder
-	_, err := Writer{&b}.Write([]byte("leave it out (ReadOptions.Exclude a), or take Spec.Steps.Method em-full; Spec.Unknown; leave Spec.Transform=ordinal or Spec.Transform out: set " + memory.Variable + " where there is more"))
+	_, err := Writer{&b}.Write([]byte("leave it out (ReadOptions.Exclude a), or take Spec.Steps.Method em-full; Spec.Unknown; leave Spec.Transform=ordinal or Spec.Transform out: set " + memory.Variable + " where more is available"))
 	require.NoError(t, err)
-	require.Equal(t, "leave it out (--exclude a), or take --method em-full; Spec.Unknown; leave --ordinal or --transform out: set --memory or "+memory.Variable+" where there is more", b.String())
+	require.Equal(t, "leave it out (--exclude a), or take --method em-full; Spec.Unknown; leave --ordinal or --transform out: set --memory or "+memory.Variable+" where more is available", b.String())
 }

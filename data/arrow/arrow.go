@@ -1,5 +1,5 @@
-// Package arrow reads and writes tables in files of Apache Arrow's interprocess format, which Feather 2
-// is, and reads streams of it. Nulls are missing cells.
+// Package arrow reads and writes tables in Apache Arrow IPC files (Feather 2), and reads IPC
+// streams. Nulls are missing cells.
 //
 //	import _ "missingscore/data/arrow"
 package arrow
@@ -38,19 +38,20 @@ type reader struct {
 	next  func() (arrow.RecordBatch, error) // io.EOF after the last
 	all   []format.Column
 	batch arrow.RecordBatch
-	at    int // rows of it that were read
+	at    int // rows of it already read
 	row   int // of the file
 	end   func() error
 }
 
-// fileReader reads the record batches of a file, from any row on.
+// fileReader reads the record batches of a file, from any row.
 type fileReader struct {
 	*reader
 	file   *ipc.FileReader
 	number int // of the next record batch
 }
 
-// boundedAllocator panics with a *memory.Error above its bound: a damaged file may ask for any amount.
+// boundedAllocator panics with a *memory.Error above its bound: a damaged file may request any
+// amount.
 type boundedAllocator struct {
 	arrowmemory.Allocator
 	most float64
@@ -78,7 +79,7 @@ func open(in *format.File) (format.Reader, error) {
 		return nil, err
 	}
 	most := limit / 2
-	if in.Size > 0 { // a part has at most 1024 times as many bytes when it is decompressed
+	if in.Size > 0 { // decompression expands a part at most 1024 times
 		most = min(most, max(1<<26, 1024*float64(in.Size)))
 	}
 	options := []ipc.Option{ipc.WithAllocator(boundedAllocator{arrowmemory.NewGoAllocator(), most})}
@@ -86,7 +87,7 @@ func open(in *format.File) (format.Reader, error) {
 		if in.Size > 0 { // no part is larger than the file
 			most = min(most, float64(in.Size))
 		}
-		if in.Size > 0 { // what comes through a pipe is believed
+		if in.Size > 0 { // the size of a pipe is unknown
 			begin, _ := in.Peek(in.Reader.Size())
 			if n := int(min(uint64(len(begin)), 8+uint64(binary.LittleEndian.Uint32(begin[4:])))); n > 8 && n < len(begin) {
 				if err := soundSchema(begin[8:n], messageHeader); err != nil {
@@ -124,10 +125,10 @@ func open(in *format.File) (format.Reader, error) {
 	return r, r.name(file.Schema())
 }
 
-// mostSchema is how many bytes the schema of a stream may take.
+// mostSchema is the maximum size of a stream's schema in bytes.
 const mostSchema = 64 << 20
 
-// Index implements format.Seeker: rows before each record batch, and before the end.
+// Index implements format.Seeker: the number of rows before each record batch, and in total.
 func (r *fileReader) Index(int) (int, any, error) {
 	starts := []int{0}
 	for i := range r.file.NumRecords() {
@@ -141,7 +142,6 @@ func (r *fileReader) Index(int) (int, any, error) {
 	return starts[len(starts)-1], starts, nil
 }
 
-// Seek implements format.Seeker.
 func (r *fileReader) Seek(index any, row int, _ []int) error {
 	starts := index.([]int)
 	r.release()
@@ -167,10 +167,10 @@ func (r *reader) name(schema *arrow.Schema) error {
 	return nil
 }
 
-// mostDecimals are of numbers that have a text of a sensible length.
+// mostDecimals bounds the length of a number's text.
 const mostDecimals = 100
 
-// decimals of a type of decimal numbers; 0 of others.
+// decimals returns the scale of a decimal type; 0 for other types.
 func decimals(t arrow.DataType) int32 {
 	switch t := t.(type) {
 	case *arrow.DictionaryType:
@@ -211,10 +211,8 @@ func kindOf(t arrow.DataType) format.Kind {
 	return format.Text
 }
 
-// Columns implements format.Reader.
 func (r *reader) Columns() ([]format.Column, int) { return r.all, 0 }
 
-// Read implements format.Reader.
 func (r *reader) Read(chosen []int, texts bool) (*format.Block, error) {
 	for r.batch == nil || r.at == int(r.batch.NumRows()) {
 		r.release()
@@ -293,10 +291,11 @@ func numbersOf(values arrow.Array) func(i int) float64 {
 			return 0
 		}
 	}
-	return nil // decimals among them: by their text
+	return nil // also decimals: written as text
 }
 
-// levelsOf a column with a dictionary, in its order; nil of others, and of dictionaries too long for levels.
+// levelsOf returns the dictionary of a column in order; nil without a dictionary, or if it is too
+// long for levels.
 func levelsOf(values arrow.Array) (levels []string) {
 	const most = 1000
 	a, ok := values.(*array.Dictionary)
@@ -358,13 +357,12 @@ func (r *reader) release() {
 	}
 }
 
-// Close implements format.Reader.
 func (r *reader) Close() error {
 	r.release()
 	return r.end()
 }
 
-// writer writes record batches of at most format.BlockRows·16.
+// writer writes record batches of at most 16·format.BlockRows rows.
 type writer struct {
 	out     *ipc.FileWriter
 	builder *array.RecordBuilder
@@ -402,11 +400,10 @@ func write(to io.Writer, columns []format.Column) (format.Writer, error) {
 	return &writer{out: out, builder: array.NewRecordBuilder(arrowmemory.NewGoAllocator(), schema), columns: columns}, nil
 }
 
-// Write implements format.Writer.
 func (w *writer) Write(row []string) error {
 	for j, cell := range row {
 		if !appendCell(w.builder.Field(j), w.columns[j].Kind, cell) {
-			return fmt.Errorf("column %q: %.60q is of another kind", w.columns[j].Name, cell)
+			return fmt.Errorf("column %q: %.60q does not fit the column's type", w.columns[j].Name, cell)
 		}
 	}
 	if w.rows++; w.rows < 16*format.BlockRows {
@@ -415,7 +412,7 @@ func (w *writer) Write(row []string) error {
 	return w.flush()
 }
 
-// appendCell adds a cell to a column, null where it is missing; false where it is not of its kind.
+// appendCell appends a cell to a column, null if missing; false if the cell is not of kind k.
 func appendCell(to array.Builder, k format.Kind, cell string) bool {
 	if cell == "" {
 		to.AppendNull()
@@ -440,7 +437,6 @@ func (w *writer) flush() error {
 	return w.out.Write(batch)
 }
 
-// Close implements format.Writer.
 func (w *writer) Close() error {
 	defer w.builder.Release()
 	if w.rows > 0 {

@@ -9,10 +9,10 @@ import (
 	"missingscore/data/format"
 )
 
-// The library makes lists as long as a schema says before it reads their entries, so that one changed
-// byte can take all memory, which ends a program. So the lengths in a schema are looked at first.
+// The library allocates lists of the length in the schema before it reads their entries, so one
+// changed byte could exhaust memory and end the program. The lengths are therefore checked first.
 
-// Places of tables of Arrow's format (Schema.fbs, Message.fbs, File.fbs).
+// Field offsets in tables of Arrow's format (Schema.fbs, Message.fbs, File.fbs).
 const (
 	footerSchema   = 6
 	messageHeader  = 8
@@ -34,15 +34,15 @@ func soundFooter(content io.ReaderAt, size int64) error {
 	return soundSchema(footer, footerSchema)
 }
 
-// soundSchema checks the schema that the first table of a buffer has at a place: no list in it may
-// be longer than the buffer. It panics where offsets lead outside.
+// soundSchema checks the schema at a field of the buffer's root table: no list may be longer than
+// the buffer. It panics if an offset leads outside.
 func soundSchema(buffer []byte, place flatbuffers.VOffsetT) error {
 	root := flatbuffers.Table{Bytes: buffer, Pos: flatbuffers.GetUOffsetT(buffer)}
 	at := flatbuffers.UOffsetT(root.Offset(place))
 	if at == 0 {
 		return format.Damaged("it has no schema")
 	}
-	left := len(buffer) / 4 // entries that there can be
+	left := len(buffer) / 4 // maximum number of entries
 	return soundLists(flatbuffers.Table{Bytes: buffer, Pos: root.Indirect(root.Pos + at)}, schemaFields, schemaMetadata, &left)
 }
 

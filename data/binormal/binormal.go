@@ -1,5 +1,5 @@
-// Package binormal is the standard bivariate normal distribution with correlation ρ: its
-// density, its distribution function and the mass of rectangles.
+// Package binormal has the standard bivariate normal distribution with correlation ρ: density,
+// distribution function and probabilities of rectangles.
 package binormal
 
 import (
@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 )
 
-// Density is that at (x, y), |ρ| < 1; 0 where a coordinate is infinite.
+// Density is the density at (x, y) for |ρ| < 1; 0 if a coordinate is infinite.
 //
 //	φ₂(x, y; ρ) = exp(−(x² − 2ρxy + y²)/(2(1 − ρ²))) / (2π √(1 − ρ²))
 //
-// It is the derivative of CDF by ρ (Plackett 1954), too.
+// It equals ∂CDF/∂ρ (Plackett 1954).
 func Density(x, y, rho float64) float64 {
 	if math.IsInf(x, 0) || math.IsInf(y, 0) {
 		return 0
@@ -26,7 +26,7 @@ func Density(x, y, rho float64) float64 {
 // after Drezner & Wesolowsky 1990. Its error is about 1e-15.
 func CDF(x, y, rho float64) float64 { return max(0, min(1, upper(-x, -y, rho))) }
 
-// rule is a quadrature of Gauss and Legendre on (0, 2), whose weights sum to 2.
+// rule is a Gauss-Legendre quadrature on (0, 2), with weights that sum to 2.
 type rule struct{ at, weight []float64 }
 
 func newRule(n int) rule {
@@ -73,9 +73,10 @@ func upper(h, k, rho float64) float64 {
 
 func tail(x float64) float64 { return 0.5 * math.Erfc(x/math.Sqrt2) }
 
-const farthest = -100 // exponents below it count for nothing
+const farthest = -100 // smaller exponents are negligible
 
-// steep is upper for |ρ| ≥ 0.925, where the integrand has a peak: that is taken off and integrated by a series.
+// steep is upper for |ρ| ≥ 0.925, where the integrand has a peak: a series integrates the peak,
+// quadrature the rest.
 func steep(h, k, rho float64) float64 {
 	positive := rho > 0
 	if !positive {

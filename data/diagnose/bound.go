@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// tooSkewedForBound warns of columns with a bound that no normal distribution cut there can
-// have. A normal density on a convex set is log-concave, so are the densities of its columns
-// (Prékopa 1973), and one on [0, ∞) has a deviation of at most its mean, the exponential's
-// (Barlow and Proschan 1975, chapter 4): docs/theory/transforms.md#too-skewed.
+// tooSkewedForBound warns of bounded columns that no truncated normal distribution fits. A normal
+// density on a convex set is log-concave, and so are its marginals (Prékopa 1973). A log-concave
+// density on [0, ∞) has a standard deviation of at most its mean (Barlow and Proschan 1975, chapter
+// 4): docs/theory/transforms.md#too-skewed.
 func tooSkewedForBound(e *examined) []Finding {
 	if e.support == nil {
 		return nil
@@ -24,7 +24,7 @@ func tooSkewedForBound(e *examined) []Finding {
 			continue
 		}
 		mean, sd := stat.MeanStdDev(x, nil)
-		// The sample's sd/mean of an exponential has a standard error of 1/√n.
+		// For an exponential sample, sd/mean has standard error 1/√n.
 		limit := 1 + 2/math.Sqrt(float64(len(x)))
 		low, high := e.support.Lower[j], e.support.Upper[j]
 		bound := low
@@ -35,7 +35,7 @@ func tooSkewedForBound(e *examined) []Finding {
 			}
 		}
 		found = append(found, j)
-		shown = append(shown, fmt.Sprintf("%s (cut at %.4g, mean %.4g, standard deviation %.4g)", e.Transform.Labels(e.Names)[j], bound, mean, sd))
+		shown = append(shown, fmt.Sprintf("%s (bound %.4g, mean %.4g, standard deviation %.4g)", e.Transform.Labels(e.Names)[j], bound, mean, sd))
 		functions = append(functions, e.Names[j]+"="+e.advised(j, e.Domain.Lower[j], e.Domain.Upper[j]))
 		e.explained[j] = true
 	}
@@ -43,11 +43,11 @@ func tooSkewedForBound(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Warning, Columns: names, Functions: functions, Message: fmt.Sprintf("%s too skewed for %s: a normal distribution cut at a bound cannot have a standard deviation above its mean's distance from it: %s; transform %s (%s)",
+	return []Finding{{Severity: Warning, Columns: names, Functions: functions, Message: fmt.Sprintf("%s too skewed for %s: no truncated normal distribution fits:  %s; transform %s (%s)",
 		columnsText(names)+plural(len(names), " is", " are"), plural(len(names), "its bound", "their bounds"), list(shown), plural(len(names), "it", "them"), set("Spec.Transform", functions))}}
 }
 
-// advised is the function that is advised for a column with these bounds.
+// advised returns the function advised for a column with these bounds.
 func (e *examined) advised(j int, low, high float64) string {
 	c := e.columns[j]
 	least, most := c.low, c.high
@@ -80,12 +80,12 @@ func skewed(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Note, Columns: names, Functions: functions, Message: fmt.Sprintf("%s %s far from normal (skewness beyond 2 or heavy tails): a few rows decide about %s edges; think of a transform (%s)",
+	return []Finding{{Severity: Note, Columns: names, Functions: functions, Message: fmt.Sprintf("%s %s far from normal (skewness beyond 2 or heavy tails): a few rows determine %s edges; consider a transform (%s)",
 		columnsText(names), plural(len(names), "is", "are"), plural(len(names), "its", "their"), set("Spec.Transform", functions))}}
 }
 
-// normaliser is log or log1p where that leaves a column with a skewness below 1 and an excess
-// kurtosis below 5, else npn. low is the least of its cells.
+// normaliser returns log or log1p if it gives a column a skewness below 1 and an excess kurtosis
+// below 5, else npn. low is the minimum of its cells.
 func normaliser(cells []float64, low float64) string {
 	for _, f := range []struct {
 		name  string

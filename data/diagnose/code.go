@@ -9,24 +9,24 @@ import (
 	"missingscore/data"
 )
 
-// conventional are numbers that files hold in place of missing values, as are their negatives.
+// conventional lists numbers that files use, with either sign, for missing values.
 var conventional = []float64{
 	77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 77777, 88888, 99997, 99998, 99999, 999999, 9999999,
 	99.9, 99.99, 999.9, 999.99, 9999.9,
 }
 
-// conventionalBelow are more of them, where no other value is negative.
+// conventionalBelow lists further numbers, used if no other value is negative.
 var conventionalBelow = []float64{-1, -2, -3, -7, -8, -9}
 
 type code struct {
 	frequent
-	unsure bool // it may as well be a measurement: worth a note
+	unsure bool // may be a measurement: only a note
 }
 
-// codes warns of numbers that seem to mark missing cells: conventional or repeated ones, far
-// outside the rest. A note names numbers that may as well be measurements.
+// codes warns of numbers that seem to mark missing cells: conventional or repeated numbers far
+// outside the rest. Numbers that may be measurements give a note.
 func codes(e *examined) (findings []Finding) {
-	marks := []string{"NA"} // of every warning: one flag takes them all
+	marks := []string{"NA"} // of every warning: one setting reads all of them
 	values, in := map[bool][]float64{}, map[float64][]int{}
 	for j, c := range e.columns {
 		for _, code := range c.codes {
@@ -53,7 +53,7 @@ func codes(e *examined) (findings []Finding) {
 	return findings
 }
 
-// codeFinding is about one number that seems to mark missing cells of some columns.
+// codeFinding is the finding about one number that seems to mark missing cells of some columns.
 func (e *examined) codeFinding(v float64, in []int, marks []string, unsure bool) Finding {
 	var where []string
 	for _, j := range in {
@@ -63,29 +63,29 @@ func (e *examined) codeFinding(v float64, in []int, marks []string, unsure bool)
 			}
 		}
 	}
-	advice := fmt.Sprintf("read it as one (%s, written as in the file, with its other marks)", set("ReadOptions.NA", marks))
+	advice := fmt.Sprintf("read it as missing (%s, as written in the file)", set("ReadOptions.NA", marks))
 	others := e.holding(v, in)
 	if len(others) > 0 {
-		advice = fmt.Sprintf("write NA in its place in the file: %s would also take the %s of %s for missing", set("ReadOptions.NA", marks), data.FormatNumber(v), list(others))
+		advice = fmt.Sprintf("replace it by NA in the file, because %s would also remove the %s of %s", set("ReadOptions.NA", marks), data.FormatNumber(v), list(others))
 	}
 	f := Finding{Severity: Warning, Columns: e.names(in)}
 	if len(others) == 0 && !unsure {
 		f.Missing = marks
 	}
-	what := "stands far outside the other values of"
+	what := "is far outside the other values of"
 	switch {
 	case unsure && v < 0:
 		f.Severity, what = Note, "is the only negative value of"
 	case unsure:
-		f.Severity, what = Note, "stands apart from the other values of"
+		f.Severity, what = Note, "is apart from the other values of"
 	case !named(v) && !slices.Contains(conventionalBelow, v):
-		advice += "; if it is a limit of detection, say that too (Spec.Missingness, censored)"
+		advice += "; for a limit of detection, also declare it (Spec.Missingness, censored)"
 	}
 	f.Message = fmt.Sprintf("%s %s %s: if it marks a missing cell, %s", data.FormatNumber(v), what, list(where), advice)
 	return f
 }
 
-// holding names the columns other than some that have a cell of this value.
+// holding names the columns, without those in but, that have a cell of this value.
 func (e *examined) holding(v float64, but []int) (names []string) {
 	for j, c := range e.columns {
 		if !slices.Contains(but, j) && c.cells > 0 && c.low <= v && v <= c.high && slices.Contains(e.column(e.Table, j), v) {
@@ -102,12 +102,12 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// leastLong is how many different values have a width by which numbers of no convention can be
-// told from the rest.
+// leastLong is the minimum number of distinct values to judge an unconventional number by its
+// distance.
 const leastLong = 5
 
 func (c column) codes() (found []code) {
-	at := map[int]bool{} // places of candidates among the different values
+	at := map[int]bool{} // candidates among the distinct values
 	for _, v := range conventional {
 		c.mark(at, v)
 		c.mark(at, -v)
@@ -133,7 +133,7 @@ func (c column) codes() (found []code) {
 		low, high = c.joined(at, low, high)
 	}
 	tail := long && low > 0 && c.distinct[low-1] >= -3 && c.tail(low-1, c.distinct[high])
-	// Counts have their mode at 0 more often than differences, which go on below -1.
+	// Counts have their mode at 0 more often than differences do.
 	only := tail && low == 1 && c.distinct[0] == -1 && c.distinct[1] == 0 && c.counts[0] >= 3 && c.counts[1] == slices.Max(c.counts)
 	for _, k := range slices.Sorted(maps.Keys(at)) {
 		near := tail && -3 <= c.distinct[k] && c.distinct[k] < 0
@@ -144,7 +144,7 @@ func (c column) codes() (found []code) {
 	return append(found, top...)
 }
 
-// between are the places of the least and the largest value that is no candidate; low > high where all are.
+// between returns the first and last distinct value that is not a candidate; low > high if all are.
 func (c column) between(at map[int]bool) (low, high int) {
 	for high = len(c.distinct) - 1; high >= 0 && at[high]; high-- {
 	}
@@ -154,7 +154,8 @@ func (c column) between(at map[int]bool) (low, high int) {
 	return low, high
 }
 
-// symmetric says whether the column has the negative of each of its values, as a scale from -2 to 2 does.
+// symmetric reports whether the column has the negative of each of its values, as a scale from -2
+// to 2.
 func (c column) symmetric() bool {
 	for k, v := range c.distinct {
 		if c.distinct[len(c.distinct)-1-k] != -v {
@@ -164,8 +165,8 @@ func (c column) symmetric() bool {
 	return true
 }
 
-// joined widens a short scale by the candidates at its ends that are no further away than its
-// values are from each other: -1 belongs to -1, 0, 1 and 97 to 95, 96, 97.
+// joined extends a short scale by candidates at its ends that are no further away than its largest
+// gap: -1 joins 0, 1 and 97 joins 95, 96.
 func (c column) joined(at map[int]bool, low, high int) (int, int) {
 	step, before := 0.0, low
 	for k := low + 1; k <= high; k++ {
@@ -182,16 +183,16 @@ func (c column) joined(at map[int]bool, low, high int) (int, int) {
 	return low, high
 }
 
-// tail says whether the value at place k, the nearest below the others, may be the end of their tail: near them,
-// and not much more frequent than in a log-concave distribution, where n(k) n(k+2) <= n(k+1)².
+// tail reports whether value k, the nearest below the others, may be the end of their tail: close,
+// and not much more frequent than log-concavity allows, n(k) n(k+2) ≤ n(k+1)².
 func (c column) tail(k int, high float64) bool {
 	n, next, after := float64(c.counts[k]), float64(c.counts[k+1]), float64(c.counts[k+2])
 	most := min(next, next*next/after)
 	return c.distinct[k+1]-c.distinct[k] <= max(2, high/8) && n <= max(3*(most+1), most+2*math.Sqrt(n+most+1))
 }
 
-// topCodes are 7, 8 and 9 that stand at least 3 above a scale of whole numbers from 0 or 1, without
-// a gap: some surveys mark "do not know" and "refused" so.
+// topCodes finds 7, 8 and 9 at least 3 above a scale of consecutive whole numbers from 0 or 1:
+// surveys use them for "do not know" and "refused".
 func (c column) topCodes(low, high int) (found []code) {
 	if low >= high || !c.whole || len(c.cells) < leastForLevels || c.distinct[low] < 0 || c.distinct[low] > 1 || c.distinct[high] > 9 {
 		return nil
@@ -200,7 +201,7 @@ func (c column) topCodes(low, high int) (found []code) {
 	for top < high && c.distinct[top+1] == c.distinct[top]+1 {
 		top++
 	}
-	if top == low || top == high || c.distinct[top+1] < max(7, c.distinct[top]+3) || c.counts[top] < 5 { // of counts, few are as high as their last
+	if top == low || top == high || c.distinct[top+1] < max(7, c.distinct[top]+3) || c.counts[top] < 5 { // the largest counts are rare
 		return nil
 	}
 	for k := top + 1; k <= high; k++ {
@@ -219,9 +220,9 @@ func (c column) mark(at map[int]bool, v float64) {
 	}
 }
 
-// outlies says whether the value at place k is a code beside values from low to high: by its distance from them,
-// in units of their width, and how often it stands there. Only a conventional number, or a
-// negative one where no other is, can be one beside a short scale.
+// outlies reports whether value k is a code beside values from low to high, by its distance in
+// units of their range and its frequency. Beside a short scale only conventional numbers qualify,
+// or the only negative value.
 func (c column) outlies(k int, low, high float64, long bool) bool {
 	v, n := c.distinct[k], c.counts[k]
 	gap := max(low-v, v-high) / (high - low)

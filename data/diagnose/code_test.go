@@ -15,8 +15,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// coded are the findings about codes of a table whose column a is drawn by value, with codes in
-// every so many rows, one after the other.
+// coded returns the findings about codes in column a, with codes in turn in every every-th row.
 func coded(t *testing.T, n, every int, codes []float64, value func(row int) float64) (found []diagnose.Finding) {
 	t.Helper()
 	table := columns(t, n, []string{"a", "b"}, func(i int, _, _, c, _ float64) []float64 {
@@ -33,7 +32,7 @@ func coded(t *testing.T, n, every int, codes []float64, value func(row int) floa
 	return found
 }
 
-// Codes in 4 % of the cells of scales of any length: one or several at once.
+// Codes in 4 % of the cells of scales of any length, one or several at once.
 func TestCodesInShortScales(t *testing.T) {
 	for _, scale := range [][2]int{{0, 1}, {1, 2}, {0, 2}, {0, 3}, {1, 4}, {1, 5}, {0, 5}, {1, 6}, {1, 7}, {0, 10}, {18, 90}} {
 		rng := stream.New(uint64(scale[0]), uint64(scale[1]))
@@ -50,7 +49,7 @@ func TestCodesInShortScales(t *testing.T) {
 	}
 	rng := stream.New(1)
 	found := coded(t, 400, 25, []float64{-99, 999}, func(int) float64 { return float64(1 + rng.IntN(5)) })
-	require.Equal(t, "-99 stands far outside the other values of a (8 times): if it marks a missing cell, read it as one (ReadOptions.NA NA,-99,999, written as in the file, with its other marks)", found[0].Message)
+	require.Equal(t, "-99 is far outside the other values of a (8 times): if it marks a missing cell, read it as missing (ReadOptions.NA NA,-99,999, as written in the file)", found[0].Message)
 	found = coded(t, 400, 25, []float64{-1}, func(int) float64 { return float64(16 + rng.IntN(50)) })
 	require.Equal(t, diagnose.Warning, found[0].Severity, "-1 far from the rest")
 	found = coded(t, 400, 25, []float64{-1}, func(int) float64 { return math.Floor(2 * rng.ExpFloat64()) })
@@ -58,7 +57,7 @@ func TestCodesInShortScales(t *testing.T) {
 	require.Contains(t, found[0].Message, "-1 is the only negative value of a (16 times)")
 }
 
-// 8 and 9 above a scale from 1 to 5 are worth a note, and their flag takes the sure ones along.
+// 8 and 9 above a scale from 1 to 5 give a note; its setting includes the certain codes.
 func TestTopCodes(t *testing.T) {
 	rng := stream.New(1)
 	value := func(int) float64 { return float64(1 + rng.IntN(5)) }
@@ -66,12 +65,12 @@ func TestTopCodes(t *testing.T) {
 	require.Len(t, found, 3)
 	require.Equal(t, diagnose.Warning, found[0].Severity)
 	require.Equal(t, diagnose.Note, found[1].Severity)
-	require.Equal(t, "8 stands apart from the other values of a (6 times): if it marks a missing cell, read it as one (ReadOptions.NA NA,-99,8, written as in the file, with its other marks)", found[1].Message)
-	require.Contains(t, found[2].Message, "9 stands apart")
+	require.Equal(t, "8 is apart from the other values of a (6 times): if it marks a missing cell, read it as missing (ReadOptions.NA NA,-99,8, as written in the file)", found[1].Message)
+	require.Contains(t, found[2].Message, "9 is apart")
 	require.Empty(t, coded(t, 400, 25, []float64{7, 9}, func(int) float64 { return float64(1 + rng.IntN(6)) }), "7 belongs to 1 to 6")
 }
 
-// A flag that would take measurements of another column for missing is not advised.
+// No setting is advised that would remove measurements of another column.
 func TestCodeThatAnotherColumnHolds(t *testing.T) {
 	table := columns(t, 300, []string{"item", "weight"}, func(i int, a, b, _, _ float64) []float64 {
 		item := float64(1 + i*7%5)
@@ -82,10 +81,10 @@ func TestCodeThatAnotherColumnHolds(t *testing.T) {
 	})
 	f := find(t, table, diagnose.Setting{})[0]
 	require.Equal(t, []string{"item"}, f.Columns)
-	require.Equal(t, "99 stands far outside the other values of item (15 times): if it marks a missing cell, write NA in its place in the file: ReadOptions.NA NA,99 would also take the 99 of weight for missing", f.Message)
+	require.Equal(t, "99 is far outside the other values of item (15 times): if it marks a missing cell, replace it by NA in the file, because ReadOptions.NA NA,99 would also remove the 99 of weight", f.Message)
 }
 
-// Whole numbers as they come: counts, rounded measurements, differences, scales, years.
+// Natural whole numbers: counts, rounded measurements, differences, scales, years.
 func TestNoCodesInWholeNumbers(t *testing.T) {
 	alarms := 0
 	for seed := range uint64(25) {

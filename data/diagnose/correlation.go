@@ -16,17 +16,17 @@ import (
 
 const (
 	emIterations = 25
-	emCandidate  = 0.1 // share of a variance left: EM comes near 0 slowly, and rows decide afterwards
+	emCandidate  = 0.1 // share of unexplained variance: EM converges slowly, so rows confirm
 	emCost       = 2e9 // products at most: rows · columns³ · iterations
 )
 
-// enoughComplete tells whether so many rows determine the correlation of d columns well enough
-// to look for combinations in it.
+// enoughComplete reports whether a number of rows determines the correlation of d columns well
+// enough to search for linear combinations.
 func enoughComplete(rows, d int) bool { return rows >= 3*d+10 }
 
-// correlation is that of some columns as they are modelled: of the complete rows where these
-// are enough, else by EM for a normal distribution on as many rows as cost little; with it the
-// share of a column's variance below which it is worth a look. It is nil where neither is.
+// correlation is the correlation matrix of some columns after their transform: of the complete rows
+// if there are enough, else by EM on a subset of rows. candidate is the unexplained share of
+// variance below which a column is examined. r is nil if neither is feasible.
 func (e *examined) correlation(columns []int) (r *mat.SymDense, candidate float64) {
 	d := len(columns)
 	if d < 2 {
@@ -49,7 +49,7 @@ func unitOf(cells []float64) unit {
 	return unit{mean, sd}
 }
 
-// standardised takes some rows, evenly through the table.
+// standardised takes rows evenly spaced through the table.
 func (e *examined) standardised(columns []int, rows int) *data.Table {
 	t, d := e.after, len(columns)
 	z := &data.Table{N: rows, D: d, Values: make([]float64, rows*d), Observed: make([]bool, rows*d)}
@@ -65,10 +65,9 @@ func (e *examined) standardised(columns []int, rows int) *data.Table {
 	return z
 }
 
-// nearlyEqual says whether two columns, as they are modelled, are equal but for place, unit and a
-// share explainedBut of their variance, 1 − r², over the rows that have both. It stops at the first
-// rows that leave more of the second column than that: further rows add to what is left, and all cells
-// of a column have a sum of squares of their number.
+// nearlyEqual reports whether two transformed columns are linear functions of each other up to a
+// share explainedBut of variance, 1 − r², over the rows that have both. It stops early once the
+// residual exceeds that share of the total.
 func (e *examined) nearlyEqual(j, k int) bool {
 	t, first, second := e.after, e.units[j], e.units[k]
 	most := explainedBut * float64(e.columns[k].cells)
@@ -86,9 +85,9 @@ func (e *examined) nearlyEqual(j, k int) bool {
 	return n >= fewestRows && u > 0 && v > 0 && 1-covariance*covariance/(u*v) < explainedBut
 }
 
-// complete is the correlation of some columns, as they are modelled, over the rows that have all of them, n.
+// complete is the correlation of some transformed columns over the n rows that have all of them.
 func (e *examined) complete(columns []int) (r *mat.SymDense, n int) {
-	const atOnce = 512 // rows that are multiplied
+	const atOnce = 512 // rows multiplied at a time
 	t, d := e.after, len(columns)
 	mean, rows := make([]float64, d), make([]float64, 0, atOnce*d)
 	each := func(visit func()) {

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// explainedBut is the share of a column's variance that the others leave, below which it
-	// is nearly a combination of them.
+	// explainedBut is the unexplained share of variance below which a column is nearly a linear
+	// combination of others.
 	explainedBut = 0.01
-	// exactBut is that share below which nothing but rounding is left, and a network's path
-	// ends before its first edges.
+	// exactBut is the share below which only rounding is left, and a network's path ends before its
+	// first edges.
 	exactBut      = 1e-7
-	mostDependent = 150 // columns looked at together
-	copiesCost    = 5e8 // columns² · rows looked at by pairs
-	mostSets      = 5   // said
+	mostDependent = 150 // columns examined together
+	copiesCost    = 5e8 // columns² · rows of pairwise comparison
+	mostSets      = 5   // reported
 	leastKept     = 1e-6
 	zeroPart      = 1e-6
 )
 
-// dependent warns of columns that are nearly linear combinations of others, as they are
-// modelled: copies of one, a sum and its parts. One of each set is then left out of the
-// search for the next: of an exact dependence the last.
+// dependent warns of columns that are nearly linear combinations of others, after their transform:
+// copies, or a sum and its parts. The search then leaves out one column of each set (the last, if
+// the dependence is exact) and continues.
 func dependent(e *examined) []Finding {
 	findings, active := e.copies(e.active())
 	rows := rowsWithValues(e.Table)
@@ -65,7 +65,7 @@ func dependent(e *examined) []Finding {
 	return findings
 }
 
-// active are the columns that a dependence may be among.
+// active returns the columns to search.
 func (e *examined) active() (active []int) {
 	for j, c := range e.columns {
 		if !e.explained[j] && c.cells >= fewestRows {
@@ -75,7 +75,8 @@ func (e *examined) active() (active []int) {
 	return active
 }
 
-// copies finds pairs that are nearly equal but for place and unit, and gives the columns without one of each.
+// copies finds pairs of columns that are equal up to location and scale. left excludes one of each
+// pair.
 func (e *examined) copies(active []int) (findings []Finding, left []int) {
 	if len(active) < 2 || float64(len(active))*float64(len(active))*float64(e.N) > copiesCost {
 		return nil, active
@@ -93,7 +94,8 @@ func (e *examined) copies(active []int) (findings []Finding, left []int) {
 	return findings, left
 }
 
-// together are the values, as modelled, of the first column and of the others in the rows that have all of them.
+// together returns the transformed values of the first column and of the others in the rows that
+// have all of them.
 func (e *examined) together(columns []int) (first []float64, others [][]float64) {
 	others = make([][]float64, len(columns)-1)
 	t := e.after
@@ -109,9 +111,8 @@ func (e *examined) together(columns []int) (first []float64, others [][]float64)
 	return first, others
 }
 
-// combination is the finding that the first column is nearly a linear combination of the
-// others, if the rows which have all of them say so too, and the columns that have a part in it:
-// a slope that is not 0 but for rounding.
+// combination returns the finding that the first column is nearly a linear combination of the
+// others, if the complete rows confirm it, and the columns with nonzero slopes.
 func (e *examined) combination(columns []int) (f Finding, parts []int, ok bool) {
 	y, x := e.together(columns)
 	if len(y) < 3*len(columns)+10 && len(columns) > 2 {
@@ -136,15 +137,15 @@ func (e *examined) combination(columns []int) (f Finding, parts []int, ok bool) 
 	of := fmt.Sprintf("%s ≈ %s", labels[columns[0]], formula(slopes, columns[1:], labels, constant, stat.StdDev(y, nil)))
 	f = Finding{Severity: Warning, Columns: names, LeaveOut: names[:1]}
 	if unexplained < exactBut {
-		share, f.Exact = "exact but for rounding", of
+		share, f.Exact = "exact up to rounding", of
 	}
-	f.Message = fmt.Sprintf("%s are nearly dependent: %s (%s), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (%s)",
+	f.Message = fmt.Sprintf("%s are nearly collinear: %s (%s), so their partial correlations are unreliable; leave one of them out (%s)",
 		columnsText(names), of, share, set("ReadOptions.Exclude", names[:1]))
 	return f, columns, true
 }
 
-// withoutZeros leaves out columns whose part in a combination is what rounding leaves of it: at most
-// zeroPart of the first column's standard deviation sd.
+// withoutZeros removes columns that contribute only rounding: at most zeroPart of the first
+// column's standard deviation sd.
 func withoutZeros(columns []int, slopes []float64, x [][]float64, sd float64) (kept []int, parts []float64) {
 	kept = columns[:1:1]
 	for k, slope := range slopes {
@@ -155,7 +156,8 @@ func withoutZeros(columns []int, slopes []float64, x [][]float64, sd float64) (k
 	return kept, parts
 }
 
-// formula is a linear combination for reading, without a constant that a deviation sd dwarfs.
+// formula writes a linear combination, without a constant that is negligible beside the standard
+// deviation sd.
 func formula(slopes []float64, columns []int, labels []string, constant, sd float64) string {
 	var text strings.Builder
 	add := func(v float64, what string) {
@@ -187,8 +189,8 @@ func formula(slopes []float64, columns []int, labels []string, constant, sd floa
 	return text.String()
 }
 
-// regress gives least squares of y on the columns x and a constant, and the share of the
-// variance of y that they leave.
+// regress returns the least-squares fit of y on the columns x and a constant, and the unexplained
+// share of the variance of y.
 func regress(y []float64, x [][]float64) (slopes []float64, constant, unexplained float64) {
 	n := len(y)
 	a, b := mat.NewDense(n, len(x), nil), mat.NewDense(n, 1, nil)
@@ -220,11 +222,10 @@ func regress(y []float64, x [][]float64) (slopes []float64, constant, unexplaine
 	return slopes, constant, mat.Norm(b, 2) * mat.Norm(b, 2) / float64(n)
 }
 
-// leastSet is a small set of columns of a correlation matrix, the first of which is nearly a
-// combination of the others: they leave less of its variance than the share candidate. It is nil
-// if there is none. Columns are left out one after the other, those with the smallest loadings
-// on the smallest eigenvalue's vector first, as long as the share that is left of the variance is
-// at most three times what all columns left, or kept where that is more.
+// leastSet returns a small set of columns of a correlation matrix whose first column is nearly a
+// combination of the others: they leave less than the share candidate of its variance. nil if there
+// is none. It removes columns with the smallest loadings on the last eigenvector while the
+// unexplained share is at most three times that of all columns, or kept if that is larger.
 func leastSet(r *mat.SymDense, candidate, kept float64) []int {
 	d := r.SymmetricDim()
 	var eigen mat.EigenSym
@@ -258,8 +259,8 @@ func leastSet(r *mat.SymDense, candidate, kept float64) []int {
 	return set
 }
 
-// unexplained is the least share 1 − R² of a column's variance that the others of a set leave,
-// 1/(R⁻¹)_jj, and which of the set it is: the one with the largest part in the combination.
+// unexplained returns the smallest 1 − R² of a column given the others of a set, 1/(R⁻¹)_jj, and
+// the column of the set with the largest coefficient.
 func unexplained(r *mat.SymDense, set []int) (share float64, which int) {
 	n := len(set)
 	s := mat.NewSymDense(n, nil)
@@ -285,7 +286,7 @@ func unexplained(r *mat.SymDense, set []int) (share float64, which int) {
 	return 1 / inverse.At(which, which), which
 }
 
-// without is r less a row and column.
+// without returns r without row and column j.
 func without(r *mat.SymDense, j int) *mat.SymDense {
 	d := r.SymmetricDim()
 	s := mat.NewSymDense(d-1, nil)
@@ -304,8 +305,8 @@ func without(r *mat.SymDense, j int) *mat.SymDense {
 }
 
 // Copies warns of columns of a table made from moments (data.Counted) that are linear functions of
-// another one but for rounding. Its rows keep such relations; sums of several columns are not
-// looked for. Tables of more than 150 columns are not examined.
+// another column up to rounding. It does not search for sums, nor in tables of more than 150
+// columns.
 func Copies(t *data.Table) (findings []Finding) {
 	if t.D > mostDependent || len(t.Values) == 0 {
 		return nil
@@ -325,7 +326,7 @@ func Copies(t *data.Table) (findings []Finding) {
 				names := []string{t.Names[k], t.Names[j]}
 				of := fmt.Sprintf("%s is a linear function of %s", t.Names[k], t.Names[j])
 				findings = append(findings, Finding{Kind: "dependent", Severity: Warning, Columns: names, LeaveOut: names[:1], Exact: of,
-					Message: fmt.Sprintf("%s but for rounding; leave one of them out (%s)", of, set("ReadOptions.Exclude", names[:1]))})
+					Message: fmt.Sprintf("%s up to rounding; leave one of them out (%s)", of, set("ReadOptions.Exclude", names[:1]))})
 				break
 			}
 		}
@@ -333,9 +334,9 @@ func Copies(t *data.Table) (findings []Finding) {
 	return findings
 }
 
-// Dependent is the least set of the columns of a correlation matrix of which one is a
-// combination of the others but for a share of its variance of most or less, that one first;
-// nil if there is none. Of more than 150 columns none is looked for.
+// Dependent returns the smallest set of columns of a correlation matrix, of which the first is a
+// linear combination of the others up to a share most of its variance; nil if there is none or r
+// has more than 150 columns.
 func Dependent(r *mat.SymDense, most float64) []int {
 	all := make([]int, r.SymmetricDim())
 	for j := range all {
@@ -350,12 +351,12 @@ func Dependent(r *mat.SymDense, most float64) []int {
 	return leastSet(r, most, 0)
 }
 
-// exactShare of a variance is what rounding leaves, squared.
+// exactShare is the share of variance that rounding leaves.
 const exactShare = 1e-20
 
-// Exact counts the rows that have all of the columns, the first of which is said to be a
-// combination of the others, and says whether these rows leave room for it to be one
-// exactly: whether all meet it but for rounding, as any rows do that are no more than the columns.
+// Exact counts the rows that have all the columns and reports whether, in these rows, the first
+// column is a linear combination of the others up to rounding. exact is true if there are no more
+// rows than columns.
 func Exact(t *data.Table, columns []int) (rows int, exact bool) {
 	x := make([][]float64, len(columns))
 	for i := range t.N {

@@ -1,12 +1,12 @@
-// Package diagnose says what is wrong with a table before anything is fitted to it: each fault in one sentence
-// that names the column and what to do. Flags in the sentences are those of the missingscore command.
+// Package diagnose finds faults of a table before a fit. Each finding is one sentence that names
+// the column and the remedy; messages name settings.
 //
 //	Table      all findings
-//	Refusal    what cannot give a result at all
-//	Checks     the faults that are looked for
+//	Refusal    faults that prevent any result
+//	Checks     all checks
 //
-// Every limit here is chosen so that normal tables, and the real ones of the tests, raise no
-// false alarm; docs/how-to/my-table-has.md tells of each fault.
+// Limits are chosen to raise no false alarm on simulated and real tables;
+// docs/how-to/my-table-has.md explains each fault.
 package diagnose
 
 import (
@@ -25,7 +25,7 @@ import (
 
 // Severities of a Finding.
 const (
-	Warning = "warning" // results are wrong or missing if it stays
+	Warning = "warning" // results are wrong or missing until corrected
 	Note    = "note"    // worth knowing
 )
 
@@ -33,25 +33,26 @@ const (
 type Finding struct {
 	Kind     string   `json:"kind"`
 	Severity string   `json:"severity"`
-	Columns  []string `json:"columns"` // at fault; empty if it is the table
+	Columns  []string `json:"columns"` // at fault; empty for the whole table
 	Message  string   `json:"message"`
-	// Functions are those advised, as name=function; nil where none is.
+	// Functions are the advised transforms, as name=function; nil if none.
 	Functions []string `json:"functions,omitempty"`
-	// LeaveOut are the columns advised to be left out; nil where none are.
+	// LeaveOut are the columns advised to leave out; nil if none.
 	LeaveOut []string `json:"leave_out,omitempty"`
-	// Missing are the marks of missing cells advised for --na; nil where none are.
+	// Missing are the advised marks of missing cells (ReadOptions.NA); nil if none.
 	Missing []string `json:"missing,omitempty"`
-	// Exact says by what others determine the one column of LeaveOut but for rounding, as "c ≈ a + b"; "" where none do.
+	// Exact is the exact linear relation of the column in LeaveOut to others, as "c ≈ a + b"; "" if
+	// none.
 	Exact string `json:"-"`
 }
 
-// Setting says what is to be fitted to the table.
+// Setting describes the planned fit.
 type Setting struct {
-	Domain      *domain.Domain    // where its rows lie, nil for all of R^d
-	Transform   transform.Columns // functions of its columns that are modelled, nil for none
-	Natural     transform.Columns // functions that a model takes by itself where none is given: no note advises one there
-	Unpenalised bool              // a normal distribution without a penalty
-	Workers     int               // that look at columns at the same time; 1
+	Domain      *domain.Domain    // domain of the rows; nil for all of R^d
+	Transform   transform.Columns // transforms of columns; nil for none
+	Natural     transform.Columns // transforms that the model chooses itself: no note advises one there
+	Unpenalised bool              // a normal distribution without penalty
+	Workers     int               // number of threads
 }
 
 type check struct {
@@ -59,8 +60,8 @@ type check struct {
 	find func(*examined) []Finding
 }
 
-// checks are in the order of their findings. Columns that one finds at fault are not looked
-// at by later ones where the fault would explain what these find.
+// checks in the order of their findings. A column with a finding is skipped by later checks that
+// the same fault would trigger.
 var checks = []check{
 	{"matrix", matrices},
 	{"repeated-rows", repeated},
@@ -80,7 +81,7 @@ var checks = []check{
 	{"categories", categories},
 }
 
-// Table looks for every fault of a table in its own units.
+// Table returns the findings of all checks, in the table's own units.
 func Table(t *data.Table, s Setting) ([]Finding, error) {
 	e := &examined{Table: t, Setting: s, explained: make([]bool, t.D)}
 	var err error
@@ -109,16 +110,16 @@ func Table(t *data.Table, s Setting) ([]Finding, error) {
 type examined struct {
 	*data.Table
 	Setting
-	after   *data.Table    // Transform
+	after   *data.Table    // after Transform
 	support *domain.Domain // of after
 	columns []summary      // before Transform
-	units   []unit         // of after's columns
-	values  []float64      // of the column looked at last
-	// explained columns are at fault already, in a way that makes their shape meaningless.
+	units   []unit         // of the columns of after
+	values  []float64      // of the last column read
+	// explained columns have a fault that makes their shape meaningless.
 	explained []bool
 }
 
-// look sets what is asked of columns more than once.
+// look computes the summary of each column.
 func (e *examined) look() error {
 	e.columns, e.units = make([]summary, e.D), make([]unit, e.D)
 	err := data.EachColumn(e.Table, e.Workers, func() func(int, []float64) {
@@ -126,7 +127,7 @@ func (e *examined) look() error {
 		return func(j int, cells []float64) {
 			c.take(cells)
 			e.columns[j], e.units[j] = c.summary(e.Names[j]), unitOf(cells)
-			if data.Coded(e.Table, j) != nil { // codes of levels are no measurements
+			if data.Coded(e.Table, j) != nil { // codes of levels are not measurements
 				s := &e.columns[j]
 				s.identifier, s.codes, s.limit, s.far = false, nil, nil, false
 				e.explained[j] = data.KindOf(e.Table, j) == data.Nominal
@@ -143,12 +144,12 @@ func (e *examined) look() error {
 
 func (e *examined) transformed(j int) bool { return e.Transform != nil && e.Transform[j] != nil }
 
-// ordinal says whether a column is of ordered categories, or of levels.
+// ordinal reports whether a column has ordered categories or levels.
 func (e *examined) ordinal(j int) bool {
 	return slices.Contains(e.Transform.Ordinal(), j) || data.Coded(e.Table, j) != nil
 }
 
-// natural says whether the model takes a function of a column by itself.
+// natural reports whether the model transforms the column itself.
 func (e *examined) natural(j int) bool { return e.Natural != nil && e.Natural[j] != nil }
 
 func (e *examined) names(columns []int) []string {
@@ -159,7 +160,7 @@ func (e *examined) names(columns []int) []string {
 	return names
 }
 
-const listed = 6 // names in a message; more are counted
+const listed = 6 // names in a message; the others are counted
 
 func list(words []string) string {
 	switch n := len(words); {
@@ -178,10 +179,10 @@ func columnsText(names []string) string {
 	return "columns " + list(names)
 }
 
-// set is a setting with words as its value, cut where they would be long.
+// set writes a setting with a list as its value, shortened if long.
 func set(name string, words []string) string {
 	if len(words) > 4*listed && name == "Spec.Transform" {
-		return "Spec.Transform npn, of every column"
+		return "Spec.Transform npn for every column"
 	}
 	if len(words) > 4*listed {
 		return fmt.Sprintf("%s with the names of all %d", name, len(words))
@@ -196,18 +197,17 @@ func plural(n int, one, more string) string {
 	return more
 }
 
-// summary is what the checks ask of a column more than once. The values themselves are as many as
-// the table's: they are looked at one column after another.
+// summary holds properties of a column that several checks use.
 type summary struct {
-	cells, levels int     // observed ones, and different values of them
-	fewest        int     // cells of one value
-	low, high     float64 // of these
+	cells, levels int     // observed cells, and distinct values
+	fewest        int     // cells of the rarest value
+	low, high     float64 // minimum and maximum
 	first         []float64
 	whole         bool // every value is a whole number
 	identifier    bool
 	codes         []code    // values that seem to mark missing cells
-	limit         *frequent // a value that may be a limit of detection
-	far           bool      // from normal: skewness beyond 2 or heavy tails, of many different values
+	limit         *frequent // a possible limit of detection
+	far           bool      // far from normal: skewness beyond 2 or heavy tails, many distinct values
 }
 
 type frequent struct {
@@ -231,21 +231,21 @@ func (c column) summary(name string) summary {
 }
 
 type column struct {
-	cells    []float64 // in the order of the rows
+	cells    []float64 // in row order
 	distinct []float64 // increasing
 	counts   []int     // of distinct
 	whole    bool      // every value is a whole number
 	memory   []float64
 }
 
-// take makes it that of other cells, which it keeps, in its own memory.
+// take computes the summary of other cells, in its own memory, and keeps cells.
 func (c *column) take(cells []float64) {
 	sorted := append(c.memory[:0], cells...)
 	c.cells, c.memory, c.whole, c.counts = cells, sorted, true, c.counts[:0]
 	slices.Sort(sorted)
 	for i, x := range sorted {
 		c.whole = c.whole && x == float64(int64(x))
-		if last := len(c.counts) - 1; i > 0 && sorted[last] == x { // the first len(counts) are the distinct ones
+		if last := len(c.counts) - 1; i > 0 && sorted[last] == x { // sorted[:len(counts)] holds the distinct values
 			c.counts[last]++
 			continue
 		}
@@ -255,7 +255,7 @@ func (c *column) take(cells []float64) {
 	c.distinct = sorted[:len(c.counts)]
 }
 
-// column is the observed values of one, until the next is asked for.
+// column returns the observed values of a column, valid until the next call.
 func (e *examined) column(t *data.Table, j int) []float64 {
 	e.values = t.AppendColumn(slices.Grow(e.values[:0], t.N), j)
 	return e.values

@@ -18,7 +18,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// columns is a table of functions of three correlated normals a, b, c and one more.
+// columns is a table of functions of three correlated normals a, b, c and an independent e.
 func columns(t *testing.T, n int, names []string, row func(i int, a, b, c, e float64) []float64) *data.Table {
 	t.Helper()
 	rng := stream.New(7)
@@ -43,7 +43,7 @@ func find(t *testing.T, table *data.Table, s diagnose.Setting) []diagnose.Findin
 	return found
 }
 
-// only is the one finding there must be.
+// only requires exactly one finding and returns it.
 func only(t *testing.T, table *data.Table, s diagnose.Setting) diagnose.Finding {
 	t.Helper()
 	found := find(t, table, s)
@@ -58,19 +58,19 @@ func texture(_ int, a, b, c, e float64) []float64 {
 
 var textureNames = []string{"sand", "silt", "clay", "other", "total"}
 
-// A sum and its parts, whole and with so many gaps that few rows have all of them.
+// A sum and its parts, complete and with few complete rows.
 func TestSumAndParts(t *testing.T) {
 	table := columns(t, 600, textureNames, texture)
 	f := only(t, table, diagnose.Setting{})
 	require.Equal(t, diagnose.Finding{Kind: "dependent", Severity: diagnose.Warning, Columns: []string{"total", "sand", "silt", "clay"},
-		Message:  "columns total, sand, silt and clay are nearly dependent: total ≈ sand + silt + clay (exact but for rounding), which leaves partial correlations among them to chance and paths unfinished; leave one of them out (ReadOptions.Exclude total)",
+		Message:  "columns total, sand, silt and clay are nearly collinear: total ≈ sand + silt + clay (exact up to rounding), so their partial correlations are unreliable; leave one of them out (ReadOptions.Exclude total)",
 		LeaveOut: []string{"total"}, Exact: "total ≈ sand + silt + clay"}, f)
 	gaps, err := data.HideMCAR(table, 0.45, stream.New(1))
 	require.NoError(t, err)
 	require.Equal(t, f, only(t, gaps, diagnose.Setting{}))
 }
 
-// Two copies of one element; the share is that of the noise, (0.03/1.03)² to two digits or so.
+// Two copies of a column; the unexplained share is (0.03/1.03)² to about two digits.
 func TestCopies(t *testing.T) {
 	names := []string{"zinc", "lead", "icp"}
 	f := only(t, columns(t, 400, names, func(_ int, a, b, _, e float64) []float64 { return []float64{a, b, 2 + 1.03*(a+0.03*e)} }), diagnose.Setting{})
@@ -79,7 +79,7 @@ func TestCopies(t *testing.T) {
 	require.Empty(t, find(t, columns(t, 400, names, func(_ int, a, b, _, e float64) []float64 { return []float64{a, b, a + 0.2*e} }), diagnose.Setting{}), "r = 0.98 is no copy")
 }
 
-// Identifiers by their order, by their crowding, by their name; not measurements.
+// Identifiers by order, density or name; measurements are none.
 func TestIdentifiers(t *testing.T) {
 	names := []string{"id", "b", "c"}
 	with := func(first func(i int) float64) *data.Table {
@@ -110,8 +110,8 @@ func TestCodes(t *testing.T) {
 		found bool
 	}{
 		{999, 20, 12, true}, {-99, 20, 3, true}, {9999, 300, 12, true}, {-9, 50, 12, true}, {5000, 40, 12, true},
-		{150, 40, 12, false},   // a width away, which is not enough of a number of no convention
-		{75, 20, 12, false},    // as high as others may be
+		{150, 40, 12, false},   // a width away, too near for an unconventional number
+		{75, 20, 12, false},    // no higher than others
 		{5000, 300, 12, false}, // once: an outlier
 	} {
 		f := find(t, columns(t, 300, []string{"age", "b"}, func(i int, a, b, _, _ float64) []float64 {
@@ -124,13 +124,13 @@ func TestCodes(t *testing.T) {
 		require.Equal(t, c.found, coded, "%g every %d: %v", c.value, c.every, f)
 		if coded {
 			require.Len(t, f, 1, "nothing else is said of the column")
-			require.Contains(t, f[0].Message, fmt.Sprintf("%g stands far outside the other values of age", c.value))
+			require.Contains(t, f[0].Message, fmt.Sprintf("%g is far outside the other values of age", c.value))
 			require.Contains(t, f[0].Message, fmt.Sprintf("ReadOptions.NA NA,%g", c.value))
 		}
 	}
 }
 
-// A log-normal column is too skewed for its bound at 0; logs mend it.
+// A log-normal column is too skewed for its bound at 0; its log is not.
 func TestTooSkewedForBound(t *testing.T) {
 	names := []string{"zinc", "b"}
 	table := columns(t, 300, names, func(_ int, a, b, _, _ float64) []float64 { return []float64{math.Exp(4 + 1.2*a), b} })
@@ -140,7 +140,7 @@ func TestTooSkewedForBound(t *testing.T) {
 	require.Equal(t, "bound", f.Kind)
 	x := table.Column(0)
 	mean, sd := stat.MeanStdDev(x, nil)
-	require.Contains(t, f.Message, fmt.Sprintf("zinc (cut at 0, mean %.4g, standard deviation %.4g)", mean, sd))
+	require.Contains(t, f.Message, fmt.Sprintf("zinc (bound 0, mean %.4g, standard deviation %.4g)", mean, sd))
 	require.Contains(t, f.Message, "Spec.Transform zinc=log")
 	spec, err := transform.Parse([]string{"zinc=log"})
 	require.NoError(t, err)
@@ -161,10 +161,10 @@ func TestTooSkewedForBound(t *testing.T) {
 func TestFewness(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	plain := func(_ int, a, b, c, _ float64) []float64 { return []float64{a, b, c} }
-	require.EqualError(t, diagnose.Refusal(columns(t, 3, names, plain)), "only 3 rows have a value: at least 4 are needed, the standard error of a correlation is 1/√(n − 3) of n rows")
+	require.EqualError(t, diagnose.Refusal(columns(t, 3, names, plain)), "only 3 rows have a value: at least 4 are needed for a correlation")
 	require.NoError(t, diagnose.Refusal(columns(t, 4, names, plain)))
 	f := only(t, columns(t, 12, names, plain), diagnose.Setting{})
-	require.Contains(t, f.Message, "only 12 rows: of columns that have nothing to do with each other, correlations up to 0.57", "tanh(1.96/√9)")
+	require.Contains(t, f.Message, "only 12 rows: independent columns show correlations up to 0.57", "tanh(1.96/√9)")
 	require.Empty(t, find(t, columns(t, 19, names, plain), diagnose.Setting{}))
 
 	var wide []string
@@ -188,15 +188,15 @@ func TestFewness(t *testing.T) {
 	}
 	f = only(t, rare, diagnose.Setting{})
 	require.Equal(t, "seldom-observed", f.Kind)
-	require.Contains(t, f.Message, "column c is observed in fewer than 19 of 100 rows (the least: 8)")
+	require.Contains(t, f.Message, "column c is observed in fewer than 19 of 100 rows (minimum: 8)")
 	require.Contains(t, f.Message, "leave it out (ReadOptions.Exclude c)")
-	two, err := rare.Select([]string{"a", "c"}) // without c there is nothing left to estimate
+	two, err := rare.Select([]string{"a", "c"}) // without c nothing is left to estimate
 	require.NoError(t, err)
 	f = only(t, two, diagnose.Setting{})
-	require.Contains(t, f.Message, "is mostly chance; get more rows, or take the result as a first look")
+	require.Contains(t, f.Message, "are mostly noise; get more rows, or treat the result as exploratory")
 	require.NotContains(t, f.Message, "exclude")
 
-	rare.Sampled = &data.Sampled{Rows: 10_000, Own: []int{10_000, 10_000, 800}} // a hundred of ten thousand
+	rare.Sampled = &data.Sampled{Rows: 10_000, Own: []int{10_000, 10_000, 800}} // 100 of 10 000
 	require.Empty(t, find(t, rare, diagnose.Setting{}))
 	square.Sampled = &data.Sampled{Rows: 10_000, Own: slices.Repeat([]int{10_000}, 40)}
 	require.Empty(t, find(t, square, diagnose.Setting{Unpenalised: true}))
@@ -214,7 +214,7 @@ func TestFewness(t *testing.T) {
 	require.Contains(t, f.Message, "a (-1, ")
 }
 
-// Columns that are called ordinal are no longer said to look so; many categories are, and those of few cells.
+// Ordinal columns get no hint to declare them; many categories and rare ones are noted.
 func TestOrdinalColumns(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	ordinal := func(t *testing.T, row func(i int, a, b, c, d float64) []float64) []diagnose.Finding {
@@ -235,12 +235,12 @@ func TestOrdinalColumns(t *testing.T) {
 	})
 	require.Len(t, found, 2)
 	require.Equal(t, "categories", found[0].Kind)
-	require.Contains(t, found[0].Message, "column a has more than 12 categories (at most 40 are taken): as a number (without Spec.Transform=ordinal) it gives")
+	require.Contains(t, found[0].Message, "column a has more than 12 categories (the maximum is 40): as a number (without Spec.Transform=ordinal) it gives")
 	require.Contains(t, found[1].Message, "a category with fewer than 5 cells")
 	require.Contains(t, found[1].Columns, "b")
 }
 
-// Simulated tables raise no alarm, whatever is hidden.
+// Simulated tables give no findings for any missingness.
 func TestNoFalseAlarms(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, missing := range []float64{0, 0.3, 0.7} {
@@ -255,8 +255,7 @@ func TestNoFalseAlarms(t *testing.T) {
 	}
 }
 
-// Where few rows are complete the set may hold more columns than the combination: parts that are
-// rounding are not named.
+// With few complete rows the set may exceed the combination; zero terms are not named.
 func TestCombinationWithoutZeroTerms(t *testing.T) {
 	said := 0
 	for seed := range uint64(20) {
@@ -274,7 +273,7 @@ func TestCombinationWithoutZeroTerms(t *testing.T) {
 		for _, f := range find(t, table, diagnose.Setting{}) {
 			if f.Kind == "dependent" && slices.Contains(f.Columns, "dream") {
 				said++
-				require.Contains(t, f.Message, " (exact but for rounding)")
+				require.Contains(t, f.Message, " (exact up to rounding)")
 				require.NotRegexp(t, `e-\d\d`, f.Message)
 			}
 		}
@@ -282,7 +281,7 @@ func TestCombinationWithoutZeroTerms(t *testing.T) {
 	require.Greater(t, said, 10)
 }
 
-// Where a model takes a function of a column by itself, no note asks for one.
+// A transform that the model chooses itself is not advised.
 func TestNaturalFunctions(t *testing.T) {
 	table := columns(t, 200, []string{"kids", "income", "c"}, func(_ int, a, b, c, _ float64) []float64 {
 		return []float64{max(0, math.Round(1+a)), math.Exp(1.5 * b), c}
@@ -293,7 +292,7 @@ func TestNaturalFunctions(t *testing.T) {
 	require.Empty(t, find(t, table, diagnose.Setting{Natural: natural}))
 }
 
-// Whole numbers that the file has and float64 rounds are no scale of a few values.
+// Rounded whole numbers do not count as few values.
 func TestRounded(t *testing.T) {
 	table := columns(t, 60, []string{"hash", "b"}, func(i int, _, b, _, _ float64) []float64 {
 		return []float64{9007199254740992000 + 1024*float64(i%6), b}
@@ -301,18 +300,18 @@ func TestRounded(t *testing.T) {
 	require.Equal(t, "few-values", only(t, table, diagnose.Setting{}).Kind)
 	table.Rounded = map[string]string{"hash": "9007199254740993288"}
 	require.Equal(t, diagnose.Finding{Kind: "rounded", Severity: diagnose.Warning, Columns: []string{"hash"}, LeaveOut: []string{"hash"},
-		Message: "whole numbers of more digits than a computation holds (15) are rounded, so that different ones become equal: hash (9007199254740993288); leave it out (ReadOptions.Exclude hash)"}, only(t, table, diagnose.Setting{}))
+		Message: "whole numbers with more than 15 digits are rounded, so different ones become equal: hash (9007199254740993288); leave it out (ReadOptions.Exclude hash)"}, only(t, table, diagnose.Setting{}))
 }
 
-// "None" may be a level of R's factors as well as Python's mark of a gap.
+// "None" may be a level in R or a missing mark in Python.
 func TestCellsNone(t *testing.T) {
 	table := columns(t, 60, []string{"a", "b"}, func(_ int, a, b, _, _ float64) []float64 { return []float64{a, b} })
 	table.Nones = map[string]int{"b": 7}
 	require.Equal(t, diagnose.Finding{Kind: "none-cells", Severity: diagnose.Note, Columns: []string{"b"},
-		Message: "cells None are read as missing (7 of b): if None is a level, name the marks of missing cells without it (ReadOptions.NA NA)"}, only(t, table, diagnose.Setting{}))
+		Message: "cells None are read as missing (7 of b): if None is a level, list the marks of missing cells without it (ReadOptions.NA NA)"}, only(t, table, diagnose.Setting{}))
 }
 
-// A table pooled of two sources: one of them never asked b.
+// A pooled table whose second source never observed b.
 func TestLevelsWithoutAColumn(t *testing.T) {
 	table := columns(t, 60, []string{"source", "a", "b"}, func(i int, a, b, _, _ float64) []float64 { return []float64{float64(i % 3), a, b} })
 	table.Kinds, table.Levels = []data.Kind{data.Nominal, data.Number, data.Number}, [][]string{{"x", "y", "z"}, nil, nil}
@@ -323,7 +322,7 @@ func TestLevelsWithoutAColumn(t *testing.T) {
 			all = append(all, f.Kind)
 			if f.Kind == "apart-levels" {
 				require.Equal(t, []string{"b", "source"}, f.Columns)
-				require.Equal(t, "never observed: b where source is y: edges between these columns, and draws there, rest on the model alone", f.Message)
+				require.Equal(t, "never observed: b where source is y: their edges, and imputations there, rest on the model alone", f.Message)
 			}
 		}
 		return all

@@ -15,7 +15,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// kinds are the messages of a kind.
+// kinds returns the messages of a kind.
 func kinds(t *testing.T, table *data.Table, kind string) (found []string) {
 	t.Helper()
 	for _, f := range find(t, table, diagnose.Setting{}) {
@@ -27,7 +27,7 @@ func kinds(t *testing.T, table *data.Table, kind string) (found []string) {
 	return found
 }
 
-// A matrix of correlations or covariances, as printed with few digits.
+// A correlation or covariance matrix, printed with few digits.
 func TestMatrixInPlaceOfRows(t *testing.T) {
 	names := []string{"a", "b", "c", "d", "e", "f"}
 	rng := stream.New(1)
@@ -49,7 +49,7 @@ func TestMatrixInPlaceOfRows(t *testing.T) {
 	correlation := func(v float64, i, j int) float64 {
 		return math.Round(1e4*v/math.Sqrt(covariance.At(i, i)*covariance.At(j, j))) / 1e4
 	}
-	require.Equal(t, []string{"the table looks like a correlation matrix (symmetric, 1 on the diagonal): its rows would be taken for observations; give the table that it was computed from"}, kinds(t, table(correlation), "matrix"))
+	require.Equal(t, []string{"the table looks like a correlation matrix (symmetric, 1 on the diagonal): its rows are not observations; give the original table"}, kinds(t, table(correlation), "matrix"))
 	require.Contains(t, kinds(t, table(func(v float64, _, _ int) float64 { return v }), "matrix")[0], "a covariance matrix")
 	require.Empty(t, kinds(t, table(func(v float64, i, j int) float64 { return v + 0.01*float64(i) }), "matrix"), "not symmetric")
 	require.Empty(t, kinds(t, table(func(v float64, i, j int) float64 {
@@ -60,7 +60,7 @@ func TestMatrixInPlaceOfRows(t *testing.T) {
 	}), "matrix"), "a covariance above both variances")
 }
 
-// Copies of measured rows, of answers as a stacked table has them, and rows that are equal by chance.
+// Copies of measured rows, of a stacked table, and rows equal by chance.
 func TestRepeatedRows(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	rng := stream.New(2)
@@ -80,7 +80,7 @@ func TestRepeatedRows(t *testing.T) {
 		return []float64{math.Round(1e4*rng.NormFloat64()) / 1e4, math.Round(1e5*rng.NormFloat64()) / 1e5, float64(rng.IntN(2))}
 	}
 	once := func(int) int { return 1 }
-	require.Equal(t, []string{"285 of 300 rows repeat another row in every cell: copies count as evidence, so that intervals are too narrow and edges too many; keep one of each, or give their number as weights (Table.Weights)"},
+	require.Equal(t, []string{"285 of 300 rows repeat another row exactly: copies make intervals too narrow and add false edges; keep one of each, or give their counts as weights (Table.Weights)"},
 		kinds(t, rows(15, measured, func(int) int { return 20 }), "repeated-rows"))
 	require.Contains(t, kinds(t, rows(200, measured, func(i int) int { return 1 + i%2 + i%3/2 }), "repeated-rows")[0], "of 366 rows repeat", "by different numbers of copies")
 	require.Empty(t, kinds(t, rows(300, measured, once), "repeated-rows"))
@@ -112,7 +112,7 @@ func TestRepeatedRows(t *testing.T) {
 	}, once), "repeated-rows"), "many zeros")
 }
 
-// gaps is a table of rows whose cells are missing where they are NaN.
+// gaps makes a table with NaN as missing.
 func gaps(t *testing.T, names []string, rows [][]float64) *data.Table {
 	values := slices.Concat(rows...)
 	observed := make([]bool, len(values))
@@ -126,7 +126,7 @@ func gaps(t *testing.T, names []string, rows [][]float64) *data.Table {
 	return table
 }
 
-// A pair that one row has is not found; pairs that none has are, whatever the model, four by name.
+// Pairs never observed together are found, a pair with one row is not; four are named.
 func TestApart(t *testing.T) {
 	nan := math.NaN()
 	rows := [][]float64{{1, nan, 2, 3}, {nan, 1, 3, 5}, {4, nan, 7, 6}, {nan, 2, 1, 2}}

@@ -12,21 +12,20 @@ import (
 	"missingscore/internal/printable"
 )
 
-// leastRows are those of which a correlation can be told from none: on Fisher's scale its
-// standard error is 1/√(n − 3).
+// leastRows is the minimum for a correlation: on Fisher's scale its standard error is 1/√(n − 3).
 const leastRows = 4
 
-// fewestRows are those below which a correlation of 0 may well be estimated as 0.5:
-// 1.96/√(n − 3) > 0.5.
+// fewestRows is the limit below which a zero correlation is easily estimated as 0.5: 1.96/√(n − 3)
+// > 0.5.
 const fewestRows = 19
 
-// Refusal says why a table cannot give a result, or nil.
+// Refusal returns why a table cannot give a result, or nil.
 func Refusal(t *data.Table) error {
 	n := rowsWithValues(t)
 	if n >= leastRows {
 		return nil
 	}
-	return fmt.Errorf("only %d rows have a value: at least %d are needed, the standard error of a correlation is 1/√(n − 3) of n rows", n, leastRows)
+	return fmt.Errorf("only %d rows have a value: at least %d are needed for a correlation", n, leastRows)
 }
 
 func rowsWithValues(t *data.Table) (n int) {
@@ -44,16 +43,16 @@ func rowsWithValues(t *data.Table) (n int) {
 	return n
 }
 
-// fewRows warns of tables that say little, and of normal distributions that they do not determine.
+// fewRows warns of tables with few rows, and of normal distributions that they do not determine.
 func fewRows(e *examined) []Finding {
 	n := rowsWithValues(e.Table)
 	switch {
 	case n < fewestRows:
-		return []Finding{{Severity: Warning, Message: fmt.Sprintf("only %d rows: of columns that have nothing to do with each other, correlations up to %.2f are to be expected in so few; get more rows, or take the result as a first look", n, math.Tanh(1.96/math.Sqrt(float64(max(n-3, 1)))))}}
+		return []Finding{{Severity: Warning, Message: fmt.Sprintf("only %d rows: independent columns show correlations up to %.2f by chance; get more rows, or treat the result as exploratory", n, math.Tanh(1.96/math.Sqrt(float64(max(n-3, 1)))))}}
 	case e.Unpenalised && n <= e.D:
-		return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d rows for %d columns: they do not determine the precision of a normal distribution without a penalty; leave columns out (ReadOptions.Exclude), or estimate a network", n, e.D)}}
+		return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d rows for %d columns: too few to estimate a normal distribution without a penalty; leave columns out (ReadOptions.Exclude), or estimate a network", n, e.D)}}
 	case n <= e.D:
-		return []Finding{{Severity: Note, Message: fmt.Sprintf("%d rows for %d columns: only strong partial correlations can be found in so few", n, e.D)}}
+		return []Finding{{Severity: Note, Message: fmt.Sprintf("%d rows for %d columns: too few to detect weak partial correlations", n, e.D)}}
 	}
 	return nil
 }
@@ -65,7 +64,7 @@ func seldomObserved(e *examined) []Finding {
 	var seldom []int
 	least := e.RowCount()
 	for j, c := range e.columns {
-		if c.cells >= fewestRows { // of a sample, if not of its file
+		if c.cells >= fewestRows { // enough in the file, if not in the sample
 			continue
 		}
 		if cells := e.ObservedIn(j); cells < fewestRows {
@@ -78,15 +77,15 @@ func seldomObserved(e *examined) []Finding {
 	}
 	names := e.names(seldom)
 	leaveOut, advice := names, fmt.Sprintf("leave %s out (%s)", plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))
-	if e.D-len(names) < 2 { // which would leave nothing to estimate
-		leaveOut, advice = nil, "get more rows, or take the result as a first look"
+	if e.D-len(names) < 2 { // nothing would be left to estimate
+		leaveOut, advice = nil, "get more rows, or treat the result as exploratory"
 	}
-	return []Finding{{Severity: Warning, Columns: names, LeaveOut: leaveOut, Message: fmt.Sprintf("%s %s observed in fewer than %d of %d rows (the least: %d): what is estimated of %s is mostly chance; %s",
+	return []Finding{{Severity: Warning, Columns: names, LeaveOut: leaveOut, Message: fmt.Sprintf("%s %s observed in fewer than %d of %d rows (minimum: %d): estimates for %s are mostly noise; %s",
 		columnsText(names), plural(len(names), "is", "are"), fewestRows, e.RowCount(), least, plural(len(names), "it", "them"), advice)}}
 }
 
-// matrices warns of a correlation or covariance matrix in place of rows: symmetric, with a positive
-// diagonal and no entry beyond the root of the product of its two.
+// matrices warns of a correlation or covariance matrix given as rows: symmetric, with a positive
+// diagonal and |a_jk| ≤ √(a_jj a_kk).
 func matrices(e *examined) []Finding {
 	d := e.D
 	if e.N != d || d < 3 || e.Sampled != nil || !e.Complete() {
@@ -109,18 +108,18 @@ func matrices(e *examined) []Finding {
 	if ones {
 		what = "a correlation matrix (symmetric, 1 on the diagonal)"
 	}
-	return []Finding{{Severity: Warning, Message: fmt.Sprintf("the table looks like %s: its rows would be taken for observations; give the table that it was computed from", what)}}
+	return []Finding{{Severity: Warning, Message: fmt.Sprintf("the table looks like %s: its rows are not observations; give the original table", what)}}
 }
 
 const (
-	repeatedShare = 0.1     // of the rows that repeat another, from which on it is said
-	leastSteps    = 1000    // from the least to the largest value of a column in which equal values are no chance
-	leastDistinct = 10      // rows whose numbers of copies tell by their divisor
-	mostRepeated  = 1 << 20 // rows that are looked through
+	repeatedShare = 0.1     // share of repeated rows to report
+	leastSteps    = 1000    // minimum range, in steps, of a column whose equal values are not chance
+	leastDistinct = 10      // rows needed to judge by the common divisor of their numbers of copies
+	mostRepeated  = 1 << 20 // rows examined
 )
 
-// repeated warns of rows that stand several times in the table: of measurements so fine that two rows
-// are not equal by chance, or each row as often as a table stacked on itself has it.
+// repeated warns of repeated rows: of measurements too fine to be equal by chance, or every row
+// with the same number of copies, as in a table stacked on itself.
 func repeated(e *examined) []Finding {
 	if e.Sampled != nil || e.D < 2 || e.N < leastDistinct || e.N > mostRepeated {
 		return nil
@@ -132,7 +131,7 @@ func repeated(e *examined) []Finding {
 	}
 	divisor := 0
 	for _, m := range copies {
-		for m != 0 { // the greatest common one
+		for m != 0 { // greatest common divisor
 			divisor, m = m, divisor%m
 		}
 	}
@@ -150,10 +149,11 @@ func repeated(e *examined) []Finding {
 	if float64(extra) < repeatedShare*float64(n) {
 		return nil
 	}
-	return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d of %d rows repeat another row in every cell: copies count as evidence, so that intervals are too narrow and edges too many; keep one of each, or give their number as weights (Table.Weights)", extra, n)}}
+	return []Finding{{Severity: Warning, Message: fmt.Sprintf("%d of %d rows repeat another row exactly: copies make intervals too narrow and add false edges; keep one of each, or give their counts as weights (Table.Weights)", extra, n)}}
 }
 
-// equalRows numbers the different rows, gives the number of each row and how many each is.
+// equalRows numbers the distinct rows: class is the number of each row, copies the count of each
+// number.
 func (e *examined) equalRows() (class, copies []int) {
 	seed, numbers, text := maphash.MakeSeed(), map[uint64]int{}, make([]byte, 0, 8*e.D)
 	for i := range e.N {
@@ -176,7 +176,7 @@ func (e *examined) equalRows() (class, copies []int) {
 	return class, copies
 }
 
-// ownValues counts for each different row the cells in fine columns whose value no other row has.
+// ownValues counts, for each distinct row, the cells in fine columns whose value no other row has.
 func (e *examined) ownValues(class []int, u int) []int {
 	own := make([]int, u)
 	for j := range e.D {
@@ -201,8 +201,8 @@ func (e *examined) ownValues(class []int, u int) []int {
 	return own
 }
 
-// steps is the range of column j in units of the largest power of ten, of 1000 at most and a
-// millionth at least, of which all its values are multiples.
+// steps is the range of column j in units of the largest power of ten, from 1e-6 to 1000, that
+// divides all its values.
 func (e *examined) steps(j int) float64 {
 	c, power := e.columns[j], 3.
 	for _, x := range e.column(e.Table, j) {
@@ -215,13 +215,13 @@ func (e *examined) steps(j int) float64 {
 
 const (
 	apartKind  = "apart"
-	namedPairs = 4 // of columns never observed together; more are counted
+	namedPairs = 4 // pairs named; the others are counted
 )
 
 func apart(e *examined) []Finding { return Apart(e.Table) }
 
-// Apart warns of columns that no row shows together: observed rows say nothing of what they have to do
-// with each other given the others, wherever a fit leaves it.
+// Apart warns of pairs of columns that are never observed in the same row: the data do not
+// identify their partial correlation.
 func Apart(t *data.Table) []Finding {
 	pairs := t.NeverTogether()
 	if len(pairs) == 0 {
@@ -244,10 +244,10 @@ func Apart(t *data.Table) []Finding {
 	return []Finding{{Kind: apartKind, Severity: Warning, Columns: columns, Message: fmt.Sprintf("%s are never observed in the same row: %s not determined by the data", PairsText(t, pairs), what)}}
 }
 
-// leastApart is how many rows a level has that apartLevels tells of.
+// leastApart is the minimum number of rows of a level in apartLevels.
 const leastApart = 10
 
-// apartLevels warns of columns that no row of a level shows, while rows of other levels do.
+// apartLevels warns of columns that are never observed in the rows of one level, but in others.
 func apartLevels(e *examined) []Finding {
 	var words, columns []string
 	for j, name := range e.Names {
@@ -276,7 +276,7 @@ func apartLevels(e *examined) []Finding {
 		words = append(words[:namedPairs], fmt.Sprintf("%d more", more))
 	}
 	slices.Sort(columns)
-	return []Finding{{Severity: Warning, Columns: slices.Compact(columns), Message: fmt.Sprintf("never observed: %s: edges between these columns, and draws there, rest on the model alone", strings.Join(words, "; "))}}
+	return []Finding{{Severity: Warning, Columns: slices.Compact(columns), Message: fmt.Sprintf("never observed: %s: their edges, and imputations there, rest on the model alone", strings.Join(words, "; "))}}
 }
 
 func perLevel(t *data.Table, j, k int) []int {

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	fewLevels      = 10 // whole numbers: an ordinal scale, perhaps
+	fewLevels      = 10 // whole numbers: possibly an ordinal scale
 	veryFewLevels  = 4  // of other numbers
-	leastForLevels = 30 // cells that can tell
+	leastForLevels = 30 // minimum number of cells
 )
 
-// fewValues notes columns that may be ordinal or categories.
+// fewValues notes columns that may be ordinal or nominal.
 func fewValues(e *examined) []Finding {
 	var found []int
 	least, most := e.N, 0
@@ -41,7 +41,7 @@ func fewValues(e *examined) []Finding {
 		columnsText(names), plural(len(names), "has", "have"), count, plural(len(names), "it is treated as a number", "they are treated as numbers"), set("Spec.Transform=ordinal", names), set("ReadOptions.Nominal", names))}}
 }
 
-// limits notes columns whose largest or smallest value stands so often that it may be a limit of detection.
+// limits notes columns whose minimum or maximum is so frequent that it may be a limit of detection.
 func limits(e *examined) []Finding {
 	var found []int
 	var shown []string
@@ -56,12 +56,12 @@ func limits(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("one value at the end of %s stands far more often than any other: %s; if it is a limit of detection, read it as missing (ReadOptions.NA) and say so (Spec.Missingness, censored)",
+	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("the smallest or largest value of %s is far more frequent than any other: %s; if it is a limit of detection, read it as missing (ReadOptions.NA) and declare it (Spec.Missingness, censored)",
 		columnsText(names), list(shown))}}
 }
 
-// limit is the place of an end of the distinct values that stands at least 5 times, in 5 % of
-// the cells and three times as often as any other.
+// limit returns the end of the distinct values that has at least 5 cells, 5 % of the cells and
+// three times as many as any other value.
 func (c column) limit() (k int, ok bool) {
 	last := len(c.distinct) - 1
 	if last < 2*fewLevels || c.whole {
@@ -78,11 +78,11 @@ func (c column) limit() (k int, ok bool) {
 }
 
 const (
-	manyCategories = 12 // of an ordinal column: as a number it says as much
+	manyCategories = 12 // of an ordinal column; beyond this a number serves as well
 	leastCategory  = 5  // cells of a category
 )
 
-// categories notes ordinal columns that have many categories or some of a few cells.
+// categories notes ordinal columns with many categories or with rare ones.
 func categories(e *examined) (found []Finding) {
 	var many, thin []int
 	for _, j := range e.Transform.Ordinal() {
@@ -96,12 +96,12 @@ func categories(e *examined) (found []Finding) {
 	}
 	if many != nil {
 		names := e.names(many)
-		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s more than %d categories (at most %d are taken): as %s (without Spec.Transform=ordinal) %s much the same at less cost",
+		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s more than %d categories (the maximum is %d): as %s (without Spec.Transform=ordinal) %s nearly the same result faster",
 			columnsText(names), plural(len(names), "has", "have"), manyCategories, transform.MostCategories, plural(len(names), "a number", "numbers"), plural(len(names), "it gives", "they give"))})
 	}
 	if thin != nil {
 		names := e.names(thin)
-		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s a category with fewer than %d cells: the threshold there, and correlations that rest on it, are not well known; join it with the category beside it in the table",
+		found = append(found, Finding{Severity: Note, Columns: names, Message: fmt.Sprintf("%s %s a category with fewer than %d cells: its threshold and correlations are imprecise; merge it with a neighbouring category in the table",
 			columnsText(names), plural(len(names), "has", "have"), leastCategory)})
 	}
 	return found
@@ -118,7 +118,7 @@ func noneCells(e *examined) []Finding {
 	if names == nil {
 		return nil
 	}
-	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("cells None are read as missing (%s): if None is a level, name the marks of missing cells without it (ReadOptions.NA NA)", strings.Join(counts, ", "))}}
+	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("cells None are read as missing (%s): if None is a level, list the marks of missing cells without it (ReadOptions.NA NA)", strings.Join(counts, ", "))}}
 }
 
 func rounded(e *examined) []Finding {
@@ -135,11 +135,11 @@ func rounded(e *examined) []Finding {
 		return nil
 	}
 	names := e.names(found)
-	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("whole numbers of more digits than a computation holds (15) are rounded, so that different ones become equal: %s; leave %s out (%s)",
+	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("whole numbers with more than 15 digits are rounded, so different ones become equal: %s; leave %s out (%s)",
 		list(shown), plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
 }
 
-const leastIncreasing = 20 // rows, where only their order tells
+const leastIncreasing = 20 // rows, if only their order is evidence
 
 func identifiers(e *examined) []Finding {
 	var found []int
@@ -154,13 +154,13 @@ func identifiers(e *examined) []Finding {
 	}
 	names := e.names(found)
 	first := e.columns[found[0]].first
-	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("%s %s (%.6g, %.6g, …: no value twice), as an identifier or a time does, and would be taken for a measurement; leave %s out (%s)",
+	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("%s %s (%.6g, %.6g, …: all different): an identifier or a time, not a measurement; leave %s out (%s)",
 		columnsText(names), plural(len(names), "counts or names the rows", "count or name the rows"), first[0], first[1], plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
 }
 
-// identifies says whether no two cells are equal and they rise by equal steps; or they are
-// whole numbers which rise from row to row, stand closer together than so many different ones
-// would by chance, or have a name that says so.
+// identifies reports whether no two cells are equal and they are equally spaced and increasing; or
+// they are whole numbers that increase from row to row, are denser than chance, or have an
+// identifier's name.
 func (c column) identifies(name string) bool {
 	n := len(c.cells)
 	if n < data.LeastIdentifiers || len(c.distinct) < n {
@@ -171,7 +171,7 @@ func (c column) identifies(name string) bool {
 	if increasing && c.even(span/float64(n-1)) {
 		return true
 	}
-	// Of n whole numbers among w, no two are equal with probability of about exp(−n²/2w).
+	// n whole numbers among w are all distinct with probability about exp(−n²/2w).
 	crowded := float64(n)*float64(n) > 14*(span+1)
 	return c.whole && (increasing && n >= leastIncreasing || crowded || data.IdentifierName(name))
 }

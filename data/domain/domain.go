@@ -1,7 +1,7 @@
-// Package domain describes the support of truncated data: all of R^d, a box, half- spaces, and their
-// intersections. For a row with missing cells it says whether it can be completed inside, where its missing
-// cells may lie, the weight g that vanishes on the boundary of the projection onto its observed coordinates, and
-// the directions along which the range of its missing cells stays the same.
+// Package domain describes the support of truncated data: R^d, boxes, half-spaces and their
+// intersections. For a row with missing cells it gives the feasible range of the missing cells, the
+// weight g that vanishes on the boundary of the projection onto the observed coordinates, and
+// directions that keep the range of the missing cells.
 package domain
 
 import (
@@ -12,15 +12,15 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Domain is the set of x with Lower ≤ x ≤ Upper and Aᵀx ≤ B for each half-space, in the units of the columns.
-// Bounds may be infinite; data on the boundary belong to it. A nil *Domain is all of R^d.
+// Domain is the set of x with Lower ≤ x ≤ Upper and Aᵀx ≤ B for each half-space, in the units of
+// the columns. Bounds may be infinite; the boundary belongs to the set. A nil *Domain is R^d.
 type Domain struct {
 	Lower, Upper []float64 // (d)
 	Half         []HalfSpace
-	Gaps         *Bounds // of missing cells, where they lie elsewhere than observed ones (Censoring); else nil
+	Gaps         *Bounds // bounds of missing cells if they differ (Censoring); else nil
 }
 
-// Smallest and largest sizes whose products stay inside float64, as those of data tables.
+// Sizes whose products stay within float64, as in data tables.
 const (
 	smallest = 1e-150
 	largest  = 1e150
@@ -32,7 +32,7 @@ type HalfSpace struct {
 	B float64
 }
 
-// All is R^d without any bound, to be narrowed.
+// All returns R^d.
 func All(d int) *Domain {
 	s := &Domain{Lower: make([]float64, d), Upper: make([]float64, d)}
 	for j := range d {
@@ -41,7 +41,7 @@ func All(d int) *Domain {
 	return s
 }
 
-// Check says what is wrong with a domain for d columns named names, or nil.
+// Check returns what is wrong with the domain for columns named names, or nil.
 func (s *Domain) Check(names []string) error {
 	if s == nil {
 		return nil
@@ -56,12 +56,12 @@ func (s *Domain) Check(names []string) error {
 		}
 		for _, bound := range []float64{s.Lower[j], s.Upper[j]} {
 			if math.Abs(bound) > largest && !math.IsInf(bound, 0) {
-				return fmt.Errorf("column %q: its bound %g is beyond %g: leave it out, or give the column another unit", name, bound, largest)
+				return fmt.Errorf("column %q: its bound %g is beyond %g: leave it out, or rescale the column", name, bound, largest)
 			}
 		}
 	}
 	if s.Gaps != nil {
-		return s.Gaps.check(names) // rows tell whether the rest leaves them room
+		return s.Gaps.check(names) // each row shows whether its missing cells have room
 	}
 	for _, h := range s.Half {
 		if err := h.check(d); err != nil {
@@ -77,7 +77,7 @@ func (s *Domain) Check(names []string) error {
 	return nil
 }
 
-// check says what is wrong with a half-space for d columns, or nil.
+// check returns what is wrong with a half-space for d columns, or nil.
 func (h HalfSpace) check(d int) error {
 	if len(h.A) != d {
 		return fmt.Errorf("a half-space of %d coefficients does not fit %d columns", len(h.A), d)
@@ -87,16 +87,16 @@ func (h HalfSpace) check(d int) error {
 	}
 	for _, v := range append([]float64{h.B}, h.A...) {
 		if v != 0 && !(math.Abs(v) >= smallest && math.Abs(v) <= largest) {
-			return fmt.Errorf("a half-space has the number %g: sizes from %g to %g can be used, so give the columns other units", v, smallest, largest)
+			return fmt.Errorf("a half-space has the number %g: sizes must be from %g to %g; rescale the columns", v, smallest, largest)
 		}
 	}
 	return nil
 }
 
-// Bounded says whether s is less than all of R^d.
+// Bounded reports whether s is smaller than R^d.
 func (s *Domain) Bounded() bool { return s != nil && (len(s.Half) > 0 || s.Box()) }
 
-// Box says whether a column has a finite bound.
+// Box reports whether a column has a finite bound.
 func (s *Domain) Box() bool {
 	for j := range s.Lower {
 		if s.BoundedColumn(j) {
@@ -106,18 +106,18 @@ func (s *Domain) Box() bool {
 	return false
 }
 
-// BoundedColumn says whether column j has a finite bound of its own.
+// BoundedColumn reports whether column j has a finite bound.
 func (s *Domain) BoundedColumn(j int) bool {
 	low, high := s.GapBounds()
 	return !math.IsInf(s.Lower[j], -1) || !math.IsInf(s.Upper[j], 1) || !math.IsInf(low[j], -1) || !math.IsInf(high[j], 1)
 }
 
-// Concerns says whether column j has a bound or a part in a half-space.
+// Concerns reports whether column j has a bound or a coefficient in a half-space.
 func (s *Domain) Concerns(j int) bool {
 	return s.BoundedColumn(j) || slices.ContainsFunc(s.Half, func(h HalfSpace) bool { return h.A[j] != 0 })
 }
 
-// Contains says whether a complete row, all of it observed, lies in s.
+// Contains reports whether a complete observed row lies in s.
 func (s *Domain) Contains(x []float64) bool {
 	if s == nil {
 		return true
@@ -135,8 +135,8 @@ func (s *Domain) Contains(x []float64) bool {
 	return true
 }
 
-// Outside says why a row with these observed cells (mask 1) cannot be completed
-// inside s, or nil. The cell is the column at fault, −1 where it is a half-space.
+// Outside returns why a row with observed cells x (mask 1) cannot be completed inside s, or nil.
+// cell is the faulty column, −1 for a half-space.
 func (s *Domain) Outside(names []string, x, mask []float64) (cell int, why error) {
 	if s == nil {
 		return -1, nil
@@ -157,13 +157,13 @@ func (s *Domain) Outside(names []string, x, mask []float64) (cell int, why error
 			if !cut {
 				return -1, fmt.Errorf("aᵀx = %g is above the half-space's bound %g", low, h.B)
 			}
-			return -1, fmt.Errorf("aᵀx is at least %g whatever its missing cells are, above the half-space's bound %g", low, h.B)
+			return -1, fmt.Errorf("aᵀx is at least %g for any missing cells, above the half-space's bound %g", low, h.B)
 		}
 		if cut {
 			cuts++
 		}
 	}
-	if cuts > 1 { // each half-space can be met; all together?
+	if cuts > 1 { // each half-space is feasible; check all together
 		if _, ok := s.Interior(x, mask); !ok {
 			return -1, fmt.Errorf("its missing cells cannot meet all half-spaces at once")
 		}
@@ -171,8 +171,8 @@ func (s *Domain) Outside(names []string, x, mask []float64) (cell int, why error
 	return -1, nil
 }
 
-// reach is the least aᵀx that the missing cells allow within the box, the size
-// of its terms, and whether a missing cell has a part in it.
+// reach returns the minimum of aᵀx over the missing cells within the box, the size of its terms,
+// and whether a missing cell has a coefficient.
 func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut bool) {
 	lower, upper := s.GapBounds()
 	for j, a := range h.A {
@@ -189,7 +189,7 @@ func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut b
 	return low, size, cut
 }
 
-// Intersect is what lies in both domains.
+// Intersect returns the intersection of two domains.
 func (s *Domain) Intersect(o *Domain) *Domain {
 	if !s.Bounded() {
 		return o
@@ -213,7 +213,7 @@ func (s *Domain) Intersect(o *Domain) *Domain {
 	return both
 }
 
-// Standardised is s for columns z_j = (x_j − mean_j)/deviation_j.
+// Standardised returns s for columns z_j = (x_j − mean_j)/deviation_j.
 func (s *Domain) Standardised(mean, deviation []float64) *Domain {
 	if s == nil {
 		return nil
@@ -236,14 +236,14 @@ func (s *Domain) Standardised(mean, deviation []float64) *Domain {
 	return z
 }
 
-// Bounds are those of a box, (d) each.
+// Bounds is a box, (d) each.
 type Bounds struct{ Lower, Upper []float64 }
 
-// Censoring is s for a table whose cells below Below_j or above Above_j are missing, and no others of these
-// columns; infinite thresholds are none. Observed cells then lie between the thresholds and missing ones beyond.
+// Censoring returns s for a table in which exactly the cells below Below_j or above Above_j are
+// missing; infinite thresholds are none. Observed cells lie between the thresholds, missing cells
+// beyond.
 //
-// Check refuses a column with both thresholds, whose missing cells would lie in two
-// pieces, and a threshold outside s.
+// Check rejects a column with both thresholds and a threshold outside s.
 func (s *Domain) Censoring(below, above []float64) *Domain {
 	if s == nil {
 		s = All(len(below))
@@ -264,10 +264,10 @@ func (s *Domain) Censoring(below, above []float64) *Domain {
 	return c
 }
 
-// Censored says whether missing cells lie elsewhere than observed ones.
+// Censored reports whether missing cells have bounds of their own.
 func (s *Domain) Censored() bool { return s != nil && s.Gaps != nil }
 
-// GapBounds are the bounds (d) of missing cells.
+// GapBounds returns the bounds (d) of missing cells.
 func (s *Domain) GapBounds() (lower, upper []float64) {
 	if s.Gaps != nil {
 		return s.Gaps.Lower, s.Gaps.Upper
@@ -275,7 +275,7 @@ func (s *Domain) GapBounds() (lower, upper []float64) {
 	return s.Lower, s.Upper
 }
 
-// ofObserved says of a bound that it is not that of all cells.
+// ofObserved adds to a message that a bound holds for observed cells only.
 func (s *Domain) ofObserved(j int) string {
 	if low, high := s.GapBounds(); low[j] != s.Lower[j] || high[j] != s.Upper[j] {
 		return " of observed cells (others are censored)"
@@ -291,14 +291,14 @@ func (b *Bounds) check(names []string) error {
 	}
 	for j, name := range names {
 		if !(b.Lower[j] < b.Upper[j]) {
-			return fmt.Errorf("column %q: its missing cells would lie between %g and %g, where there is no room", name, b.Lower[j], b.Upper[j])
+			return fmt.Errorf("column %q: its missing cells would lie between %g and %g, an empty range", name, b.Lower[j], b.Upper[j])
 		}
 	}
 	return nil
 }
 
-// Cone says whether scaling columns leaves s as it is: all its bounds are 0, and its
-// half-spaces, of which scaling changes the coefficients, are none.
+// Cone reports whether scaling columns maps s to itself: all bounds are 0 and there are no
+// half-spaces.
 func (s *Domain) Cone() bool {
 	if s == nil {
 		return true

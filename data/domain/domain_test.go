@@ -74,7 +74,7 @@ func TestOutside(t *testing.T) {
 	}
 	s.Half[0].A[0] = 1 // x1 + x4 ≤ 1 with x1 ≥ 0
 	_, why := s.Outside(names, []float64{0, 0, 0, 1.5}, []float64{0, 1, 1, 1})
-	require.ErrorContains(t, why, "at least 1.5 whatever its missing cells are")
+	require.ErrorContains(t, why, "at least 1.5 for any missing cells")
 }
 
 // Standardising moves the set with the columns.
@@ -267,7 +267,7 @@ func TestFile(t *testing.T) {
 		`{"halfspace":{"a":{"a":1}}}`:         `needs both "a", coefficients by column, and "b"`,
 		`{"lower":{"a":"0"}}`:                 `takes no string; it should look like`,
 		`[]`:                                  `it takes no array; it should look like`,
-		`{"lower":{"a":0}} {"upper":{"a":1}}`: `something follows the first object`,
+		`{"lower":{"a":0}} {"upper":{"a":1}}`: `there is text after the first object`,
 		`{"lower":{"a":0}`:                    `it ends too early; it should look like`,
 		``:                                    `it is empty; it should look like`,
 		`{"lower":{"a":0},"halfspace":{"a":{"a":1},"b":-1}}`: `leave no room`,
@@ -432,7 +432,7 @@ func TestParseFarOff(t *testing.T) {
 	point, ok := s.Interior([]float64{0, 0}, []float64{0, 0})
 	require.True(t, ok && s.Contains(point))
 	for text, want := range map[string]string{
-		`{"halfspace":{"a":{"x1":1,"x2":-0.16},"b":-1e151}}`:  "a half-space has the number -1e+151: sizes from 1e-150 to 1e+150",
+		`{"halfspace":{"a":{"x1":1,"x2":-0.16},"b":-1e151}}`:  "a half-space has the number -1e+151: sizes must be from 1e-150 to 1e+150",
 		`{"halfspace":{"a":{"x1":1,"x2":-1e-160},"b":1}}`:     "a half-space has the number -1e-160",
 		`{"lower":{"x1":-1e200}}`:                             `column "x1": its bound -1e+200 is beyond 1e+150`,
 		`{"halfspace":{"a":{"x1":1,"x2":-0.16},"b":-1e1500}}`: "it should look like",

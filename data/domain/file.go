@@ -12,30 +12,31 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// file is domain.json: bounds and half-spaces by column name, in the table's
-// units. A column that is not named has no bound, or coefficient 0.
+// file is domain.json: bounds and half-spaces by column name, in the table's units. A column
+// without an entry has no bound and coefficient 0.
 type file struct {
 	Lower map[string]float64 `json:"lower"`
 	Upper map[string]float64 `json:"upper"`
 	Half  *half              `json:"halfspace,omitempty"`
-	Halfs []half             `json:"halfspaces,omitempty"` // more than one
+	Halfs []half             `json:"halfspaces,omitempty"` // several half-spaces
 }
 
 type half struct {
 	A map[string]float64 `json:"a"`
-	B *float64           `json:"b"` // 0 is a bound like others, so it must be there
+	B *float64           `json:"b"` // a pointer, because 0 is a valid bound
 }
 
 // Read reads a domain.json for a table with these columns:
 //
 //	{"lower": {"x1": 0.1}, "upper": {}, "halfspace": {"a": {"x1": 0.3, "x2": -0.2}, "b": 1.4}}
 //
-// the half-space being aᵀx ≤ b; "halfspaces" is a list of such. Errors name the file and the column.
+// The half-space is aᵀx ≤ b; "halfspaces" is a list of half-spaces. Errors name the file and the
+// column.
 func Read(path string, names []string) (*Domain, error) {
 	return strictjson.File(path, func(text []byte) (*Domain, error) { return Parse(text, names) })
 }
 
-// Parse is Read for text.
+// Parse does the work of Read on text.
 func Parse(text []byte, names []string) (*Domain, error) {
 	var f file
 	if err := strictjson.Decode(text, &f, `{"lower":{"x1":0},"upper":{},"halfspace":{"a":{"x1":1,"x2":-1},"b":0.5}}`); err != nil {
@@ -76,7 +77,7 @@ func fill(dst []float64, by map[string]float64, names []string) error {
 	return nil
 }
 
-// Write writes what Read reads: where data can lie, Gaps apart.
+// Write writes the format of Read, without Gaps.
 func (s *Domain) Write(w io.Writer, names []string) error {
 	f := file{Lower: map[string]float64{}, Upper: map[string]float64{}}
 	if s != nil {
@@ -104,8 +105,7 @@ func (s *Domain) Write(w io.Writer, names []string) error {
 	return json.NewEncoder(printable.Writer{W: w}).Encode(f)
 }
 
-// MarshalJSON writes the numbers by column, null for an infinite bound: for
-// settings in files, where Write has no names.
+// MarshalJSON writes the numbers in column order, null for an infinite bound; Write needs names.
 func (s *Domain) MarshalJSON() ([]byte, error) {
 	if s == nil {
 		return []byte("null"), nil

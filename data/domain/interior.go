@@ -10,26 +10,26 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Interior completes a row to a point well inside s: the missing cells' slack to the nearest bound, at most 1,
-// is as large as it can be (a linear program), in units that fit the bounds and half-spaces, whatever those of
-// the columns are. It fails where no slack is left.
+// Interior completes a row to a point inside s whose smallest slack of the missing cells, at most
+// 1, is maximal (a linear program), in units that do not depend on the columns' units. ok is false
+// if no slack is left.
 func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
 	var free []int
 	point = make([]float64, len(x))
 	for j, m := range mask {
 		if m != 0 {
 			point[j] = x[j]
-		} else if s.Concerns(j) { // the simplex method refuses a variable in no row
+		} else if s.Concerns(j) { // the simplex method needs every variable in a row
 			free = append(free, j)
 		}
 	}
-	var rows [][]float64 // (inequalities, free columns and right-hand side), of the free columns less their origins
+	var rows [][]float64 // (inequalities, free columns and right-hand side), relative to the origins
 	row := func(right float64) []float64 {
 		rows = append(rows, append(make([]float64, len(free)), right))
 		return rows[len(rows)-1]
 	}
 	lower, upper := s.GapBounds()
-	for a, j := range free { // the origin is a finite bound if there is one: far-off intervals keep their digits
+	for a, j := range free { // a finite bound as origin keeps the digits of distant intervals
 		low, high := !math.IsInf(lower[j], -1), !math.IsInf(upper[j], 1)
 		if low {
 			point[j] = lower[j]
@@ -46,7 +46,7 @@ func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
 		for j, a := range h.A {
 			b -= a * point[j]
 		}
-		if _, _, cut := s.reach(h, x, mask); !cut { // it has no missing cell
+		if _, _, cut := s.reach(h, x, mask); !cut { // no missing cell
 			if b < 0 {
 				return nil, false
 			}
@@ -69,11 +69,11 @@ func (s *Domain) Interior(x, mask []float64) (point []float64, ok bool) {
 
 const (
 	simplexTolerance = 1e-10
-	leastSlack       = 1e-13 // in the program's own units: less is rounding
+	leastSlack       = 1e-13 // in the program's own units: smaller is rounding
 )
 
-// largestSlack gives the values of n columns for which the slack of the inequalities is largest; it fails
-// if there is none. The slack of a row is its distance, in units in which all coefficients are near 1.
+// largestSlack returns the values of n columns that maximise the smallest slack of the
+// inequalities, a distance in scaled units; ok is false if there is no solution.
 func largestSlack(rows [][]float64, n int) (values []float64, ok bool) {
 	rowUnit, unit := equilibrate(rows, n)
 	g, right := mat.NewDense(len(rows)+1, n+1, nil), make([]float64, len(rows)+1)
@@ -99,21 +99,20 @@ func largestSlack(rows [][]float64, n int) (values []float64, ok bool) {
 	if err != nil || !(-best > leastSlack) {
 		return nil, false
 	}
-	for k := range n { // Convert splits a variable into its positive and negative part
+	for k := range n { // Convert splits a variable into positive and negative part
 		values = append(values, math.Ldexp(z[k]-z[n+1+k], unit[k]-unit[n]))
 	}
 	return values, true
 }
 
-// equilibrate gives powers of two for rows and columns, the last column the right-hand
-// side. Those of columns are the factors that, with others of rows, bring all sizes nearest to 1, by least
-// squares on their logarithms (Curtis & Reid 1972): unlike those of the largest sizes they
-// are unique, so the units of the columns drop out. Those of rows then make the largest size 1.
+// equilibrate returns powers of two for rows and columns; the last column is the right-hand side.
+// Columns are scaled by least squares on the logarithms of the entries (Curtis & Reid 1972), which
+// makes the result independent of the columns' units. Rows are then scaled to a largest entry of 1.
 func equilibrate(program [][]float64, n int) (rows, columns []int) {
 	sizes := mat.NewDense(len(program), n+1, nil) // log₂, −Inf for 0
 	sizes.Apply(func(i, k int, _ float64) float64 { return math.Log2(math.Abs(program[i][k])) }, sizes)
 	row, column := make([]float64, len(program)), make([]float64, n+1)
-	for range 100 { // mostly far fewer are enough: each is a minimum by rows, then by columns
+	for range 100 { // usually converges much earlier: alternating minimisation
 		for i := range row {
 			row[i] = -meanFinite(sizes.RawRowView(i), column)
 		}
@@ -134,7 +133,7 @@ func equilibrate(program [][]float64, n int) (rows, columns []int) {
 	return rows, columns
 }
 
-// meanFinite is the mean of x + y over the finite ones, 0 if there are none.
+// meanFinite is the mean of x + y over the finite entries, 0 if there are none.
 func meanFinite(x, y []float64) float64 {
 	sum, n := 0.0, 0
 	for i, v := range x {

@@ -2,9 +2,9 @@ package domain
 
 import "math"
 
-// Section is the range of a row's missing cells given its observed ones: the box Lower, Upper, cut by
-// half-spaces whose observed part has been moved to B. All slices have length d; only missing coordinates mean
-// anything, and each A is zero on the others.
+// Section is the range of a row's missing cells given its observed cells: the box Lower, Upper, cut
+// by half-spaces whose observed part is moved to B. All slices have length d; only missing
+// coordinates are defined, and each A is zero elsewhere.
 type Section struct {
 	Lower, Upper []float64
 	Cuts         []HalfSpace
@@ -12,8 +12,8 @@ type Section struct {
 	memory []float64
 }
 
-// Section fills c for a row. Half-spaces that no missing cell has a part in do
-// not appear. It allocates only the first times.
+// Section fills c for a row. Half-spaces without a missing cell are omitted. It allocates only at
+// first calls.
 func (s *Domain) Section(c *Section, x, mask []float64) {
 	d := len(s.Lower)
 	c.Lower, c.Upper = s.GapBounds()
@@ -39,9 +39,9 @@ func (s *Domain) Section(c *Section, x, mask []float64) {
 	}
 }
 
-// Single is the section's only half-space if there is one and the coordinates it cuts have no other bound. Then
-// an isotropic normal restricted to the section is known in closed form: one component along A is truncated, and
-// the others are as the box says.
+// Single returns the only half-space of the section if its coordinates have no other bound. Then an
+// isotropic normal restricted to the section has a closed form: the component along A is truncated,
+// the others follow the box.
 func (c *Section) Single() (h HalfSpace, ok bool) {
 	if len(c.Cuts) != 1 {
 		return h, false
@@ -55,7 +55,7 @@ func (c *Section) Single() (h HalfSpace, ok bool) {
 	return h, true
 }
 
-// Contains says whether the missing cells of a completed row are in the section.
+// Contains reports whether the missing cells of a completed row are in the section.
 func (c *Section) Contains(x, mask []float64) bool {
 	for j, m := range mask {
 		if m == 0 && !(c.Lower[j] <= x[j] && x[j] <= c.Upper[j]) {
@@ -65,7 +65,7 @@ func (c *Section) Contains(x, mask []float64) bool {
 	for _, h := range c.Cuts {
 		sum := 0.0
 		for j, a := range h.A {
-			if a != 0 { // an observed coordinate has none
+			if a != 0 { // 0 for observed coordinates
 				sum += a * x[j]
 			}
 		}
@@ -76,7 +76,7 @@ func (c *Section) Contains(x, mask []float64) bool {
 	return true
 }
 
-// Interval is where coordinate j may go while the others stay.
+// Interval returns the range of coordinate j with the others fixed.
 func (c *Section) Interval(x []float64, j int) (lower, upper float64) {
 	lower, upper = c.Lower[j], c.Upper[j]
 	for _, h := range c.Cuts {

@@ -7,40 +7,41 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Weight chooses the weight function g_Λ of truncated score matching (docs/theory/truncated.md#eq-weight-g). It
-// vanishes on the boundary of the projection X_Λ of the domain onto the observed coordinates: bounds of missing
-// cells, and half-spaces that cut an unbounded missing coordinate, have no part in it.
+// Weight chooses the weight function g_Λ of truncated score matching
+// (docs/theory/truncated.md#eq-weight-g). It vanishes on the boundary of the projection X_Λ of the
+// domain onto the observed coordinates. Bounds of missing cells, and half-spaces with an unbounded
+// missing coordinate, do not affect it.
 //
-// The zero value is the default, one g_j per coordinate. With δ_j the distance of
-// x_j to its own bounds and δ_h that of x_Λ to a half-space of observed coordinates,
+// The zero value is the default, one g_j per coordinate. With δ_j the distance of x_j to its own
+// bounds and δ_h the distance of x_Λ to a half-space of observed coordinates,
 //
 //	g_j = min(cap, δ_j) · Π_{h: a_hj ≠ 0} min(1, δ_h/cap) · min(1, 4/Σ_h ‖a_h‖²‖v_h‖²)
 //
-// Only the normal component has to vanish on a boundary, so a coordinate keeps
-// its full weight near the bounds of others; with Scalar, the paper's form, all
-// share min(cap, the least distance) in place of the first two factors.
+// Only the normal component must vanish on a boundary, so a coordinate keeps its full weight near
+// the bounds of others. With Scalar, the paper's form, all coordinates share min(cap, the smallest
+// distance) in place of the first two factors.
 //
-// The last factor is constant for a pattern and tames the tangential score
-// s_j − a_j vᵀs (see Tangent), whose variance grows with ‖v‖. On the positive orthant, with Cap = c, g_j = min(x_j, c): genscore's "min_pow"
-// with power 1.
+// The last factor is constant for a pattern and damps the tangential score s_j − a_j vᵀs (see
+// Tangent), whose variance grows with ‖v‖. On the positive orthant, with Cap = c, g_j = min(x_j,
+// c): genscore's "min_pow" with power 1.
 type Weight struct {
 	Scalar bool    `json:"scalar"` // one g for all coordinates of a row
 	Cap    float64 `json:"cap"`    // where g stops growing, in the units of x; 0 means 1
-	// NoTangent leaves the tangential correction out, as the paper does.
+	// NoTangent omits the tangential correction, as the paper does.
 	NoTangent bool `json:"no_tangent"`
 }
 
-// Tangent holds, for each half-space h of a domain, the vector v_h on a row's missing coordinates with a_kᵀv_h =
-// 1 for k = h and 0 for the other half-spaces cut, zero if h is not cut. t_j = e_j − Σ_h a_hj v_h is then
-// tangent to all of them: moving along it, x_Λ changes by e_j and the range of the missing cells stays. Among
-// all choices v has the least length. Coordinates that the box bounds cannot take part.
+// Tangent holds, for each half-space h of a domain, the vector v_h on a row's missing coordinates
+// with a_kᵀv_h = 1 for k = h and 0 for other half-spaces cut; zero if h is not cut. Then t_j = e_j
+// − Σ_h a_hj v_h is tangent to all of them: along it x_Λ changes by e_j and the range of the
+// missing cells stays. v has minimal length. Coordinates with box bounds do not take part.
 type Tangent struct {
 	V    [][]float64 // (half-spaces, d)
 	Lost []bool      // (d): observed coordinates for which no such t_j exists
 }
 
-// At fills g and its derivatives ∂_j g_j (d) for a row, zero where missing, and the tangent, whose memory it
-// uses again. Lost coordinates have g = 0: they are left out of the objective.
+// At fills g and its derivatives ∂_j g_j (d) for a row, zero where missing, and the tangent, whose
+// memory it reuses. Lost coordinates have g = 0 and leave the objective.
 func (w Weight) At(s *Domain, x, mask, g, slope []float64, t *Tangent) {
 	cap := w.Cap
 	if cap == 0 {
@@ -122,8 +123,9 @@ func (w Weight) scalar(s *Domain, x, mask, g, slope []float64, t *Tangent, cap f
 	}
 }
 
-// distance of x_Λ to a half-space that has a boundary in the projection, and the length of its normal there: one
-// of observed coordinates or, without the tangential correction, one whose missing coordinates the box bounds.
+// distance returns the distance of x_Λ to a half-space with a boundary in the projection, and the
+// length of its normal there. Such a half-space has observed coordinates only or, without the
+// tangential correction, missing coordinates with box bounds.
 func (s *Domain) distance(h HalfSpace, x, mask []float64, noTangent bool) (distance, size float64, ok bool) {
 	low, _, cut := s.reach(h, x, mask)
 	if cut && (!noTangent || math.IsInf(low, -1)) {
@@ -155,7 +157,7 @@ func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 		}
 	}
 	clear(t.Lost)
-	involved := make([]int, 0, 4) // half-spaces in which a missing coordinate has a part
+	involved := make([]int, 0, 4) // half-spaces with a missing coordinate
 	for k, h := range s.Half {
 		clear(t.V[k])
 		for j, a := range h.A {
@@ -175,7 +177,7 @@ func (s *Domain) tangent(mask []float64, t *Tangent, none bool) {
 	}
 }
 
-// freeNormal is a_kj where the coordinate is missing and the box does not bound it, else 0.
+// freeNormal is a_kj if coordinate j is missing and without box bounds, else 0.
 func (s *Domain) freeNormal(k, j int, mask []float64) float64 {
 	if mask[j] != 0 || s.BoundedColumn(j) {
 		return 0
@@ -183,8 +185,8 @@ func (s *Domain) freeNormal(k, j int, mask []float64) float64 {
 	return s.Half[k].A[j]
 }
 
-// dual fills in v of the half-spaces involved, (AAᵀ)⁻¹A with the free normals as rows of
-// A. It says whether those are linearly independent.
+// dual fills v of the half-spaces involved, (AAᵀ)⁻¹A with the free normals as rows of A. It reports
+// whether these are linearly independent.
 func (t *Tangent) dual(s *Domain, involved []int, mask []float64) bool {
 	inner := func(k, l int) (sum float64) {
 		for j := range mask {
@@ -192,7 +194,7 @@ func (t *Tangent) dual(s *Domain, involved []int, mask []float64) bool {
 		}
 		return sum
 	}
-	if k := involved[0]; len(involved) == 1 { // the common case, without allocating
+	if k := involved[0]; len(involved) == 1 { // the common case, without allocation
 		size := inner(k, k)
 		for j := range mask {
 			if size > 0 {
@@ -213,7 +215,7 @@ func (t *Tangent) dual(s *Domain, involved []int, mask []float64) bool {
 	}
 	var inverse mat.SymDense
 	if err := chol.InverseTo(&inverse); err != nil {
-		panic(err) // the condition number has been looked at
+		panic(err) // the condition number is checked
 	}
 	for a, k := range involved {
 		for b, l := range involved {
@@ -225,8 +227,8 @@ func (t *Tangent) dual(s *Domain, involved []int, mask []float64) bool {
 	return true
 }
 
-// LeftOut counts the observed cells of a table (observed row by row) that no
-// tangent exists for, and all observed cells.
+// LeftOut counts the observed cells of a table (observed row by row) without a tangent, and all
+// observed cells.
 func (w Weight) LeftOut(observed []bool, s *Domain) (lost, cells int) {
 	if !s.Bounded() || len(s.Half) == 0 || w.NoTangent {
 		return 0, 0

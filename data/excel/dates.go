@@ -12,17 +12,17 @@ import (
 	"missingscore/data/format"
 )
 
-// shownAs is what a number is by the format that a sheet shows it in.
+// shownAs is the meaning of a number by its display format.
 type shownAs int
 
 const (
 	shownAsNumber  shownAs = iota
 	shownAsMoment          // a date, a time of day or both
-	shownAsElapsed         // hours, minutes or seconds in all
+	shownAsElapsed         // elapsed hours, minutes or seconds
 )
 
-// builtInFormat is of a format that has no code in the file (ECMA-376, part 1, 18.8.30): 27 to 36 and
-// 50 to 58 are dates and times of East Asia, 71 to 81 those of Thailand.
+// builtInFormat is the meaning of a format without a code in the file (ECMA-376, part 1, 18.8.30):
+// 27 to 36 and 50 to 58 are East Asian dates and times, 71 to 81 Thai ones.
 func builtInFormat(id int) shownAs {
 	switch {
 	case id == 46, id == 79:
@@ -34,16 +34,16 @@ func builtInFormat(id int) shownAs {
 }
 
 var (
-	// What a code only shows: texts in quotation marks, a character behind \, _ or *, and colours,
-	// conditions, currencies and languages in brackets. Hours, minutes or seconds in all, [h], stay.
+	// Literals of a format code: quoted texts, a character after \, _ or *, and colours,
+	// conditions, currencies and languages in brackets. Elapsed time, [h], stays.
 	codeLiterals = regexp.MustCompile(`"[^"]*"?|[\\_*].|(?i:general)`)
 	codeBrackets = regexp.MustCompile(`\[[^\]]*\]?`)
 	codeElapsed  = regexp.MustCompile(`(?i)\[(h+|m+|s+)\]`)
 	codeFraction = regexp.MustCompile(`(?i)(s\]?)[.,]0+`)
 )
 
-// formatOfCode is by the first section of a code, which is for numbers above 0. Places for digits make
-// it one for numbers.
+// formatOfCode classifies the first section of a code, which formats numbers above 0. Digit
+// placeholders mean a number.
 func formatOfCode(code string) shownAs {
 	code = codeLiterals.ReplaceAllString(code, "")
 	code, _, _ = strings.Cut(code, ";")
@@ -61,15 +61,15 @@ func formatOfCode(code string) shownAs {
 	return shownAsNumber
 }
 
-// Days of dates in a workbook. The 29th of February 1900, which never was, counts as one.
+// Day numbers of a workbook. 29 February 1900, which did not exist, counts.
 const (
 	lastDay  = 2958465 // 9999-12-31
 	leapDays = 60      // of 1900
 	from1904 = 1462
 )
 
-// shown is a number of days as text: 2013-02-08, 2013-02-08T12:30:00, a time of day 12:30:00 and
-// elapsed time 36:30:00, to the millisecond. What a sheet cannot show so is not ok.
+// shown writes a number of days as text: 2013-02-08, 2013-02-08T12:30:00, a time of day 12:30:00 or
+// elapsed time 36:30:00, to the millisecond. ok is false if the number has no such text.
 func (f shownAs) shown(days float64, epoch bool) (text string, ok bool) {
 	if f == shownAsElapsed && days >= 0 && days <= lastDay || f == shownAsMoment && days >= 0 && days < 1 {
 		ms := int64(math.Round(days * 86400e3))
@@ -97,8 +97,8 @@ func (f shownAs) shown(days float64, epoch bool) (text string, ok bool) {
 	return at.Format("2006-01-02T15:04:05.999"), true
 }
 
-// daysOf is a date or time as a number of days, with its style in parts; ok says that a sheet
-// gives it back as it was.
+// daysOf converts a date or time to days, with its style in parts; ok reports whether a sheet
+// reproduces the text.
 func daysOf(text string) (days float64, style int, ok bool) {
 	shown, style := shownAsMoment, 2
 	at, err := time.Parse(format.TimeLayout, text)

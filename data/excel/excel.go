@@ -1,6 +1,6 @@
-// Package excel reads and writes tables in workbooks of Excel 2007 and later (ECMA-376, part 1). Of one
-// sheet, the first row that is not blank names the columns. Formulas count as their results, numbers
-// shown as dates as year-month-day.
+// Package excel reads and writes tables in workbooks of Excel 2007 and later (ECMA-376, part 1).
+// The first nonblank row of a sheet names the columns. Formulas are read as their results, dates as
+// year-month-day.
 //
 //	import _ "missingscore/data/excel"
 package excel
@@ -36,30 +36,30 @@ func init() {
 	})
 }
 
-// Size of a sheet.
+// Limits of a sheet.
 const (
 	mostRows    = 1 << 20
 	mostColumns = 1 << 14
-	mostLetters = 32767 // of a cell, in UTF-16
+	mostLetters = 32767 // of a cell, in UTF-16 units
 )
 
 type book struct {
 	file   string
 	size   int64                // bytes
-	parts  map[string]*zip.File // by their paths in lower case, without the slash in front
-	texts  []string             // shared by the cells of all sheets
-	styles []shownAs            // of each cell style
+	parts  map[string]*zip.File // by path in lower case, without the leading slash
+	texts  []string             // shared strings
+	styles []shownAs            // by cell style
 	epoch  bool                 // dates count from 1904
 }
 
-// reader reads the rows of a sheet. The sheet is read to its end, or the file is refused.
+// reader reads the rows of a sheet to its end, or fails.
 type reader struct {
 	book
 	part   *part
-	inside bool // the rows of the sheet
+	inside bool // inside the sheet's rows
 	all    []format.Column
-	kinds  []cellKinds // that the cells of each column had
-	row    int         // the last that was read
+	kinds  []cellKinds // cell kinds seen in each column
+	row    int         // the last row read
 	top    int
 }
 
@@ -77,7 +77,7 @@ const (
 type cell struct {
 	text       string
 	kind       cellKinds
-	uncomputed bool // a formula without its result
+	uncomputed bool // a formula without a result
 }
 
 // Elements of the parts of a workbook.
@@ -107,7 +107,7 @@ type (
 			ID int `xml:"numFmtId,attr"`
 		} `xml:"cellXfs>xf"`
 	}
-	richText struct { // without rPh, which says how it is pronounced
+	richText struct { // without rPh, the pronunciation
 		Text string `xml:"t"`
 		Runs []struct {
 			Text string `xml:"t"`
@@ -136,7 +136,7 @@ func open(in *format.File) (format.Reader, error) {
 	for _, f := range archive.File {
 		name := partName("", f.Name)
 		if r.parts[name] != nil {
-			return nil, format.Damaged("the part %s is there twice", name)
+			return nil, format.Damaged("the part %s occurs twice", name)
 		}
 		r.parts[name] = f
 	}
@@ -166,7 +166,7 @@ func (b *book) refuse(what string, args ...any) error {
 	return &format.Error{Text: b.file + fmt.Sprintf(what, args...)}
 }
 
-// partName is the name of a part that another one, in a folder, refers to.
+// partName resolves a target relative to a folder.
 func partName(folder, target string) string {
 	target = strings.ReplaceAll(target, `\`, "/")
 	if !strings.HasPrefix(target, "/") {
@@ -175,8 +175,8 @@ func partName(folder, target string) string {
 	return strings.ToLower(strings.TrimPrefix(target, "/"))
 }
 
-// sheet reads all of the workbook but its sheets, and opens the one asked for, by its name or its
-// number from 1; "": the first.
+// sheet reads the parts of the workbook except its sheets, and opens the sheet with the name or
+// number (from 1) asked; "" opens the first.
 func (b *book) sheet(asked string) (*part, error) {
 	var top, own relations
 	main := "xl/workbook.xml"
@@ -262,10 +262,10 @@ func (b *book) readStyles(name string) error {
 	return nil
 }
 
-// textBytes are taken by a text that is shared, beside its own.
+// textBytes is the overhead of a shared string.
 const textBytes = 32
 
-// readTexts reads the texts that cells refer to by their number.
+// readTexts reads the shared strings.
 func (b *book) readTexts(name string) error {
 	if b.parts[name] == nil {
 		return nil
@@ -299,7 +299,7 @@ func (b *book) readTexts(name string) error {
 	}
 }
 
-// decode reads a small part as a whole; one that is not there is empty.
+// decode reads a small part; a part that does not exist is empty.
 func (b *book) decode(name string, to any) error {
 	if b.parts[name] == nil {
 		return nil
@@ -315,21 +315,21 @@ func (b *book) decode(name string, to any) error {
 	return nil
 }
 
-// part of a workbook that is being read, which may not be longer than parts are.
+// part is an open part of a workbook, of limited length.
 type part struct {
 	*xml.Decoder
 	io.Closer
-	file, name string // as messages name them
+	file, name string // for messages
 }
 
 const (
-	mostXML  = 200     // times the size of the part in the file; ordinary sheets have 5 to 30 times
-	leastXML = 1 << 26 // bytes that are always allowed
+	mostXML  = 200     // times the size of the part in the file; usually 5 to 30
+	leastXML = 1 << 26 // bytes always allowed
 )
 
 var errLong = format.Damaged("far more text than a table of this size has")
 
-// bounded is a reader that fails behind so many bytes.
+// bounded fails after a number of bytes.
 type bounded struct {
 	io.Reader
 	left int64
@@ -343,7 +343,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// shallow refuses elements inside elements without an end, which would take all memory.
+// shallow rejects deep nesting of elements, which would exhaust memory.
 type shallow struct {
 	*xml.Decoder
 	depth int
@@ -351,7 +351,6 @@ type shallow struct {
 
 const deepest = 64
 
-// Token implements xml.TokenReader.
 func (s *shallow) Token() (xml.Token, error) {
 	t, err := s.RawToken()
 	switch t.(type) {
@@ -361,7 +360,7 @@ func (s *shallow) Token() (xml.Token, error) {
 		s.depth--
 	}
 	if s.depth > deepest {
-		return nil, format.Damaged("elements inside elements without an end")
+		return nil, format.Damaged("elements nested too deeply")
 	}
 	return t, err
 }
@@ -369,7 +368,7 @@ func (s *shallow) Token() (xml.Token, error) {
 func (b *book) open(name string) (*part, error) {
 	f := b.parts[name]
 	if f == nil {
-		return nil, format.Damaged("its part %s is not there", name)
+		return nil, format.Damaged("its part %s is missing", name)
 	}
 	content, err := f.Open()
 	if err != nil {
@@ -392,7 +391,7 @@ func (p *part) damage(where string, err error) error {
 	return &format.Error{Text: fmt.Sprintf("%s: %s is damaged%s%s; %s", p.file, p.name, where, what, advice), Cause: err}
 }
 
-// escape is a character as workbooks write those that XML has none of.
+// escape matches a character that XML cannot hold, as workbooks write it.
 var escape = regexp.MustCompile(`(?:_x[0-9A-Fa-f]{4}_)+`)
 
 func unescaped(text string) string {
@@ -402,14 +401,13 @@ func unescaped(text string) string {
 	return escape.ReplaceAllStringFunc(text, func(all string) string {
 		units := make([]uint16, 0, len(all)/7)
 		for ; all != ""; all = all[7:] {
-			u, _ := strconv.ParseUint(all[2:6], 16, 16) // the expression says that it is one
+			u, _ := strconv.ParseUint(all[2:6], 16, 16) // the expression guarantees hexadecimal digits
 			units = append(units, uint16(u))
 		}
 		return string(utf16.Decode(units))
 	})
 }
 
-// Columns implements format.Reader.
 func (r *reader) Columns() ([]format.Column, int) {
 	of := map[cellKinds]format.Kind{textCell: format.Text, booleanCell: format.Boolean, dateCell: format.Date, stampCell: format.Stamp, stampCell | dateCell: format.Stamp}
 	for j, had := range r.kinds {
@@ -421,7 +419,6 @@ func (r *reader) Columns() ([]format.Column, int) {
 	return r.all, r.top
 }
 
-// Read implements format.Reader.
 func (r *reader) Read(chosen []int, _ bool) (*format.Block, error) {
 	b := format.NewBlock(0, 0, len(chosen))
 	for k := range chosen {
@@ -439,11 +436,11 @@ func (r *reader) Read(chosen []int, _ bool) (*format.Block, error) {
 			continue
 		}
 		if len(row) > len(r.all) {
-			advice := "name its column, or take the cell away"
+			advice := "name its column, or delete the cell"
 			if len(r.all) == 1 {
 				advice = fmt.Sprintf("if %q is a title, delete the rows above the column names", r.all[0].Name)
 			}
-			return nil, r.refuse(":%d: the cell %q stands right of the last column name; %s", r.row, printable.Cell(row[len(row)-1].text), advice)
+			return nil, r.refuse(":%d: the cell %q is right of the last column name; %s", r.row, printable.Cell(row[len(row)-1].text), advice)
 		}
 		b.Rows = append(b.Rows, r.row)
 		for j, c := range row {
@@ -455,7 +452,7 @@ func (r *reader) Read(chosen []int, _ bool) (*format.Block, error) {
 				c = row[j]
 			}
 			if c.uncomputed {
-				return nil, r.refuse(":%d: column %q: a formula without its result; open the workbook in Excel or LibreOffice and save it again", r.row, r.all[j].Name)
+				return nil, r.refuse(":%d: column %q: a formula without a result; open the workbook in Excel or LibreOffice and save it again", r.row, r.all[j].Name)
 			}
 			b.Cells[k].Text = append(b.Cells[k].Text, c.text)
 		}
@@ -463,7 +460,7 @@ func (r *reader) Read(chosen []int, _ bool) (*format.Block, error) {
 	return b, nil
 }
 
-// next reads a row, to its last cell that is not blank; io.EOF after the end of the sheet.
+// next reads a row up to its last nonblank cell; io.EOF at the end of the sheet.
 func (r *reader) next() ([]cell, error) {
 	row, err := r.cells()
 	if err != nil && err != io.EOF {
@@ -540,7 +537,7 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// readCell reads the element of a cell to its end: its formula, value or inline text.
+// readCell reads the element of a cell: formula, value or inline text.
 func (r *reader) readCell(begin xml.StartElement) (cell, error) {
 	text, formula, value, inside := "", false, false, false // inside the value
 	var inline *richText
@@ -599,7 +596,7 @@ func cellColumn(name string, row, next int) (int, error) {
 	return at, nil
 }
 
-// columnName is the name of a column in a sheet: A, B, …
+// columnName is the letter name of a column: A, B, …
 func columnName(at int) (name string) {
 	for at++; at > 0; at = (at - 1) / 26 {
 		name = string(rune('A'+(at-1)%26)) + name
@@ -653,5 +650,4 @@ func (b *book) cell(kind, style, text string) (cell, error) {
 	return cell{text: text, kind: textCell}, nil
 }
 
-// Close implements format.Reader.
 func (r *reader) Close() error { return r.part.Close() }

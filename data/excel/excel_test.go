@@ -135,7 +135,7 @@ func TestDamagedWorkbooks(t *testing.T) {
 		"a cell of another row": {rows(`r="B3"`, `r="B2"`), `: sheet "S" is damaged after row 2 (a cell named "B2" in row 3)`},
 		"a cell beyond":         {rows(`r="B3"`, `r="XFE3"`), `: sheet "S" is damaged after row 2 (a cell named "XFE3" in row 3)`},
 		"neither true":          {rows(`<c r="A3">`, `<c r="A3" t="b">`), `: sheet "S" is damaged after row 2 (a cell that is "3", neither true nor false)`},
-		"nested":                {rows(third, third+strings.Repeat("<a>", 100000)), `: sheet "S" is damaged after row 2 (elements inside elements without an end)`},
+		"nested":                {rows(third, third+strings.Repeat("<a>", 100000)), `: sheet "S" is damaged after row 2 (elements nested too deeply)`},
 		"texts cut":             {map[string]string{texts: soundTexts[:len(soundTexts)-1]}, `: xl/sharedstrings.xml is damaged after text 2`},
 	} {
 		bookOf(t, path, c.parts)
@@ -147,12 +147,12 @@ func TestDamagedWorkbooks(t *testing.T) {
 		parts map[string]string
 		want  string
 	}{
-		"formula":   {rows(`<c r="B3"><v>5</v>`, `<c r="B3"><f>A3+2</f>`), `:3: column "b": a formula without its result; open the workbook in Excel or LibreOffice and save it again`},
-		"title":     {rows(`<c r="B1" t="s"><v>1</v></c>`, ``), `:2: the cell "2" stands right of the last column name; if "a" is a title, delete the rows above the column names`},
-		"no part":   {map[string]string{sheet: "-"}, "its part xl/worksheets/sheet1.xml is not there"},
+		"formula":   {rows(`<c r="B3"><v>5</v>`, `<c r="B3"><f>A3+2</f>`), `:3: column "b": a formula without a result; open the workbook in Excel or LibreOffice and save it again`},
+		"title":     {rows(`<c r="B1" t="s"><v>1</v></c>`, ``), `:2: the cell "2" is right of the last column name; if "a" is a title, delete the rows above the column names`},
+		"no part":   {map[string]string{sheet: "-"}, "its part xl/worksheets/sheet1.xml is missing"},
 		"no texts":  {map[string]string{texts: "-"}, `: sheet "S" is damaged (a cell with text number "0" of 0)`},
 		"no book":   {map[string]string{"xl/workbook.xml": "-"}, "there is no workbook in it"},
-		"two":       {map[string]string{"XL/workbook.xml": "<workbook/>"}, "the part xl/workbook.xml is there twice"},
+		"two":       {map[string]string{"XL/workbook.xml": "<workbook/>"}, "the part xl/workbook.xml occurs twice"},
 		"no sheets": {map[string]string{"xl/workbook.xml": "<workbook/>"}, ": the workbook has no sheet"},
 		"xlsb":      {map[string]string{"_rels/.rels": `<Relationships><Relationship Type="t/officeDocument" Target="xl/workbook.bin"/></Relationships>`}, ": a binary workbook (.xlsb), which is not read: save it as .xlsx"},
 	} {
@@ -164,7 +164,7 @@ func TestDamagedWorkbooks(t *testing.T) {
 	t.Setenv(memory.Variable, "1MB")
 	bookOf(t, path, map[string]string{texts: "<sst>" + strings.Repeat("<si><t>abcdefgh</t></si>", 20000) + "</sst>"})
 	_, err = read(t, path, "")
-	require.ErrorContains(t, err, path+", with its texts, needs about 1 MB of memory, and 1 MB can be used: take fewer rows, or leave columns out of the file, or set MISSINGSCORE_MEMORY")
+	require.ErrorContains(t, err, path+", with its texts, needs about 1 MB of memory, but only 1 MB is available: take fewer rows, or leave columns out of the file, or set MISSINGSCORE_MEMORY")
 }
 
 // Cells without names follow each other, and every way to write a cell is read.

@@ -15,8 +15,8 @@ import (
 	"missingscore/data/format"
 )
 
-// parts are what a workbook of one sheet needs besides the sheet (ECMA-376, part 1, annex L). Style
-// 1 is of dates, 2 of dates with a time, 3 of times.
+// parts are the parts of a workbook besides its sheet (ECMA-376, part 1, annex L). Styles: 1 date,
+// 2 date and time, 3 time.
 var parts = []struct{ name, text string }{
 	{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
 		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
@@ -41,13 +41,13 @@ type writer struct {
 	book    *zip.Writer
 	sheet   *bufio.Writer
 	columns []format.Column
-	names   []string // of the columns in a sheet: A, B, …
+	names   []string // letter names of the columns: A, B, …
 	rows    int
 }
 
 func write(to io.Writer, columns []format.Column) (format.Writer, error) {
 	if len(columns) > mostColumns {
-		return nil, fmt.Errorf("a sheet has %d columns at most, and these are %d; choose a name in .csv or .parquet", mostColumns, len(columns))
+		return nil, fmt.Errorf("a sheet has %d columns at most, and these are %d; choose a name that ends in .csv or .parquet", mostColumns, len(columns))
 	}
 	w := &writer{book: zip.NewWriter(to), columns: columns}
 	for _, part := range parts {
@@ -72,15 +72,14 @@ func write(to io.Writer, columns []format.Column) (format.Writer, error) {
 	return w, w.add(names, func(int) format.Kind { return format.Text })
 }
 
-// Write implements format.Writer.
 func (w *writer) Write(row []string) error {
 	return w.add(row, func(j int) format.Kind { return w.columns[j].Kind })
 }
 
-// add writes a row of cells of these kinds. What the type of a cell cannot hold is written as text.
+// add writes a row of cells of these kinds. A cell that does not fit its type is written as text.
 func (w *writer) add(row []string, of func(j int) format.Kind) error {
 	if w.rows++; w.rows > mostRows {
-		return fmt.Errorf("a sheet has %d rows at most; choose a name in .csv or .parquet", mostRows)
+		return fmt.Errorf("a sheet has %d rows at most; choose a name that ends in .csv or .parquet", mostRows)
 	}
 	at := strconv.Itoa(w.rows)
 	w.sheet.WriteString(`<row r="` + at + `">`)
@@ -94,7 +93,7 @@ func (w *writer) add(row []string, of func(j int) format.Kind) error {
 			continue
 		}
 		if units := len(utf16.Encode([]rune(cell))); units > mostLetters {
-			return fmt.Errorf("a cell has %d characters at most, and one of column %q has %d; choose a name in .csv or .parquet", mostLetters, w.columns[j].Name, units)
+			return fmt.Errorf("a cell has %d characters at most, and one of column %q has %d; choose a name that ends in .csv or .parquet", mostLetters, w.columns[j].Name, units)
 		}
 		w.sheet.WriteString(place + ` t="inlineStr"><is><t xml:space="preserve">`)
 		if err := xml.EscapeText(w.sheet, []byte(escaped(cell))); err != nil {
@@ -106,7 +105,7 @@ func (w *writer) add(row []string, of func(j int) format.Kind) error {
 	return err
 }
 
-// typedCell is a cell that is no text in a sheet, with its type or style.
+// typedCell writes a cell that is not text, with its type or style.
 func typedCell(k format.Kind, cell string) (attribute, value string, ok bool) {
 	if k == format.Boolean && k.Keeps(cell) {
 		return ` t="b"`, cell, true
@@ -124,17 +123,17 @@ func typedCell(k format.Kind, cell string) (attribute, value string, ok bool) {
 	return "", "", false
 }
 
-// longWhole says whether a number is a whole one with more digits than Excel has, 15: it would show
-// zeros in place of the others.
+// longWhole reports whether a whole number has more digits than Excel keeps (15).
 func longWhole(cell string) bool {
 	digits := strings.TrimLeft(cell, "+-0")
 	return len(digits) > 15 && !strings.ContainsAny(digits, ".eE")
 }
 
-// unwritable are characters that XML has none of.
+// unwritable matches characters that XML cannot hold.
 var unwritable = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f\x{fffe}\x{ffff}]`)
 
-// escaped is a text as unescaped reads it. What would be read as an escape has its first character escaped.
+// escaped is the inverse of unescaped. Text that looks like an escape has its first character
+// escaped.
 func escaped(text string) string {
 	for at := 0; ; at += len("_x005F_") {
 		next := escape.FindStringIndex(text[at:])
@@ -149,7 +148,6 @@ func escaped(text string) string {
 	})
 }
 
-// Close implements format.Writer.
 func (w *writer) Close() error {
 	w.sheet.WriteString("</sheetData></worksheet>")
 	if err := w.sheet.Flush(); err != nil {

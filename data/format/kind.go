@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Kind is what a column of a file holds.
+// Kind is the type of a column in a file.
 type Kind int
 
 const (
@@ -18,19 +18,19 @@ const (
 	Unsigned      // uint64
 	Boolean       // 1 and 0
 	Date          // 2013-02-08
-	Stamp         // 2013-02-08T12:30:00, to the microsecond, in no time zone
-	Instant       // the same in UTC, with a Z behind it
-	Mixed         // each cell has a type of its own
-	Nothing       // lists, structures: their cells are NestedCell
+	Stamp         // 2013-02-08T12:30:00, to the microsecond, without time zone
+	Instant       // the same in UTC, with a trailing Z
+	Mixed         // each cell has its own type
+	Nothing       // lists, structures: cells are NestedCell
 )
 
-// NestedCell stands for a cell of kind Nothing.
+// NestedCell is the text of a cell of kind Nothing.
 const NestedCell = "(nested)"
 
-// Numeric says whether cells of the kind are numbers.
+// Numeric reports whether cells of the kind are numbers.
 func (k Kind) Numeric() bool { return k >= Numbers && k <= Boolean }
 
-// Zone stands behind the times of a kind.
+// Zone is the suffix of times of a kind.
 func (k Kind) Zone() string {
 	if k == Instant {
 		return "Z"
@@ -38,7 +38,8 @@ func (k Kind) Zone() string {
 	return ""
 }
 
-// Keeps says whether a value of the kind gives the cell back. A number may lose zeros behind its decimals.
+// Keeps reports whether a value of the kind reproduces the cell. Trailing zeros of decimals may be
+// lost.
 func (k Kind) Keeps(cell string) bool {
 	switch k {
 	case Whole:
@@ -61,10 +62,10 @@ func (k Kind) Keeps(cell string) bool {
 	return true
 }
 
-// writtenNumber is a number as programs write it; 007 and 1e5 may be codes.
+// writtenNumber matches numbers as programs write them; 007 and 1e5 may be codes.
 var writtenNumber = regexp.MustCompile(`^-?((?:0|[1-9]\d*)?(?:\.\d+)?)(?:[eE][-+]\d+)?$|^-?(\d\.\d+)[eE]\d+$`)
 
-// keepsNumber says whether a float64 has all the digits of a cell that is written as numbers are.
+// keepsNumber reports whether a float64 keeps all digits of a number.
 func keepsNumber(cell string) bool {
 	if cell == "NaN" || cell == "Inf" || cell == "-Inf" {
 		return true
@@ -82,8 +83,8 @@ func keepsNumber(cell string) bool {
 	return len(digits) <= 17 && kept == digits
 }
 
-// Number is the shortest text that reads back as x, with an exponent only where the zeros would be
-// many; "NaN", "Inf" or "-Inf" if x is not finite.
+// Number is the shortest text that reads back as x, with an exponent only to avoid many zeros;
+// "NaN", "Inf" or "-Inf" if x is not finite.
 func Number(x float64) string {
 	switch size := math.Abs(x); {
 	case math.IsInf(x, 1):
@@ -94,22 +95,22 @@ func Number(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// TimeLayout is how times are written.
+// TimeLayout is the layout of times.
 const TimeLayout = "2006-01-02T15:04:05.999999999"
 
-// Time is a time as text, so many units of nanos nanoseconds after 1970.
+// Time writes the time units·nanos nanoseconds after 1970.
 func Time(units, nanos int64) string {
 	second := int64(1e9) / nanos
 	return time.Unix(units/second, units%second*nanos).UTC().Format(TimeLayout)
 }
 
-// Microseconds of a time of a kind since 1970.
+// Microseconds parses a time of kind k into microseconds since 1970.
 func Microseconds(k Kind, cell string) (int64, bool) {
 	at, err := time.Parse(TimeLayout+k.Zone(), cell)
 	return at.UnixMicro(), err == nil
 }
 
-// Days of a date since 1970.
+// Days parses a date into days since 1970.
 func Days(cell string) (int32, bool) {
 	at, err := time.Parse(time.DateOnly, cell)
 	return int32(at.Unix() / 86400), err == nil

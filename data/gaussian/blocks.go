@@ -10,14 +10,14 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// Algebra are the dense routines in use. Matrices are row-major.
+// Algebra holds dense matrix routines. Matrices are row-major.
 type Algebra struct {
-	Multiply func(ta, tb bool, m, n, k int, a, b, c []float64) // c (m, n) = op(a) op(b), k their inner size
-	Factor   func(a []float64, n, stride int) (ok bool)        // A = LLᵀ: L in place of A's lower triangle
-	Invert   func(a []float64, n, stride int) (ok bool)        // A⁻¹ in place of L, lower triangle
+	Multiply func(ta, tb bool, m, n, k int, a, b, c []float64) // c (m, n) = op(a) op(b), inner size k
+	Factor   func(a []float64, n, stride int) (ok bool)        // A = LLᵀ: L overwrites A's lower triangle
+	Invert   func(a []float64, n, stride int) (ok bool)        // A⁻¹ overwrites L, lower triangle
 }
 
-// Gonum are gonum's own.
+// Gonum is the Algebra of gonum.
 var Gonum = Algebra{
 	Multiply: func(ta, tb bool, m, n, k int, a, b, c []float64) {
 		op := func(turned bool, rows, cols int, x []float64) (blas.Transpose, blas64.General) {
@@ -40,8 +40,9 @@ var Gonum = Algebra{
 	},
 }
 
-// inverse fills a (m, m) with the inverse of the block p[at, at] of a matrix (d, d), of which it reads the lower
-// triangle. logDet is that of the block. It is not ok if the block is not positive definite.
+// inverse fills a (m, m) with the inverse of the block p[at, at] of a matrix (d, d), reading its
+// lower triangle. logDet is the log determinant of the block. ok is false if the block is not
+// positive definite.
 func (r Algebra) inverse(a, p []float64, d int, at []int) (logDet float64, ok bool) {
 	n := len(at)
 	for i, j := range at {
@@ -61,7 +62,7 @@ func (r Algebra) inverse(a, p []float64, d int, at []int) (logDet float64, ok bo
 	if !r.Factor(a, n, n) {
 		return 0, false
 	}
-	product := 1.0 // of L's diagonal: a logarithm takes as long as ten products
+	product := 1.0 // of L's diagonal: one logarithm for ten products
 	for i := range n {
 		if product *= a[i*n+i]; product < 1e-100 || product > 1e100 {
 			logDet, product = logDet+2*math.Log(product), 1
@@ -72,8 +73,8 @@ func (r Algebra) inverse(a, p []float64, d int, at []int) (logDet float64, ok bo
 	return logDet + 2*math.Log(product), true
 }
 
-// inverseOfOne is Algebra.inverse of a block of one column, which a holds. Most rows of a table with
-// few gaps lack one or two cells.
+// inverseOfOne inverts a block of one column in place. Most rows of a table lack one or two cells
+// at most.
 func inverseOfOne(a []float64) (logDet float64, ok bool) {
 	if !(a[0] > 0) {
 		return 0, false
@@ -84,8 +85,8 @@ func inverseOfOne(a []float64) (logDet float64, ok bool) {
 	return 2 * math.Log(l), true
 }
 
-// inverseOfTwo is that of a block of two columns, of whose lower triangle a has the elements. As
-// LAPACK does, it goes by A = LLᵀ.
+// inverseOfTwo inverts a block of two columns, given by its lower triangle, through A = LLᵀ as
+// LAPACK does.
 func inverseOfTwo(a []float64) (logDet float64, ok bool) {
 	if !(a[0] > 0) {
 		return 0, false
@@ -112,41 +113,41 @@ func mirror(a []float64, n int) {
 	}
 }
 
-// blocks inverts blocks P_mm of one precision P. If P has many zeros, as along a path, the columns m fall into
-// the components that P's pairs join; each has an inverse of its own (docs/theory/gaussian.md#eq-sparse-blocks).
+// blocks inverts blocks P_mm of one precision P. If P is sparse, the columns m split into connected
+// components with separate inverses (docs/theory/gaussian.md#eq-sparse-blocks).
 type blocks struct {
 	Algebra
 	d     int
 	p     []float64
-	first []int   // of each column among links; nil: P has few zeros
-	links []int32 // of each column, the others where P is not 0
+	first []int   // of each column among links; nil: P is dense
+	links []int32 // of each column, the others with nonzero P
 
 	parts   []part    // of the last block
 	numbers []float64 // their inverses
 	at      []int     // their columns
-	in      []bool    // of each column: in the block, and not yet in a component
+	in      []bool    // of each column: in the block and not yet in a component
 	starts  []int
 }
 
-// part are columns of a block and the inverse there, (m, m). The inverse is 0 between parts.
+// part holds the columns of a component and its inverse, (m, m). The inverse is 0 between parts.
 type part struct {
 	at    []int
 	block []float64
 }
 
 const (
-	leastJoined     = 1.0  // of a column in a random block: with more of them most columns are in one component
-	leastSplit      = 4    // columns from which on a block is split
-	leastMultiplied = 16   // columns of a part from which on products go by Algebra
-	sparseProduct   = 0.05 // share of P that is not 0 up to which products go by its links
-	sparsePrecision = 0.4  // share of the pairs that are not 0 up to which components are looked for
+	leastJoined     = 1.0  // expected neighbours in a random block, above which one component dominates
+	leastSplit      = 4    // minimum number of columns to split a block
+	leastMultiplied = 16   // minimum columns of a part for products by Algebra
+	sparseProduct   = 0.05 // maximum nonzero share of P for products by its links
+	sparsePrecision = 0.4  // maximum nonzero share of pairs to look for components
 )
 
 func newBlocks(d int, r Algebra) *blocks {
 	return &blocks{Algebra: r, d: d, in: make([]bool, d), starts: make([]int, d+1)}
 }
 
-// prepare takes P, (d, d), which must not change until the next call.
+// prepare takes P (d, d), which must not change until the next call.
 func (c *blocks) prepare(p []float64) {
 	d := c.d
 	c.p, c.first, c.links = p, c.starts, c.links[:0]
@@ -164,17 +165,17 @@ func (c *blocks) prepare(p []float64) {
 	}
 }
 
-// scatters tells whether a block of some columns is likely to fall into small components: where a
-// column has fewer than leastJoined others of it, on average.
+// scatters reports whether a block is likely to split into small components: on average a column
+// has fewer than leastJoined neighbours in it.
 func (c *blocks) scatters(columns int) bool {
 	return c.first != nil && float64(len(c.links))*float64(columns) < leastJoined*float64(c.d*c.d)
 }
 
-// of are the others where column j has no 0.
+// of returns the columns with nonzero P in column j.
 func (c *blocks) of(j int) []int32 { return c.links[c.first[j]:c.first[j+1]] }
 
-// invert sets parts to the inverse of the block of columns at, which increase. logDet is that of the
-// block. It is not ok if the block is not positive definite.
+// invert sets parts to the inverse of the block of increasing columns at. logDet is its log
+// determinant. ok is false if the block is not positive definite.
 func (c *blocks) invert(at []int) (logDet float64, ok bool) {
 	m := len(at)
 	c.parts, c.at, c.numbers = c.parts[:0], room(c.at, m)[:0], room(c.numbers, m*m)[:0]
@@ -201,7 +202,7 @@ func (c *blocks) invert(at []int) (logDet float64, ok bool) {
 	return logDet, ok
 }
 
-// component appends to at the columns of the block that are joined to column j.
+// component appends to at the columns of the block connected to column j.
 func (c *blocks) component(j int) {
 	from := len(c.at)
 	c.at, c.in[j] = append(c.at, j), false
@@ -250,8 +251,8 @@ func (c *blocks) times(from, to []float64) {
 	}
 }
 
-// apply sets the part's elements of to, (d), to sign times the inverse times those of from; given is
-// work space, (d).
+// apply sets the part's elements of to (d) to sign times the inverse times the part of from; given
+// is work space (d).
 func (q part) apply(from, to []float64, sign float64, given []float64) {
 	m := len(q.at)
 	for a, j := range q.at {
@@ -291,8 +292,8 @@ func (c *blocks) products(n int, x, px []float64) {
 	}
 }
 
-// exceeds tells whether a pattern's missing block takes more work than its observed one: the block of
-// a sparse P, with ℓ links a column, is taken for one of ℓ/(ℓ + 8) of its columns.
+// exceeds reports whether a pattern's missing block costs more than its observed block. With ℓ
+// links per column of a sparse P, the missing block counts as ℓ/(ℓ + 8) of its columns.
 func (c *blocks) exceeds(seen, gaps int) bool {
 	size := float64(gaps)
 	if c.first != nil {

@@ -1,5 +1,5 @@
-// Package gaussian is the arithmetic of normal distributions whose rows have missing cells. It knows
-// no graphs and no settings; losses, estimators and checks of tables share it.
+// Package gaussian has the arithmetic of normal distributions with missing cells, shared by losses,
+// estimators and checks of tables.
 //
 //	RowPatterns  rows grouped by their missing cells
 //	Expectation  the expectation step of an EM algorithm
@@ -20,17 +20,17 @@ import (
 // ErrNotPositiveDefinite says that a conditional distribution does not exist.
 var ErrNotPositiveDefinite = errors.New("the precision is not positive definite on the missing cells of a row")
 
-// Expectation makes expectation steps (docs/theory/complete-data.md#eq-moments). With Σ = P⁻¹, rows i
-// of weight w_i and δ = x − μ, a step finds
+// Expectation computes E-steps (docs/theory/complete-data.md#eq-moments). With Σ = P⁻¹, rows i of
+// weight w_i and δ = x − μ, a step computes
 //
 //	A = Σ w_i,   S = Σ w_i E[δ_i | x_o],   M = Σ w_i E[δ_iδ_iᵀ | x_o],   L = Σ w_i log p(x_o)
 //
-// Rows of one pattern share an inverse, of the missing or of the observed block, whichever is
-// less work. By the missing one, C = P_mm⁻¹, a row is completed by δ_m = −C(Pδ)_m and M gets δδᵀ + C.
-// By the observed one, Q = Σ_oo⁻¹, with q = Qδ_o, 0 elsewhere, it is δ = Σq, and M gets
-// Σ + Σ(qqᵀ − Q)Σ, whose products with Σ are made once for all rows.
+// Rows of one pattern share the cheaper inverse of the missing or the observed block. With the
+// missing block, C = P_mm⁻¹, δ_m = −C(Pδ)_m and M gains δδᵀ + C. With the observed block, Q =
+// Σ_oo⁻¹ and q = Qδ_o (0 elsewhere), δ = Σq and M gains Σ + Σ(qqᵀ − Q)Σ; the products with Σ are
+// computed once for all rows.
 //
-// It is for one goroutine at a time.
+// It is not safe for concurrent use.
 type Expectation struct {
 	Number, LogLikelihood float64   // A, L
 	Sum, Second           []float64 // S (d), M (d, d)
@@ -39,37 +39,38 @@ type Expectation struct {
 	Algebra
 	d                int
 	eta, p           []float64 // of the last step
-	factor           []float64 // lower triangle of P's
+	factor           []float64 // lower triangle of P's Cholesky factor
 	sigma            []float64 // Σ, if inverted
-	inverted, solved bool      // Σ is that of P; μ is that of η
+	inverted, solved bool      // Σ belongs to P; μ belongs to η
 	logDet           float64   // of P
 	ofGaps, ofCells  *blocks   // of P and of Σ
 	together         together
 	byGaps, byCells  completedRows
 	squares          []float64 // Σ w E(qqᵀ − Q)Eᵀ
 	scratch, given   []float64
-	within           bool // the last step was Within, for which P has no factor here
+	within           bool // the last step was Within, which has no factor of P
 	pairs            [][2]int32
 }
 
-// completedRows are rows (n, d) in the order of their patterns, times the root of their weights.
+// completedRows holds rows (n, d) in the order of their patterns, times the square root of their
+// weights.
 type completedRows struct {
 	n     int
 	root  []float64 // (n) of the weights
 	x, px []float64 // (n, d)
 }
 
-// NewExpectation is for d columns.
+// NewExpectation returns an Expectation for d columns.
 func NewExpectation(d int, r Algebra) *Expectation {
 	square, vector := func() []float64 { return make([]float64, d*d) }, func() []float64 { return make([]float64, d) }
 	c := &Expectation{d: d, Algebra: r, eta: vector(), p: square(), factor: square(), sigma: square(), Mean: vector(),
 		ofGaps: newBlocks(d, r), ofCells: newBlocks(d, r), together: together{d: d}, given: vector(), Sum: vector(), Second: square(), scratch: square(), squares: square()}
-	c.p[0] = math.NaN() // equals nothing
+	c.p[0] = math.NaN() // differs from every P
 	return c
 }
 
-// Over makes a step over rows x (n, d), 0 where missing, for the linear part eta = Pμ (d) and the precision p
-// (d, d). rows are the patterns of mask and weight. It fails with ErrNotPositiveDefinite.
+// Over computes a step over rows x (n, d), 0 where missing, for η = Pμ (d) and the precision p (d,
+// d). rows are the patterns of mask and weight. It fails with ErrNotPositiveDefinite.
 func (c *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns) error {
 	if err := c.prepare(eta, p); err != nil {
 		return err
@@ -78,15 +79,15 @@ func (c *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns)
 	return c.over(x, mask, weight, rows)
 }
 
-// Network is a normal distribution whose P is 0 off some pairs of columns.
+// Network is a normal distribution whose P is 0 outside some pairs of columns.
 type Network struct {
 	Mean, P []float64 // (d), (d, d)
 	LogDet  float64   // of P, which is positive definite
 	Pairs   [][2]int32
 }
 
-// Within makes a step at a network. Of M it needs and finds the diagonal and the network's pairs,
-// in one of the two triangles, alone. P must have changed if the network's numbers have.
+// Within computes a step at a network. Of M it computes only the diagonal and the network's pairs,
+// in one triangle. If the network's numbers change, P must be changed too.
 func (c *Expectation) Within(at Network, x, mask, weight []float64, rows *RowPatterns) error {
 	if !slices.Equal(c.p, at.P) {
 		copy(c.p, at.P)
@@ -132,8 +133,8 @@ func (c *Expectation) over(x, mask, weight []float64, rows *RowPatterns) error {
 	return c.finishCells(rows.patterns)
 }
 
-// prepare factors P and solves Pμ = η unless they are those of the last step. μ always comes from
-// the factor, so that its rounding does not depend on earlier steps.
+// prepare factors P and solves Pμ = η unless they equal the last step's. μ always comes from the
+// factor, so its rounding does not depend on earlier steps.
 func (c *Expectation) prepare(eta, p []float64) error {
 	d := c.d
 	if c.within || !slices.Equal(c.p, p) {
@@ -182,7 +183,8 @@ func (c *Expectation) loss(pm []float64) (sum float64) {
 	return sum
 }
 
-// Gradient sets byEta (d) and byP (d, d) to the loss's derivatives at fixed moments, and returns the loss:
+// Gradient sets byEta (d) and byP (d, d) to the derivatives of the loss at fixed moments, and
+// returns the loss:
 //
 //	ψ = −2A tr P + tr(PMP),   ∂ψ/∂η = −2PS,   ∂ψ/∂P = 2(PM + PSμᵀ − A I)
 func (c *Expectation) Gradient(byEta, byP []float64) (loss float64) {
@@ -204,7 +206,7 @@ func (c *completedRows) begin(n, d int) {
 	c.root, c.x, c.px, c.n = room(c.root, n), room(c.x, n*d), room(c.px, n*d), 0
 }
 
-// take copies a pattern's rows as √w (x − μ), 0 where missing. It returns their weight.
+// take copies a pattern's rows as √w (x − μ), 0 where missing, and returns their total weight.
 func (c *completedRows) take(rows []int, d int, x, mask, mu, weight []float64) (share float64) {
 	for _, i := range rows {
 		share += weight[i]
@@ -228,15 +230,15 @@ func (c *completedRows) addSum(sum []float64) {
 	}
 }
 
-// side is one of the two ways to complete rows: by the blocks of a matrix, whose inverses are applied
-// to rows with a sign and, with the opposite sign, added to sum.
+// side is one of the two ways to complete rows: inverses of blocks of matrix are applied to rows
+// with a sign and added to sum with the opposite sign.
 type side struct {
 	cells   bool
 	rows    *completedRows
 	matrix  []float64 // P or Σ
 	sign    float64
 	sum     []float64                           // (d, d)
-	density func(q *rowPattern, logDet float64) // told each block's log determinant
+	density func(q *rowPattern, logDet float64) // receives each block's log determinant
 }
 
 func (s side) block(q *rowPattern) []int {
@@ -268,12 +270,12 @@ func (c *Expectation) complete(patterns []rowPattern, s side, by *blocks) error 
 	return c.together.finish(patterns, s)
 }
 
-// density adds to L the logarithms of the normalisers of a pattern's rows; logDet is that of Q.
+// density adds the log normalisers of a pattern's rows to L; logDet is log det Q.
 func (c *Expectation) density(q *rowPattern, logDet float64) {
 	c.LogLikelihood += q.share * 0.5 * (logDet - float64(len(q.seen))*math.Log(2*math.Pi))
 }
 
-// finishGaps completes the rows that go by the inverse of their missing block.
+// finishGaps completes the rows that use the inverse of their missing block.
 func (c *Expectation) finishGaps(patterns []rowPattern) error {
 	r, d := &c.byGaps, c.d
 	if r.n == 0 {
@@ -297,7 +299,7 @@ func (c *Expectation) finishGaps(patterns []rowPattern) error {
 	return nil
 }
 
-// addPairs adds to M and L what completed rows add to the diagonal and the pairs.
+// addPairs adds completed rows to the diagonal and the pairs of M, and to L.
 func (c *Expectation) addPairs(r *completedRows) {
 	d, n := c.d, r.n
 	turned := r.px // (d, n)
@@ -320,7 +322,7 @@ func (c *Expectation) addPairs(r *completedRows) {
 	}
 }
 
-// finishCells completes the rows that go by the inverse of their observed block.
+// finishCells completes the rows that use the inverse of their observed block.
 func (c *Expectation) finishCells(patterns []rowPattern) error {
 	r, d := &c.byCells, c.d
 	if r.n == 0 {
@@ -369,7 +371,7 @@ func (c *Expectation) finishCells(patterns []rowPattern) error {
 	return nil
 }
 
-// dot is a sum in order, which floats.Dot is not.
+// dot sums in order; floats.Dot does not.
 func dot(x, y []float64) float64 {
 	s := 0.0
 	for i, v := range x {

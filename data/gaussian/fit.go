@@ -18,14 +18,14 @@ type Normal struct {
 }
 
 const (
-	ridge    = 1e-6 // keeps the covariance of standardised columns invertible where one is a sum of others
-	fitBatch = 4096 // rows of an expectation step at a time
+	ridge    = 1e-6 // keeps the covariance of standardised columns invertible if they are collinear
+	fitBatch = 4096 // rows of an E-step at a time
 )
 
-// Fit comes near the normal distribution of greatest likelihood of standardised columns with gaps by
-// the EM algorithm (Dempster, Laird and Rubin 1977, section 4.1.3): at most most iterations, fewer
-// once no mean or covariance moves by limit. The covariance has 1e-6 added on its diagonal. It is
-// for checks of a table; estimates are of package trainers.
+// Fit approximates the maximum-likelihood normal distribution of standardised columns with missing
+// cells by EM (Dempster, Laird and Rubin 1977, section 4.1.3). It stops after most iterations, or
+// once no mean or covariance moves by limit. The covariance has 1e-6 added on its diagonal. It
+// serves checks of a table; estimates come from package trainers.
 func Fit(t *data.Table, most int, limit float64) *Normal {
 	d := t.D
 	m := &Normal{make([]float64, d), mat.NewSymDense(d, nil)}
@@ -97,8 +97,8 @@ func (m *Normal) Correlation() *mat.SymDense {
 	return r
 }
 
-// precision is the inverse of the covariance of some columns; of a covariance so near to singular
-// that it has none, that of its diagonal.
+// precision is the inverse of the covariance of some columns, or of its diagonal if the covariance
+// is singular.
 func (m *Normal) precision(columns []int) []float64 {
 	q := len(columns)
 	p, full := make([]float64, q*q), m.Covariance.RawSymmetric()
@@ -118,16 +118,16 @@ func (m *Normal) precision(columns []int) []float64 {
 	return p
 }
 
-// Filler has rows of some columns, whose gaps Fill fills by their conditional mean given the
-// observed cells of these columns.
+// Filler holds rows of some columns; Fill imputes their missing cells by conditional means given
+// the observed cells of these columns.
 type Filler struct {
 	Columns  []int
 	X        []float64 // (n, |Columns|)
-	patterns [][]int   // rows that lack the same columns
+	patterns [][]int   // rows with the same missing columns
 	observed []bool    // (n, |Columns|)
 }
 
-// NewFiller takes some columns of a table; nil: all.
+// NewFiller takes some columns of a table; nil takes all.
 func NewFiller(t *data.Table, columns []int) *Filler {
 	if columns == nil {
 		columns = all(t.D)
@@ -143,17 +143,17 @@ func NewFiller(t *data.Table, columns []int) *Filler {
 	return c
 }
 
-// Fill fills the gaps by m, a distribution of all the table's columns: with P the precision of
-// c.Columns, x̂_m = μ_m − P_mm⁻¹ P_mo (x_o − μ_o); by their means where P_mm has no inverse.
+// Fill imputes missing cells under m, a distribution of all the table's columns. With P the
+// precision of c.Columns, x̂_m = μ_m − P_mm⁻¹ P_mo (x_o − μ_o), or the means if P_mm is singular.
 func (c *Filler) Fill(m *Normal) { c.each(m, 1, func(*filling) {}) }
 
-// Without fills the gaps as Fill does, and once more for each of some columns, by their places
-// in c.Columns, as if no row had that column: (n, |c.Columns| − 1) rows without it. Where a row
-// has column j, with e_j what is left of it given the row's other cells,
+// Without imputes as Fill does, and again for each of columns (indices in c.Columns) as if that
+// column were missing in every row; each result has shape (n, |c.Columns| − 1). If a row has column
+// j, with residual e_j given the row's other cells,
 //
 //	x̂_m⁽ʲ⁾ = x̂_m + P_mm⁻¹ P_mj e_j,   e_j = Σ_k P_jk (x̂_k − μ_k) / (P_jj − P_jm P_mm⁻¹ P_mj)
 //
-// and elsewhere x̂_m⁽ʲ⁾ = x̂_m. Results do not depend on the number of workers.
+// and otherwise x̂_m⁽ʲ⁾ = x̂_m. Results do not depend on the number of workers.
 func (c *Filler) Without(m *Normal, columns []int, workers int) [][]float64 {
 	q, out := len(c.Columns), make([][]float64, len(columns))
 	for a := range out {
@@ -170,7 +170,7 @@ func (c *Filler) Without(m *Normal, columns []int, workers int) [][]float64 {
 				continue
 			}
 			given := s.p[j*q+j] - s.slopes(slopes, j)
-			given = max(given, 1/m.Covariance.At(c.Columns[j], c.Columns[j])) // which it is at least, but for rounding
+			given = max(given, 1/m.Covariance.At(c.Columns[j], c.Columns[j])) // a lower bound, up to rounding
 			for _, i := range s.rows {
 				left, row := s.rest(c.X[i*q:(i+1)*q], j)/given, out[a][i*(q-1):(i+1)*(q-1)]
 				for u, k := range s.gaps {
@@ -185,15 +185,15 @@ func (c *Filler) Without(m *Normal, columns []int, workers int) [][]float64 {
 	return out
 }
 
-// filling is a pattern of gaps whose rows are filled.
+// filling is a missing pattern whose rows are being filled.
 type filling struct {
 	rows, gaps []int
 	p, mean    []float64 // of the columns
 	inverse    []float64 // of P_mm
-	ok         bool      // there is one
+	ok         bool      // the inverse exists
 }
 
-// slopes sets to to P_mm⁻¹ P_mj and returns its product with P_jm.
+// slopes sets to to P_mm⁻¹ P_mj and returns P_jm P_mm⁻¹ P_mj.
 func (s *filling) slopes(to []float64, j int) (product float64) {
 	row := s.p[j*len(s.mean) : (j+1)*len(s.mean)]
 	for u, k := range s.gaps {
@@ -206,7 +206,7 @@ func (s *filling) slopes(to []float64, j int) (product float64) {
 	return product
 }
 
-// fill fills the gaps of one row; right is room for them.
+// fill imputes one row; right is work space.
 func (s *filling) fill(x, right []float64) {
 	for _, a := range s.gaps {
 		x[a] = s.mean[a]
@@ -215,7 +215,7 @@ func (s *filling) fill(x, right []float64) {
 		return
 	}
 	for u, a := range s.gaps {
-		right[u] = s.rest(x, a) // of observed cells: gaps are at their means
+		right[u] = s.rest(x, a) // observed cells only: missing cells are at their means
 	}
 	for u, a := range s.gaps {
 		x[a] -= dot(s.inverse[u*len(right):(u+1)*len(right)], right)
@@ -230,7 +230,7 @@ func (s *filling) rest(x []float64, j int) (sum float64) {
 	return sum
 }
 
-// each fills the rows of every pattern, and then visits it.
+// each fills the rows of every pattern, then calls visit.
 func (c *Filler) each(m *Normal, workers int, visit func(*filling)) {
 	p, q, mean := m.precision(c.Columns), len(c.Columns), make([]float64, len(c.Columns))
 	for a, j := range c.Columns {

@@ -7,16 +7,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Marginal is the marginal loss of a normal model with its expectations in closed form, and its
-// gradient (docs/theory/gaussian.md#eq-gaussian-marginal). With C = P_mm⁻¹, zero elsewhere, and E the
+// Marginal computes the marginal loss of a normal model in closed form, and its gradient
+// (docs/theory/gaussian.md#eq-gaussian-marginal). With C = P_mm⁻¹, zero elsewhere, and E the
 // columns of I that are observed, W = (I − CP)E completes observed values by their conditional
-// means, Q = Σ_ΛΛ⁻¹ = WᵀPW and dQ = WᵀdP W. Since I − CP is zero on the missing columns,
-// WWᵀ = (I − CP)(I − PC) and tr Q = tr P − ⟨C, P²⟩. With x̂ = W(x−μ)_o, y = (Px̂)_o, ŷ = Wy:
+// means, Q = Σ_ΛΛ⁻¹ = WᵀPW and dQ = WᵀdP W. Since I − CP is zero on the missing columns, WWᵀ = (I −
+// CP)(I − PC) and tr Q = tr P − ⟨C, P²⟩. With x̂ = W(x−μ)_o, y = (Px̂)_o, ŷ = Wy:
 //
 //	ℓ = −2 tr Q + yᵀy,   ∂ℓ/∂P = −2WWᵀ + ŷx̂ᵀ + x̂ŷᵀ,   ∂ℓ/∂μ_o = −2Qy = −2(Pŷ)_o
 //
-// where the products with P and the sums over rows are done for all rows at once. Patterns with far
-// fewer observed cells go by these (byObserved). It is for one goroutine at a time.
+// Products with P and sums over rows are computed for all rows at once. Patterns with few observed
+// cells use byObserved. It is not safe for concurrent use.
 type Marginal struct {
 	ByMean, ByP []float64 // gradients (d) and (d, d), after Loss
 
@@ -30,9 +30,9 @@ type Marginal struct {
 	of       *blocks
 	s, scrap []float64 // (P²)_mm and work space
 	rows     RowPatterns
-	patterns []inverted // those of rows that have a value
+	patterns []inverted // of rows that have a value
 	parts    []savedPart
-	gaps     []int     // of the parts, one after the other
+	gaps     []int     // of the parts, concatenated
 	inverses []float64 // likewise
 	given    []float64
 	n        int
@@ -40,26 +40,26 @@ type Marginal struct {
 	mask, w  []float64 // (n, d), (n)
 
 	observed           byObserved
-	inverted, definite bool // Σ has been asked for; there is one
+	inverted, definite bool // Σ was computed; it exists
 }
 
-// inverted says which rows and which parts are a pattern's.
+// inverted gives the rows and parts of a pattern.
 type inverted struct{ row, end, first, last int }
 
-// savedPart says where a part's columns, m of them, and its inverse are.
+// savedPart locates the m columns and the inverse of a part.
 type savedPart struct{ gaps, m, inverse int }
 
-// NewMarginal is for d columns.
+// NewMarginal returns a Marginal for d columns.
 func NewMarginal(d int, r Algebra) *Marginal {
 	n := func() []float64 { return make([]float64, d*d) }
 	return &Marginal{d: d, ByMean: make([]float64, d), ByP: n(), p: n(), of: newBlocks(d, r), given: make([]float64, d), square: n(), sum: n(), csc: n(), s: n(), scrap: n(), observed: newByObserved(d, r)}
 }
 
-// Loss is Σ_i w_i ℓ_i over rows x (n, d), 0 where missing; rows without a value count 0. It sets the
-// gradients. It fails with ErrNotPositiveDefinite.
+// Loss is Σ_i w_i ℓ_i over rows x (n, d), 0 where missing; rows without a value count 0. It sets
+// the gradients. It fails with ErrNotPositiveDefinite.
 func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err error) {
 	d := c.d
-	if !c.prepared || !slices.Equal(c.p, p) { // a step's batches have one P
+	if !c.prepared || !slices.Equal(c.p, p) { // all batches of a step share one P
 		copy(c.p, p)
 		c.of.prepare(c.p)
 		c.of.Multiply(false, false, d, d, d, p, p, c.square)
@@ -80,7 +80,7 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 	c.rows.Find(mask, weight)
 	for i := range c.rows.patterns {
 		q := &c.rows.patterns[i]
-		if len(q.seen) == 0 { // tells nothing
+		if len(q.seen) == 0 { // no observed cell
 			continue
 		}
 		var at float64
@@ -99,7 +99,7 @@ func (c *Marginal) Loss(mu, p, x, mask, weight []float64) (loss float64, err err
 	return loss + c.finish(), nil
 }
 
-// sigma inverts P when it is first asked for. It is false if P is not positive definite.
+// sigma inverts P at the first request. It is false if P is not positive definite.
 func (c *Marginal) sigma() bool {
 	if !c.inverted {
 		c.inverted = true
@@ -108,7 +108,7 @@ func (c *Marginal) sigma() bool {
 	return c.definite
 }
 
-// add adds the rows of a pattern and returns −2 tr Q of it.
+// add adds the rows of a pattern and returns their −2 tr Q.
 func (c *Marginal) add(q *rowPattern, x, mu, weight, mask []float64) (loss float64, ok bool) {
 	d := c.d
 	at := inverted{row: c.n, first: len(c.parts)}
@@ -139,7 +139,7 @@ func (c *Marginal) add(q *rowPattern, x, mu, weight, mask []float64) (loss float
 	return -2 * share * (c.trace - c.addSquares(share)), true
 }
 
-// addSquares adds CP²C of the pattern at hand, times its share, and returns ⟨C, P²⟩.
+// addSquares adds CP²C of the current pattern, times its share, and returns ⟨C, P²⟩.
 func (c *Marginal) addSquares(share float64) (inner float64) {
 	d, at := c.d, c.of.at
 	m := len(at)
@@ -164,7 +164,7 @@ func (c *Marginal) addSquares(share float64) (inner float64) {
 	c.of.times(s, cs)
 	for a := range m {
 		for b, v := range cs[a*m : a*m+m] {
-			s[b*m+a] = v // P²C, for both are symmetric
+			s[b*m+a] = v // P²C; both are symmetric
 		}
 	}
 	c.of.times(s, cs)
@@ -190,7 +190,7 @@ func (c *Marginal) complete(v []float64) {
 	}
 }
 
-// finish adds the gradients and returns the sum of the rows' weighted yᵀy.
+// finish adds the gradients and returns the weighted sum of yᵀy.
 func (c *Marginal) finish() (loss float64) {
 	if c.n == 0 {
 		return 0
@@ -216,7 +216,7 @@ func (c *Marginal) finish() (loss float64) {
 	cross := c.scrap
 	c.of.Multiply(true, false, d, d, n, c.x, c.y, cross)
 	cp := c.s
-	c.of.Multiply(false, false, d, d, d, c.p, c.sum, cp) // PC, whose zeros spare work
+	c.of.Multiply(false, false, d, d, d, c.p, c.sum, cp) // PC; its zeros save work
 	for j := range d {
 		for k := range d {
 			c.ByP[j*d+k] += cross[j*d+k] + cross[k*d+j] + 2*(cp[j*d+k]+cp[k*d+j]-c.csc[j*d+k])
@@ -226,12 +226,12 @@ func (c *Marginal) finish() (loss float64) {
 	return loss
 }
 
-// byObserved is the loss by observed blocks of Σ = P⁻¹, which is computed once. A pattern's Q is Σ_oo⁻¹
-// and dQ = −Q dΣ_oo Q, hence with y = Q(x−μ)_o, z = Qy
+// byObserved computes the loss by observed blocks of Σ = P⁻¹. A pattern has Q = Σ_oo⁻¹ and dQ = −Q
+// dΣ_oo Q; with y = Q(x−μ)_o, z = Qy
 //
 //	ℓ = −2 tr Q + yᵀy,   ∂ℓ/∂Σ_oo = 2Q² − yzᵀ − zyᵀ,   ∂ℓ/∂μ_o = −2z
 //
-// Only the small ∂ℓ/∂Σ_oo is added up, and ∂ℓ/∂P = −Σ (∂ℓ/∂Σ) Σ at the end.
+// Only the small ∂ℓ/∂Σ_oo are summed; ∂ℓ/∂P = −Σ (∂ℓ/∂Σ) Σ is computed once at the end.
 type byObserved struct {
 	Algebra
 	d              int
@@ -252,7 +252,7 @@ func newByObserved(d int, r Algebra) byObserved {
 func (c *byObserved) add(seen, rows []int, x, mu, weight, byMean []float64) (loss float64, ok bool) {
 	o := len(seen)
 	q, slope, r, y, z := c.q[:o*o], c.slope[:o*o], c.x[:o], c.y[:o], c.z[:o]
-	if _, ok := c.inverse(q, c.sigma, c.d, seen); !ok { // by rounding: Σ is positive definite
+	if _, ok := c.inverse(q, c.sigma, c.d, seen); !ok { // rounding only: Σ is positive definite
 		return 0, false
 	}
 	c.used = true

@@ -2,32 +2,32 @@ package gaussian
 
 import "slices"
 
-// RowPatterns are the rows of positive weight, grouped by their missing cells. An Expectation
-// keeps numbers of its last step in them.
+// RowPatterns groups the rows of positive weight by their missing cells. An Expectation stores
+// numbers of its last step in it.
 type RowPatterns struct {
 	d        int
 	order    []int        // rows sorted by pattern
 	patterns []rowPattern // in that order
-	columns  []int        // missing and observed ones of each pattern
+	columns  []int        // missing and observed columns of each pattern
 }
 
 // rowPattern is one pattern: its rows are order[first:last].
 type rowPattern struct {
 	first, last int
 	gaps, seen  []int // columns
-	byCells     bool  // completed by the observed block
-	row         int   // the first of its rows among the rows completed the same way
+	byCells     bool  // uses the observed block
+	row         int   // index of its first row among rows completed the same way
 	share       float64
 }
 
-// FindPatterns groups rows (n, d) by their mask, 1 for an observed cell and 0 for a missing one.
+// FindPatterns groups rows (n, d) by mask, 1 for an observed cell and 0 for a missing one.
 func FindPatterns(mask, weight []float64) *RowPatterns {
 	r := new(RowPatterns)
 	r.Find(mask, weight)
 	return r
 }
 
-// Find is FindPatterns in r's memory.
+// Find does the work of FindPatterns in r's memory.
 func (r *RowPatterns) Find(mask, weight []float64) {
 	r.d = len(mask) / len(weight)
 	r.order, r.patterns = r.order[:0], r.patterns[:0]
@@ -66,7 +66,7 @@ func (r *RowPatterns) Find(mask, weight []float64) {
 	}
 }
 
-// room is x with length n, in its own memory if that suffices.
+// room resizes x to length n, in its own memory if possible.
 func room[T any](x []T, n int) []T {
 	if cap(x) < n {
 		return make([]T, n)

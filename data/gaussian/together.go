@@ -7,24 +7,25 @@ import (
 	"missingscore/internal/simd"
 )
 
-// together inverts blocks of one matrix eight at a time, each by a number of a vector
-// (simd.Inverses): blocks of patterns of about the same size.
+// together inverts blocks of one matrix eight at a time in vector lanes (simd.Inverses), grouped by
+// size.
 type together struct {
 	d        int
 	of       simd.Inverses
-	patterns []int     // noted to be inverted so
-	lower    []float64 // (d, d): lower triangle of the sum of inverses
-	from, to []float64 // of a row of each pattern: what an inverse is applied to, and the result
-	blocks   [][]int   // of a group: the columns and the weight of each pattern
+	patterns []int     // noted for inversion
+	lower    []float64 // (d, d): lower triangle of the weighted sum of inverses
+	from, to []float64 // a row of each pattern before and after its inverse
+	blocks   [][]int   // of a group: the columns of each pattern
 	weights  []float64
 }
 
 const (
-	leastTogether = 8   // columns from which on blocks are inverted together
-	mostTogether  = 128 // and up to which: a group of larger ones leaves the caches
+	leastTogether = 8   // minimum number of columns
+	mostTogether  = 128 // maximum number of columns: larger groups exceed the cache
 )
 
-// takes tells whether a block of so many columns is to be inverted with others, and if so notes its pattern.
+// takes notes the pattern of a block for joint inversion, and reports whether its number of columns
+// is suitable.
 func (t *together) takes(columns, pattern int) bool {
 	if !simd.InvertsTogether() || columns < leastTogether || columns > mostTogether {
 		return false
@@ -33,7 +34,7 @@ func (t *together) takes(columns, pattern int) bool {
 	return true
 }
 
-// finish inverts the blocks of the patterns noted, uses them as s says, and forgets them.
+// finish inverts the noted blocks, applies them as s says, and clears the list.
 func (t *together) finish(patterns []rowPattern, s side) error {
 	if len(t.patterns) == 0 {
 		return nil
@@ -71,7 +72,8 @@ func (t *together) finish(patterns []rowPattern, s side) error {
 	return nil
 }
 
-// apply applies a group's inverses to their rows: the first of each pattern together, then the second.
+// apply applies a group's inverses to their rows: the first row of each pattern together, then the
+// second, and so on.
 func (t *together) apply(patterns []rowPattern, group []int, s side) {
 	t.from, t.to = room(t.from, t.of.Room()), room(t.to, t.of.Room())
 	for number, more := 0, true; more; number++ {

@@ -13,10 +13,10 @@ import (
 type joint struct {
 	column     int
 	predictors []int
-	nuisance   []int // predictors with gaps, one of each pattern of these
+	nuisance   []int // predictors with missing cells, one of each pattern of these
 }
 
-// newJoint is that of a column; nil where there are too few rows for it.
+// newJoint returns the joint test of a column; nil if there are too few rows.
 func (w *work) newJoint(column int, predictors []int) *joint {
 	missing := missing(w.table, column)
 	rows := min(missing, w.table.N-missing)
@@ -30,17 +30,18 @@ func (w *work) newJoint(column int, predictors []int) *joint {
 	return r
 }
 
-// whole says that the predictors are all other columns, and have gaps.
+// whole reports whether the predictors are all other columns, some with missing cells.
 func (r *joint) whole(d int) bool { return len(r.predictors) == d-1 && len(r.nuisance) > 0 }
 
-// robustScore is the p of a score test of b = 0 in E[y] = Na + Xb with the variance of its rows (White 1980): e
-// and X* what is left of y (n) and X (n, q) after regression on N (n, m), u_i = e_i x*_i,
+// robustScore is the p value of a score test of b = 0 in E[y] = Na + Xb with
+// heteroskedasticity-robust variance (White 1980). With e and X* the residuals of y (n) and X (n,
+// q) after regression on N (n, m), u_i = e_i x*_i,
 //
 //	S = (Σ u_i)ᵀ (Σ u_i u_iᵀ)⁻¹ (Σ u_i),   S/ν ~ Beta(q/2, (ν − q)/2),   ν = n − m + 1
 //
-// which is F(q, ν − q) for (ν − q)/q · S/(ν − S), as of a Hotelling's T². It holds whatever
-// the variance of y and X given N. Columns that others make up count as predictors that tell
-// nothing. yx has y and X side by side, and is changed.
+// equivalently (ν − q)/q · S/(ν − S) ~ F(q, ν − q), as for Hotelling's T². The variances of y and X
+// given N are arbitrary. Collinear columns count as uninformative predictors. yx holds y and X side
+// by side and is overwritten.
 func robustScore(nuisance, yx *mat.Dense) float64 {
 	n, m := nuisance.Dims()
 	_, q := yx.Dims()
@@ -77,10 +78,11 @@ func robustScore(nuisance, yx *mat.Dense) float64 {
 	return mathext.RegIncBeta((nu-freedom)/2, freedom/2, max(1-mat.Dot(sum, &solved)/nu, 0))
 }
 
-const sumRidge = 1e-9 // of what a column counts: for columns that are sums of others
+const sumRidge = 1e-9 // relative ridge for collinear columns
 
-// design has a row for each of the table's that has one of the predictors: the constant and whether
-// it has each column of gaps; and whether it has the column, and the predictors, filled.
+// design returns a row for each row of the table that has a predictor: nuisance holds the constant
+// and the observed marks of columns with missing cells; yx holds whether the column is observed,
+// and the imputed predictors.
 func (w *work) design(r *joint, filled []float64) (nuisance, yx *mat.Dense) {
 	q, m := len(r.predictors), 1+len(r.nuisance)
 	var left, right []float64
@@ -103,7 +105,7 @@ func (w *work) design(r *joint, filled []float64) (nuisance, yx *mat.Dense) {
 	return mat.NewDense(len(left)/m, m, left), mat.NewDense(len(right)/(1+q), 1+q, right)
 }
 
-// patterns are predictors with gaps, one of those whose gaps are in the same rows.
+// patterns returns predictors with missing cells, one of each set that is missing in the same rows.
 func (w *work) patterns(predictors []int) (columns []int) {
 	alike, known := w.alike(), map[int]bool{}
 	for _, k := range predictors {
@@ -115,7 +117,8 @@ func (w *work) patterns(predictors []int) (columns []int) {
 	return columns
 }
 
-// findAlike gives of each column the first whose gaps are in the same rows; −1 of one without.
+// findAlike returns, for each column, the first column with missing cells in the same rows; −1 for
+// complete columns.
 func (w *work) findAlike() (first []int) {
 	known := map[string]int{}
 	for k := range w.table.D {
@@ -140,7 +143,7 @@ func (w *work) findAlike() (first []int) {
 	return first
 }
 
-// fill are the predictors (n, |predictors|), gaps filled from each other.
+// fill returns the predictors (n, |predictors|), imputed from each other.
 func (w *work) fill(predictors []int) []float64 {
 	c := gaussian.NewFiller(w.table, predictors)
 	if len(w.patterns(predictors)) > 0 {

@@ -14,16 +14,18 @@ import (
 	"missingscore/data/missingness"
 )
 
-// lawPenalty is that of a slope's square, per standard deviation of its column: a normal prior with a deviation
-// of 5, which leaves smooth laws alone and keeps steps from being infinitely steep.
+// lawPenalty penalises a slope's square, per standard deviation of its column: a normal prior with
+// standard deviation 5, which hardly affects smooth laws and bounds the slope of steps.
 const lawPenalty = 1.0 / 25
 
-// Law estimates by which law cells are missing at random: for each column that Test finds at p < 0.05,
-// uncorrected, a logistic regression of "it is observed" on the other columns, gaps filled by their conditional
-// mean. A column has no slope on itself: that is not identified. nil where no column's gaps depend on others.
+// Law estimates a missing-at-random mechanism: for each column that Test finds at p < 0.05,
+// uncorrected, a logistic regression of "it is observed" on the other columns, imputed by
+// conditional means. The column itself is excluded, because its slope is not identified. nil if no
+// column's missingness depends on others.
 //
-// All predictors take part where there are ten rows of the rarer kind for each and for each pattern of their
-// gaps; otherwise those that are found one by one (Bonferroni), the strongest that there are rows for.
+// All predictors are used if there are ten rows of the rarer kind for each predictor and each
+// missing pattern; otherwise the strongest predictors that are individually significant
+// (Bonferroni).
 func Law(t *data.Table) *missingness.Model {
 	at := withGaps(t)
 	if at == nil || t.Counted != nil {
@@ -55,7 +57,7 @@ func Law(t *data.Table) *missingness.Model {
 	return &missingness.Model{Logistic: law, Estimated: true}
 }
 
-// lawPredictors are the columns that column j's law has slopes on.
+// lawPredictors returns the columns with slopes in column j's law.
 func (w *work) lawPredictors(j int, joint bool) []int {
 	single := w.single(j)
 	if joint {
@@ -71,7 +73,7 @@ func (w *work) lawPredictors(j int, joint bool) []int {
 	return chosen
 }
 
-// regress fills slope (d) by column j's law and returns its intercept.
+// regress fills slope (d) with column j's law and returns its intercept.
 func (w *work) regress(j int, predictors []int, slope []float64) (intercept float64) {
 	_, yx := w.design(&joint{column: j, predictors: predictors}, w.fill(predictors))
 	n, p := yx.Dims()
@@ -87,8 +89,8 @@ func (w *work) regress(j int, predictors []int, slope []float64) (intercept floa
 	return beta[0]
 }
 
-// design are rows x (n, p) of a logistic regression, P(y = 1 | x) = 1/(1 + exp(−βᵀx)), with their
-// outcomes. The first column is the constant 1.
+// design has the rows x (n, p) of a logistic regression, P(y = 1 | x) = 1/(1 + exp(−βᵀx)), and
+// their outcomes. The first column is the constant 1.
 type design struct {
 	n, p int
 	x    []float64
@@ -97,11 +99,12 @@ type design struct {
 
 const (
 	maxNewton   = 100
-	newtonLimit = 1e-10 // of what the last step could gain, per row
+	newtonLimit = 1e-10 // maximum gain of the last step, per row
 )
 
-// fit is β that maximises the log likelihood less ½ penalty Σ β_k², k ≥ 1, by Newton's method with halved steps.
-// Columns besides the first should be of unit size. Separated outcomes have no maximum without a penalty.
+// fit maximises the log-likelihood − ½ penalty Σ β_k², k ≥ 1, by Newton's method with step halving.
+// Columns besides the first should have unit scale. Separated outcomes have no maximum without a
+// penalty.
 func (d design) fit(penalty float64) []float64 {
 	beta, next := make([]float64, d.p), make([]float64, d.p)
 	gradient, step, scaled, hessian := make([]float64, d.p), make([]float64, d.p), make([]float64, len(d.x)), make([]float64, d.p*d.p)
@@ -150,7 +153,7 @@ func (d design) penalised(beta []float64, penalty float64) (sum float64) {
 	return sum
 }
 
-// derivatives fills the gradient and minus the Hessian of penalised; scaled is room for
+// derivatives fills the gradient and the negative Hessian of penalised; scaled is work space for
 // the rows times √(p(1−p)).
 func (d design) derivatives(beta []float64, penalty float64, gradient, scaled, hessian []float64) {
 	clear(gradient)
@@ -174,5 +177,5 @@ func (d design) derivatives(beta []float64, penalty float64, gradient, scaled, h
 		gradient[k] -= penalty * beta[k]
 		hessian[k*d.p+k] += penalty
 	}
-	hessian[0] += 1e-12 * float64(d.n) // where every outcome is certain
+	hessian[0] += 1e-12 * float64(d.n) // if every outcome is certain
 }

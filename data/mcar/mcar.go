@@ -1,6 +1,7 @@
-// Package mcar tests whether cells are missing completely at random (MCAR): for each column with gaps, whether
-// its being observed depends on what the other columns hold (docs/theory/complete-data.md#mar-test). It sees
-// cells missing at random, where the marginal losses are biased; it cannot see a column that hides itself.
+// Package mcar tests whether cells are missing completely at random (MCAR): for each column with
+// missing cells, whether its missingness depends on the values of other columns
+// (docs/theory/complete-data.md#mar-test). It detects cells missing at random, for which the
+// marginal losses are biased; it cannot detect a column that masks itself.
 package mcar
 
 import (
@@ -16,31 +17,29 @@ import (
 	"missingscore/internal/panics"
 )
 
-// level is the corrected p below which a column's gaps are taken to depend on others.
+// level is the corrected p value below which a column's missingness depends on others.
 const level = 0.05
 
-// Column is what is found of one column with gaps.
+// Column is the test result for one column with missing cells.
 type Column struct {
 	Name    string
-	Missing int // rows that lack it
+	Missing int // rows without it
 
-	// P is that of the test, NaN where there is nothing to test with; Corrected is P by
-	// Holm's correction for the number of columns tested, so that with cells missing
-	// completely at random one table in twenty has a Corrected below 0.05 anywhere.
+	// P is the p value of the test, NaN if it cannot be tested; Corrected is Holm's correction for
+	// the number of columns tested. Under MCAR one table in twenty has any Corrected below 0.05.
 	P, Corrected float64
 	Joint        bool // one regression on all Predictors; otherwise one test for each
-	Predictors   int  // columns that could be used
-	// Predictor is the column that goes with the gaps most clearly by itself, and
-	// Direction says where it lies in rows that lack this column: "low" or "high", or the level of
-	// a binary one.
+	Predictors   int  // usable columns
+	// Predictor is the column with the strongest individual association. Direction is its position
+	// in rows that lack this column: "low" or "high", or the level of a binary column.
 	Predictor, Direction string
 }
 
-// Depends says that the column's gaps depend on others.
+// Depends reports whether the column's missingness depends on others.
 func (c Column) Depends() bool { return c.Corrected < level }
 
-// Where says in what rows the column is missing more often, as "x is low". Where the correction leaves nothing
-// of the test, which difference is the clearest is chance: it is "no sign of dependence" then.
+// Where describes the rows in which the column is missing more often, as "x is low"; "no sign of
+// dependence" if the corrected test finds nothing, because the clearest difference is then chance.
 func (c Column) Where() string {
 	switch {
 	case c.Predictor == "":
@@ -51,14 +50,14 @@ func (c Column) Where() string {
 	return c.Predictor + " is " + c.Direction
 }
 
-// String says which cells are missing where, as "y is missing more often where x is low
-// (p = 0.002)", p after correction.
+// String is one sentence, as "y is missing more often where x is low (p = 0.002)", with corrected
+// p.
 func (c Column) String() string {
 	switch {
 	case c.Predictor == "":
-		return fmt.Sprintf("of %s nothing can be said: no other column is observed in enough rows with and without it", c.Name)
+		return fmt.Sprintf("%s cannot be tested: no other column has enough rows with and without it", c.Name)
 	case c.Corrected >= 1:
-		return fmt.Sprintf("that %s is missing shows %s on other columns (p = 1)", c.Name, c.Where())
+		return fmt.Sprintf("whether %s is missing shows %s on other columns (p = 1)", c.Name, c.Where())
 	}
 	p := FormatP(c.Corrected)
 	if p[0] != '<' {
@@ -67,7 +66,7 @@ func (c Column) String() string {
 	return fmt.Sprintf("%s is missing more often where %s (p %s)", c.Name, c.Where(), p)
 }
 
-// FormatP is p for reading: with two digits, "< 1e-15" below that, "–" for none.
+// FormatP writes p with two digits, "< 1e-15" for smaller values, "–" for NaN.
 func FormatP(p float64) string {
 	switch {
 	case math.IsNaN(p):
@@ -78,7 +77,7 @@ func FormatP(p float64) string {
 	return fmt.Sprintf("%.2g", p)
 }
 
-// MarshalJSON writes p as null where there is none.
+// MarshalJSON writes NaN as null.
 func (c Column) MarshalJSON() ([]byte, error) {
 	number := func(x float64) *float64 {
 		if math.IsNaN(x) {
@@ -98,25 +97,24 @@ func (c Column) MarshalJSON() ([]byte, error) {
 }
 
 const (
-	leastRows = 5  // with a predictor observed, both where the column is missing and where it is not
-	perTerm   = 10 // rows of the rarer kind for each term of a regression, or there is none
+	leastRows = 5  // with a predictor observed, both where the column is missing and where it is observed
+	perTerm   = 10 // minimum rows of the rarer kind for each term of a regression
 )
 
-// Test tests each column with gaps, in the order of the columns; none without gaps. It
-// draws nothing: the same table gives the same numbers, in any units of its columns.
+// Test tests each column with missing cells, in column order. It draws nothing: the same table
+// gives the same numbers, in any units.
 //
-// "Column j is observed" is tested against the other columns: x̂, their gaps filled by their conditional mean
-// under a normal model of all, and whether those cells were observed, for gaps may come in blocks, which is no
-// sign against MCAR. The test is a score test with the variance of its rows, with as many degrees of freedom as
-// there are predictors. x̂ never makes use of x_j, which is known only where j is observed. Where there are
-// fewer than ten rows of the rarer kind for each term, each predictor is tested by itself instead, by its ranks
-// in the rows that have it, and P is Bonferroni's over them.
+// "Column j is observed" is tested against the other columns: x̂, imputed by conditional means
+// under a joint normal model, and their observed marks, because block missingness alone does not
+// contradict MCAR. The test is a robust score test with one degree of freedom per predictor. x̂
+// never uses x_j, which is known only where j is observed. With fewer than ten rows of the rarer
+// kind per term, each predictor is tested alone by its ranks, and P is their Bonferroni minimum.
 //
-// At most 100 000 rows are tested, of more than 10 columns as many as have a million cells, of more than 138
-// 2·10¹⁰/d³, but not below 5000, evenly through the table: what they do not show does no harm.
+// At most 100 000 rows are tested, fewer for many columns (a million cells for more than 10
+// columns, 2·10¹⁰/d³ rows for more than 138), but at least 5000, evenly spaced.
 func Test(t *data.Table) []Column { return TestBy(1, t) }
 
-// TestBy is Test by several workers, each at other columns.
+// TestBy does the work of Test in parallel over columns.
 func TestBy(workers int, t *data.Table) []Column {
 	if t.Counted != nil {
 		return nil
@@ -125,7 +123,8 @@ func TestBy(workers int, t *data.Table) []Column {
 	if at == nil {
 		return nil
 	}
-	// Rows are copied, ranked and filled, and regressions on all others of all columns take some n d³ steps.
+	// Copying, ranking and imputing grow with cells; the regressions of all columns take about n d³
+	// steps.
 	some := evenly(t, max(fitRows, min(100_000, mostCells/t.D, int(2e10/math.Pow(float64(t.D), 3)))))
 	z := some
 	if scale := data.StandardScale(some); some == t {
@@ -150,22 +149,22 @@ func withGaps(t *data.Table) (columns []int) {
 	return columns
 }
 
-// The normal distribution is fitted loosely: any fill makes a valid test.
+// The normal distribution is fitted loosely, because any imputation gives a valid test.
 const (
 	turns = 50
 	limit = 1e-3
 )
 
-// work is a standardised table being tested. What its columns share is made when it is first asked for.
+// work is a standardised table under test. Shared results are computed on first use.
 type work struct {
 	table  *data.Table
-	room   int                     // numbers of filled tables that are held at once, or one such table
+	room   int                     // filled tables held at once, in numbers
 	ranks  []func() *ranked        // of each column
 	normal func() *gaussian.Normal // of all columns
 	alike  func() []int            // see findAlike
 }
 
-// newWork fills gaps by a normal distribution that is fitted to so many rows at most.
+// newWork imputes by a normal distribution fitted to at most fitRows rows.
 func newWork(t *data.Table, fitRows int) *work {
 	w := &work{table: t, room: mostFilled, normal: sync.OnceValue(func() *gaussian.Normal { return gaussian.Fit(evenly(t, fitRows), turns, limit) })}
 	w.alike = sync.OnceValue(w.findAlike)
@@ -187,13 +186,13 @@ func missing(t *data.Table, j int) (count int) {
 }
 
 const (
-	fitRows    = 5000    // that the normal distribution of a test is fitted to, at most
-	mostCells  = 1 << 20 // of the rows that are tested, but for these
-	mostFilled = 1 << 21 // room for filled tables
+	fitRows    = 5000    // maximum rows to fit the normal distribution
+	mostCells  = 1 << 20 // maximum cells tested, beyond these rows
+	mostFilled = 1 << 21 // numbers in filled tables
 )
 
-// evenly takes so many rows, in steps of one length through the table; twice as many, and so on,
-// where a column would not vary in them.
+// evenly takes at most most rows, evenly spaced; it doubles the number while a column would be
+// constant in them.
 func evenly(t *data.Table, most int) *data.Table {
 	for ; most < t.N; most *= 2 {
 		rows := make([]int, most)
@@ -207,11 +206,11 @@ func evenly(t *data.Table, most int) *data.Table {
 	return t
 }
 
-// tests is what there is to say of some columns, but for names, numbers of missing cells and corrections.
+// tests returns the results of some columns, without names, missing counts and corrections.
 func (w *work) tests(workers int, columns []int) []Column {
 	out, joints := make([]Column, len(columns)), make([]*joint, len(columns))
 	together(workers, columns, func(a, j int) { out[a], joints[a] = w.look(j) })
-	var whole, part []int // places of joint tests with all other columns for predictors, and with fewer
+	var whole, part []int // indices of joint tests with all other columns, and with fewer
 	for a, r := range joints {
 		switch {
 		case r != nil && r.whole(w.table.D):
@@ -250,8 +249,8 @@ func together(workers int, list []int, do func(place, of int)) {
 	}
 }
 
-// look is what the predictors of column j say one by one, with the strictest p of them; and where
-// there are rows enough the test by which all together are to be asked for it.
+// look returns the individual tests of column j's predictors with their smallest p, and the joint
+// test if there are enough rows.
 func (w *work) look(j int) (Column, *joint) {
 	single := w.single(j)
 	c := Column{P: math.NaN(), Corrected: math.NaN(), Predictors: len(single)}
@@ -275,8 +274,8 @@ func (w *work) look(j int) (Column, *joint) {
 	return c, r
 }
 
-// holm fills in Corrected: the i-th smallest of m p becomes max over those up to it of
-// (m − i + 1) p (Holm 1979).
+// holm fills in Corrected: the i-th smallest of m p values becomes the maximum of (m − k + 1) p_k
+// over k ≤ i (Holm 1979).
 func holm(columns []Column) {
 	var order []int
 	for i, c := range columns {

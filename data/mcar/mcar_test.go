@@ -98,9 +98,9 @@ func TestHolmIsThatOfR(t *testing.T) {
 	}
 }
 
-// With cells missing completely at random one table in twenty has a p below 0.05: the share of tables is within
-// three binomial errors of that. Gaps that come in blocks, and predictors with gaps, change nothing; where few
-// gaps leave one test a predictor, and under blocks, the test may be stricter than it says.
+// Under MCAR 5 % of tables have p below 0.05, within three binomial errors. Block missingness and
+// predictors with missing cells do not change this; where few gaps leave one test a predictor, and
+// under blocks, the test may be stricter than it says.
 func TestCalibrated(t *testing.T) {
 	const tables = 300
 	hidden := func(p float64, columns ...int) func(*rand.Rand) func([]float64, []bool) {
@@ -175,8 +175,8 @@ func TestFindsCellsMissingAtRandom(t *testing.T) {
 	require.True(t, got[0].Depends())
 	require.Equal(t, []string{"y", "x", "low"}, []string{got[0].Name, got[0].Predictor, got[0].Direction})
 
-	// A weak law of two columns, in tables where the predictors have gaps too: found nearly
-	// always, and in no other column more often than one time in twenty.
+	// A weak dependence between two columns, also with missing predictors: nearly always detected,
+	// and in other columns at most 5 % of the time.
 	found, others := 0, 0
 	const tables = 100
 	for k := range tables {
@@ -200,7 +200,8 @@ func TestFindsCellsMissingAtRandom(t *testing.T) {
 	require.LessOrEqual(t, float64(others), 3*0.05*tables+3*math.Sqrt(3*0.05*tables))
 }
 
-// The same numbers in any units, places and orders of columns; turned columns turn the direction only.
+// Units and order of columns and rows do not change the numbers; reversed columns only reverse the
+// direction.
 func TestUnitsAndOrdersDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	table := correlated(600, 4, rng, func(row []float64, seen []bool) {
@@ -228,7 +229,7 @@ func TestUnitsAndOrdersDoNotMatter(t *testing.T) {
 	}
 }
 
-// Nothing to test with is no p, and null in JSON. What stands under a missing cell is not read.
+// An untestable column has p NaN, null in JSON. Values under missing cells are not read.
 func TestNothingToTestWith(t *testing.T) {
 	table := &data.Table{Names: []string{"a", "b"}, N: 40, D: 2, Values: make([]float64, 80), Observed: make([]bool, 80)}
 	for i := range 40 {
@@ -250,7 +251,7 @@ func TestNothingToTestWith(t *testing.T) {
 	require.Empty(t, Test(complete))
 }
 
-// A column that is a sum of others, and one twice, are predictors like others.
+// Collinear predictors are allowed.
 func TestDependentPredictors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	table := correlated(400, 5, rng, func(row []float64, seen []bool) {
@@ -267,8 +268,8 @@ func TestDependentPredictors(t *testing.T) {
 	require.False(t, math.IsNaN(mat.Sum(law.Logistic.Slope)))
 }
 
-// Intercept and slopes of a logistic law come back, in the table's units, within four
-// standard errors; columns missing completely at random are not concerned.
+// The law recovers intercept and slopes in the table's units, within four standard errors; MCAR
+// columns have none.
 func TestLawIsThatOfTheTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	const n = 20000
@@ -293,11 +294,11 @@ func TestLawIsThatOfTheTable(t *testing.T) {
 	})))
 }
 
-// A direction that the correction leaves nothing of is not told.
+// Without a significant test no direction is reported.
 func TestNoSignOfDependence(t *testing.T) {
 	c := Column{Name: "Ozone", Predictor: "Wind", Direction: "high", P: 0.6, Corrected: 1}
 	require.Equal(t, "no sign of dependence", c.Where())
-	require.Equal(t, "that Ozone is missing shows no sign of dependence on other columns (p = 1)", c.String())
+	require.Equal(t, "whether Ozone is missing shows no sign of dependence on other columns (p = 1)", c.String())
 	c.Corrected = 0.99
 	require.Equal(t, "Wind is high", c.Where())
 	require.Equal(t, "Ozone is missing more often where Wind is high (p = 0.99)", c.String())

@@ -11,7 +11,7 @@ import (
 
 type association struct {
 	predictor int
-	square    float64 // (N − 1) r², χ² with one degree of freedom where there is none
+	square    float64 // (N − 1) r², χ² with one degree of freedom under independence
 	low       bool    // the predictor is low in rows that lack the column
 }
 
@@ -22,10 +22,10 @@ func predictors(single []association) (columns []int) {
 	return columns
 }
 
-// single are the associations of column j with all predictors that can be used: with r the correlation of a
-// predictor's ranks with "j is missing" in the N rows that have it, (N − 1) r² is the square of Wilcoxon's rank
-// sum, standardised, ties and all: the score statistic of a logistic regression on the ranks. It needs no gaps
-// filled, and no law of the columns. Nominal columns have no ranks and are no predictors.
+// single returns the associations of column j with each usable predictor. With r the correlation of
+// the predictor's ranks with "j is missing" in the N rows that have it, (N − 1) r² is the squared
+// standardised Wilcoxon rank sum with ties: the score statistic of a logistic regression on the
+// ranks. It needs no imputation and no distribution. Nominal columns are excluded.
 func (w *work) single(j int) (out []association) {
 	var lack []int // rows without j
 	for i := range w.table.N {
@@ -54,11 +54,11 @@ func (w *work) single(j int) (out []association) {
 	return out
 }
 
-// ranked are the ranks of a column's observed cells less their mean, ties at theirs.
+// ranked holds the centred ranks of a column's observed cells, with mean ranks for ties.
 type ranked struct {
-	of      []float64 // by row; 0 of those without the column
+	of      []float64 // by row; 0 if missing
 	rows    int       // that have it
-	squares float64   // sum
+	squares float64   // sum of squares
 }
 
 func (w *work) rank(k int) *ranked {

@@ -11,19 +11,19 @@ import (
 // Share is how often a column is missing in each of two groups of rows.
 type Share struct {
 	Name    string
-	Missing [2]int // rows that lack it, of each group
+	Missing [2]int // rows without it, by group
 	Rows    [2]int
-	// P is that of Fisher's exact test of equal shares; Corrected is P by Holm's correction
-	// for the number of columns with gaps.
+	// P is the p value of Fisher's exact test of equal shares; Corrected is Holm's correction for
+	// the number of columns with missing cells.
 	P, Corrected float64
 }
 
-// Differs says that the groups' shares differ.
+// Differs reports whether the shares differ.
 func (s Share) Differs() bool { return s.Corrected < level }
 
-// Shares compares two tables of the same columns by how often each column is missing:
-// columns with gaps in either, in their order. It sees only how many cells are missing, not
-// which: the patterns may differ where shares do not.
+// Shares compares two tables of the same columns by how often each column is missing, for columns
+// with missing cells in either. It compares counts only: missing patterns may differ even if shares
+// do not.
 func Shares(a, b *data.Table) (out []Share) {
 	var columns []Column
 	for j, name := range a.Names {
@@ -41,18 +41,18 @@ func Shares(a, b *data.Table) (out []Share) {
 	return out
 }
 
-// String says of a column which share of it is missing where.
+// String gives both shares of a column and p.
 func (s Share) String() string {
 	share := func(i int) float64 { return 100 * float64(s.Missing[i]) / float64(s.Rows[i]) }
 	return fmt.Sprintf("%s is missing in %.3g %% and %.3g %% of the rows (p %s)", s.Name, share(0), share(1), FormatP(s.Corrected))
 }
 
-// fisherExact is the two-sided p of Fisher's exact test that x of n and y of m are equal
-// shares: with k = x + y given, x is hypergeometric,
+// fisherExact is the two-sided p value of Fisher's exact test for x of n and y of m. Given k = x +
+// y, x is hypergeometric,
 //
 //	P(x) = C(n, x) C(m, k − x) / C(n + m, k),
 //
-// and p is the sum of P over all x that are no more probable than the observed one (Fisher 1935).
+// and p is the sum of P over all x that are at most as probable as the observed one (Fisher 1935).
 func fisherExact(x, n, y, m int) float64 {
 	k := x + y
 	low, high := max(0, k-m), min(n, k)
@@ -65,7 +65,7 @@ func fisherExact(x, n, y, m int) float64 {
 	for _, l := range logs {
 		v := math.Exp(l - top)
 		all += v
-		if l <= observed+1e-7 { // equal but for rounding, as R's fisher.test has it
+		if l <= observed+1e-7 { // equal up to rounding, as in R's fisher.test
 			sum += v
 		}
 	}

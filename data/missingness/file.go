@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// file is missingness.json: what hides the columns, by name, in the table's units.
+// file is missingness.json: the mechanism by column name, in the table's units.
 type file[R, T any] struct {
 	Logistic map[string]R `json:"logistic,omitempty"`
 	Censored map[string]T `json:"censored,omitempty"`
@@ -23,7 +23,7 @@ type file[R, T any] struct {
 }
 
 type regression struct {
-	Intercept *float64           `json:"intercept"` // 0 is an intercept like others, so it must be there
+	Intercept *float64           `json:"intercept"` // a pointer, because 0 is a valid intercept
 	Slope     map[string]float64 `json:"slope,omitempty"`
 }
 
@@ -37,22 +37,22 @@ type threshold struct {
 //	{"logistic": {"x1": {"intercept": 1.2, "slope": {"x1": -2, "x2": 0.5}}},
 //	 "censored": {"x3": {"above": 1.5}, "x4": {"below": -1}}}
 //
-// where x1 is observed with probability 1/(1 + exp(−1.2 + 2 x1 − 0.5 x2)), and cells of x3
-// above 1.5 and of x4 below −1 are missing, no others. Columns that are not named are
-// always observed, or missing completely at random. "estimated": true says that the
-// numbers come from the table itself. Errors name the file and the column.
+// Here x1 is observed with probability 1/(1 + exp(−1.2 + 2 x1 − 0.5 x2)), and exactly the cells of
+// x3 above 1.5 and of x4 below −1 are missing. Other columns are always observed, or missing
+// completely at random. "estimated": true says that the numbers come from the table itself. Errors
+// name the file and the column.
 func Read(path string, names []string) (*Model, error) {
 	return strictjson.File(path, func(text []byte) (*Model, error) { return Parse(text, names) })
 }
 
-// Parse is Read for text.
+// Parse does the work of Read on text.
 func Parse(text []byte, names []string) (*Model, error) {
-	var f file[json.RawMessage, json.RawMessage] // the laws one by one, so that errors name the column
+	var f file[json.RawMessage, json.RawMessage] // laws one by one, so that errors name the column
 	if err := strictjson.Decode(text, &f, `{"logistic":{"x1":{"intercept":1.2,"slope":{"x1":-2,"x2":0.5}}},"censored":{"x3":{"above":1.5},"x4":{"below":-1}}}`); err != nil {
 		return nil, err
 	}
 	if len(f.Logistic)+len(f.Censored) == 0 {
-		return nil, errors.New(`it says nothing of any column: "logistic" or "censored" is needed`)
+		return nil, errors.New(`it has neither "logistic" nor "censored": add one`)
 	}
 	m := &Model{Estimated: f.Estimated}
 	if len(f.Logistic) > 0 {
@@ -114,7 +114,7 @@ func (m *Model) parseCensored(text []byte, name string, names []string) error {
 	case t.Below != nil && t.Above == nil:
 		m.Censored.Below[j] = *t.Below
 	default:
-		return fmt.Errorf(`censored: column %q needs either "above" or "below", a number: a missing cell would not tell on which side it lies`, name)
+		return fmt.Errorf(`censored: column %q needs exactly one of "above" and "below", a number`, name)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func column(names []string, name string) (int, error) {
 	return j, nil
 }
 
-// Write writes what Read reads.
+// Write writes the format of Read.
 func (m *Model) Write(w io.Writer, names []string) error {
 	f := file[regression, threshold]{Logistic: map[string]regression{}, Censored: map[string]threshold{}, Estimated: m.Estimated}
 	for j, name := range names {

@@ -8,7 +8,7 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// Whatever a file of a law holds is read, and then comes again as it is written, or is refused.
+// Any file is read and round-trips, or is refused.
 func FuzzParse(f *testing.F) {
 	names := []string{"x1", "x2"}
 	fuzztest.Reader[*missingness.Model]{

@@ -1,6 +1,7 @@
-// Package missingness describes cells that are missing not at random: known laws of which cells of a row are
-// hidden, given the whole row. It hides cells by them, and reads them from files. package model has their log
-// φ_Λ for fitting, φ_Λ(x) being the probability that of a row x exactly the cells Λ are observed.
+// Package missingness describes known mechanisms of cells missing not at random: the probability
+// that cells of a row are hidden, given the whole row. It hides cells, and reads mechanisms from
+// files. Package model has log φ_Λ for fitting, where φ_Λ(x) is the probability that exactly the
+// cells Λ of row x are observed.
 package missingness
 
 import (
@@ -16,18 +17,18 @@ import (
 	"missingscore/data/domain"
 )
 
-// Mechanism says how likely each cell of a row is observed. Given the complete row,
-// cells are hidden independently of each other.
+// Mechanism gives each cell's probability of being observed. Given the complete row, cells are
+// hidden independently.
 type Mechanism interface {
 	// Observed sets p (d) to P(cell j is observed | x) for a complete row x (d).
 	Observed(p, x []float64)
 }
 
-// Hide hides cells of a complete table by a mechanism. Hidden cells hold 0 and rows without any value stay. It
-// refuses a table with missing cells, whose rows are not known, and what data.NewTable refuses.
+// Hide hides cells of a complete table. Hidden cells hold 0; rows without any value stay. It fails
+// if the table has missing cells, and where data.NewTable fails.
 func Hide(t *data.Table, m Mechanism, rng *rand.Rand) (*data.Table, error) {
 	if !t.Complete() {
-		return nil, fmt.Errorf("%d cells are missing already: which cells are hidden depends on the whole row, so a complete table is needed", t.Missing())
+		return nil, fmt.Errorf("%d cells are missing: hiding cells needs a complete table", t.Missing())
 	}
 	values, observed := make([]float64, len(t.Values)), make([]bool, len(t.Values))
 	p := make([]float64, t.D)
@@ -47,16 +48,16 @@ func Hide(t *data.Table, m Mechanism, rng *rand.Rand) (*data.Table, error) {
 	return hidden, nil
 }
 
-// Model hides some columns by logistic regressions and others by thresholds. Cells of columns in neither are, if
-// missing, missing completely at random. A nil *Model says nothing of any column, and a nil part of it neither.
+// Model hides some columns by logistic regressions and others by thresholds. Cells of other columns
+// are missing completely at random, if at all. A nil *Model, or a nil part, has no columns.
 type Model struct {
 	Logistic *Logistic
 	Censored *Censored
 
-	Estimated bool // from the table that it is for, not known beforehand
+	Estimated bool // from the table itself, not known beforehand
 }
 
-// Observed implements Mechanism: cells of columns in neither part are observed.
+// Observed implements Mechanism: cells of columns without a law are observed.
 func (m *Model) Observed(p, x []float64) {
 	for j := range p {
 		p[j] = 1
@@ -73,7 +74,7 @@ func (m *Model) Observed(p, x []float64) {
 	}
 }
 
-// Standardised is m for columns z_j = (x_j − mean_j)/deviation_j.
+// Standardised returns m for columns z_j = (x_j − mean_j)/deviation_j.
 func (m *Model) Standardised(mean, deviation []float64) *Model {
 	if m == nil {
 		return nil
@@ -88,7 +89,7 @@ func (m *Model) Standardised(mean, deviation []float64) *Model {
 	return z
 }
 
-// Support is s, nil for all of R^d, as the thresholds cut it for observed and for missing cells.
+// Support returns s (nil for R^d) restricted by the thresholds, for observed and for missing cells.
 func (m *Model) Support(s *domain.Domain) *domain.Domain {
 	if m == nil || m.Censored == nil {
 		return s
@@ -96,7 +97,8 @@ func (m *Model) Support(s *domain.Domain) *domain.Domain {
 	return s.Censoring(m.Censored.Below, m.Censored.Above)
 }
 
-// Elsewhere is m with the columns of d that it says nothing of hidden with probability p, completely at random.
+// Elsewhere returns m with its other columns, of d in total, hidden completely at random with
+// probability p.
 func (m *Model) Elsewhere(d int, p float64) *Model {
 	e := &Model{Logistic: NewLogistic(d)}
 	if m != nil {
@@ -119,15 +121,15 @@ func (m *Model) Elsewhere(d int, p float64) *Model {
 //
 //	P(cell j observed | x) = 1/(1 + exp(−η_j)),   η = Intercept + Slope x
 //
-// The diagonal of Slope is self-masking. Slopes off it make a column depend on others: at random if those are
-// always observed, not at random if they are not. Intercept +Inf stands for a column that this says nothing of:
-// always observed, or missing for reasons that have nothing to do with x, which leave the estimate alone.
+// Diagonal slopes are self-masking. Other slopes make a column missing at random if their columns
+// are always observed, and not at random otherwise. Intercept +Inf marks a column without a law:
+// always observed, or missing independently of x, which does not bias the estimate.
 type Logistic struct {
 	Intercept []float64  // (d)
 	Slope     *mat.Dense // (d, d), units 1/x; row j belongs to column j
 }
 
-// NewLogistic says nothing of any of d columns, to be narrowed.
+// NewLogistic returns a Logistic for d columns without laws.
 func NewLogistic(d int) *Logistic {
 	l := &Logistic{Intercept: make([]float64, d), Slope: mat.NewDense(d, d, nil)}
 	for j := range l.Intercept {
@@ -136,7 +138,7 @@ func NewLogistic(d int) *Logistic {
 	return l
 }
 
-// Concerns says whether column j is hidden by l.
+// Concerns reports whether l hides column j.
 func (l *Logistic) Concerns(j int) bool { return !math.IsInf(l.Intercept[j], 1) }
 
 // Observed implements Mechanism.
@@ -149,7 +151,7 @@ func (l *Logistic) Observed(p, x []float64) {
 	}
 }
 
-// Standardised is l for columns z_j = (x_j − mean_j)/deviation_j.
+// Standardised returns l for columns z_j = (x_j − mean_j)/deviation_j.
 func (l *Logistic) Standardised(mean, deviation []float64) *Logistic {
 	z := NewLogistic(len(mean))
 	for j, a := range l.Intercept {
@@ -160,14 +162,14 @@ func (l *Logistic) Standardised(mean, deviation []float64) *Logistic {
 	return z
 }
 
-// Censored hides exactly the cells below or above known thresholds, in the units of the columns; infinite
-// thresholds hide nothing. φ is then an indicator: it restricts the support by pattern, which
-// domain.Domain.Censoring says to objective and imputations, and leaves the score alone.
+// Censored hides exactly the cells below or above known thresholds, in the units of the columns;
+// infinite thresholds hide nothing. φ is then an indicator: it restricts the support by pattern
+// (domain.Domain.Censoring) and does not change the score.
 type Censored struct {
 	Below, Above []float64 // (d)
 }
 
-// NewCensored hides nothing of d columns, to be narrowed.
+// NewCensored returns a Censored for d columns without thresholds.
 func NewCensored(d int) *Censored {
 	c := &Censored{make([]float64, d), make([]float64, d)}
 	for j := range d {
@@ -176,7 +178,7 @@ func NewCensored(d int) *Censored {
 	return c
 }
 
-// Concerns says whether column j has a threshold.
+// Concerns reports whether column j has a threshold.
 func (c *Censored) Concerns(j int) bool {
 	return !math.IsInf(c.Below[j], -1) || !math.IsInf(c.Above[j], 1)
 }
@@ -191,7 +193,7 @@ func (c *Censored) Observed(p, x []float64) {
 	}
 }
 
-// Standardised is c for columns z_j = (x_j − mean_j)/deviation_j.
+// Standardised returns c for columns z_j = (x_j − mean_j)/deviation_j.
 func (c *Censored) Standardised(mean, deviation []float64) *Censored {
 	z := NewCensored(len(mean))
 	for _, t := range []struct{ from, to []float64 }{{c.Below, z.Below}, {c.Above, z.Above}} {

@@ -66,27 +66,26 @@ func TestParseRefuses(t *testing.T) {
 		``:                               "it is empty",
 		`{"logistic":`:                   "it ends too early",
 		`[]`:                             "it takes no array",
-		`{}`:                             `it says nothing of any column: "logistic" or "censored" is needed`,
+		`{}`:                             `it has neither "logistic" nor "censored": add one`,
 		`{"probit":{}}`:                  `unknown field "probit"; it should look like {"logistic"`,
 		`{"logistic":{"z":{}}}`:          `logistic: there is no column "z"; columns are x1, x2, x3, x4, x5`,
 		`{"logistic":{"x1":{}}}`:         `logistic: column "x1" needs an "intercept", a number`,
 		`{"logistic":{"x1":{"at":1}}}`:   `unknown field "at"`,
-		`{"censored":{"x1":{}}}`:         `censored: column "x1" needs either "above" or "below", a number`,
+		`{"censored":{"x1":{}}}`:         `censored: column "x1" needs exactly one of "above" and "below", a number`,
 		`{"censored":{"y":{"above":1}}}`: `censored: there is no column "y"`,
 		`{"logistic":{"x1":{"intercept":1,"slope":{"q":1}}}}`:               `logistic: slope of column "x1": there is no column "q"`,
 		`{"logistic":{"x1":{"intercept":"a"}}}`:                             `logistic: column "x1": "intercept" takes no string`,
 		`{"logistic":{"x1":{"intercept":1,"slope":{"x1":true}}}}`:           `logistic: column "x1": "slope" takes no bool`,
-		`{"censored":{"x1":{"above":1,"below":0}}}`:                         "a missing cell would not tell on which side it lies",
+		`{"censored":{"x1":{"above":1,"below":0}}}`:                         "needs exactly one of \"above\" and \"below\"",
 		`{"censored":{"x1":{"above":1}},"logistic":{"x1":{"intercept":0}}}`: `column "x1" is both logistic and censored`,
-		text + `{}`: "something follows the first object",
+		text + `{}`: "there is text after the first object",
 	} {
 		_, err := missingness.Parse([]byte(text), names)
 		require.ErrorContains(t, err, why, text)
 	}
 }
 
-// The probabilities are those of the formula, and those of standardised columns are
-// the same at standardised rows.
+// Probabilities follow the formula, also after standardising.
 func TestObserved(t *testing.T) {
 	m := parsed(t)
 	x := []float64{0.3, -1, 1.6, -0.5, 7}
@@ -117,8 +116,7 @@ func TestElsewhere(t *testing.T) {
 	require.Equal(t, observed(parsed(t), 1, 2, 3, 4, 5), observed(parsed(t).Elsewhere(5, 0), 1, 2, 3, 4, 5))
 }
 
-// Over many rows the cells of each bin of x are hidden as often as they should be,
-// and independently of each other.
+// Cells are hidden with the right frequency in each bin of x, and independently.
 func TestHide(t *testing.T) {
 	const n = 40000
 	rng := stream.New(3, stream.Simulate)
@@ -155,7 +153,7 @@ func TestHide(t *testing.T) {
 		require.Less(t, math.Abs(sum[k]), 4*math.Sqrt(variance[k]))
 	}
 	_, err = missingness.Hide(hidden, m, rng)
-	require.ErrorContains(t, err, "a complete table is needed")
+	require.ErrorContains(t, err, "needs a complete table")
 	never := missingness.NewLogistic(5)
 	never.Intercept[1] = -800
 	_, err = missingness.Hide(complete, never, rng)

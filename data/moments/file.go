@@ -19,7 +19,7 @@ const fileMark = "missingscore moments\n"
 
 const fileVersion = 2
 
-// Kinds of what a file holds.
+// Kinds of content.
 const (
 	holdsPatterns = 0
 	holdsPairs    = 1
@@ -56,16 +56,16 @@ func (m *Moments) body() []byte {
 	return e.body
 }
 
-// Encode gives the bytes of a file: the same for the same rows taken in the same order and parts.
+// Encode returns the bytes of the file: identical for the same rows in the same order and parts.
 func (m *Moments) Encode() []byte { return checkedfile.Seal(fileMark, m.body()) }
 
-// Checksum is that of the file.
+// Checksum is the checksum of the file.
 func (m *Moments) Checksum() []byte {
 	sum := sha256.Sum256(m.body())
 	return sum[:]
 }
 
-// Write writes a file, whole or not at all.
+// Write writes a file atomically.
 func (m *Moments) Write(path string) error { return checkedfile.Write(path, fileMark, m.body()) }
 
 type encoder struct{ body []byte }
@@ -81,7 +81,7 @@ func (e *encoder) float(x float64) {
 	e.body = binary.LittleEndian.AppendUint64(e.body, math.Float64bits(x))
 }
 
-// pattern writes which columns are observed, a bit each, n, and rows or sums.
+// pattern writes the observed columns, a bit each, n, and rows or sums.
 func (e *encoder) pattern(p *pattern) {
 	mask := make([]byte, (len(p.key)+7)/8)
 	for _, j := range p.places {
@@ -104,7 +104,7 @@ func (e *encoder) sums(s *sums) {
 	}
 }
 
-// Is tells whether a file begins as one of moments.
+// Is reports whether a file begins as a file of moments.
 func Is(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -120,11 +120,10 @@ func Is(path string) bool {
 	return err == nil && string(mark) == fileMark
 }
 
-// fileFactor is how many times its file moments take while they are read.
+// fileFactor is the memory for reading, relative to the file size.
 const fileFactor = 12
 
-// Read reads what Write wrote. It refuses other files, other versions by name, and files in
-// which a single bit is not as it was written.
+// Read reads a file of Write. It fails on other files, other versions and any changed bit.
 func Read(path string) (*Moments, error) {
 	text, err := memory.ReadFile(path, fileFactor)
 	if err != nil {
@@ -137,7 +136,7 @@ func Read(path string) (*Moments, error) {
 	return m, nil
 }
 
-var errDamaged = errors.New("the file is damaged, or not a file of moments: take them again with missingscore moments")
+var errDamaged = errors.New("the file is damaged, or not a file of moments: run missingscore moments again")
 
 func decode(text []byte) (*Moments, error) {
 	body, err := checkedfile.Open(fileMark, text)
@@ -206,7 +205,7 @@ func (d *decoder) float() float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(b))
 }
 
-// mostRows are so many that their number is exact in float64.
+// mostRows is the maximum number of rows that float64 holds exactly.
 const mostRows = min(1<<53, math.MaxInt)
 
 func (d *decoder) moments() *Moments {
@@ -239,7 +238,7 @@ func (d *decoder) moments() *Moments {
 	return m
 }
 
-// patterns reads those of m, whose rows have to come to the number of all.
+// patterns reads the patterns of m and checks that their rows sum to the total.
 func (d *decoder) patterns(m *Moments) {
 	left, before := m.Rows, ""
 	for i := range d.uint(mostPatterns) {

@@ -1,7 +1,7 @@
-// Package moments holds what a normal distribution's likelihood and score-matching losses know
-// of a table: of each pattern of gaps its rows' number, sums and sums of products. They are taken
-// in one pass, or part by part and merged: however the rows were divided and in whatever order
-// they came, standardised means and covariances differ by less than 1e-12.
+// Package moments has the sufficient statistics of normal distributions with missing cells: for
+// each missing pattern, the number of rows, sums and sums of products. They are computed in one
+// pass, or in parts and merged. Order and division of the rows change standardised means and
+// covariances by less than 1e-12.
 //
 //	New, Add, Merge   take them
 //	Write, Read       a file of them (docs/reference/files.md#moments)
@@ -21,36 +21,35 @@ import (
 	"missingscore/data"
 )
 
-// Moments of the rows of one table or of many.
+// Moments holds the moments of the rows of one or more tables.
 type Moments struct {
 	Names   []string
-	NA      []string // marks of missing cells that the tables were read by
+	NA      []string // marks of missing cells of the tables
 	Rows    int      // with at least one value
 	Dropped int      // without any
 
-	Low, High []float64 // (d) least and greatest value of each column; +Inf and −Inf where there is none
+	Low, High []float64 // (d) minimum and maximum of each column; +Inf and −Inf without a value
 
-	// origin is subtracted from each column before anything is summed, or a mean of 1e8 would cost 16
-	// digits: the column's mean in the first rows that have it, NaN where none has.
+	// origin is subtracted from each column before summing, to keep digits if the mean is large:
+	// the column's mean in the first rows that have it, NaN if none has.
 	origin   []float64
-	patterns map[string]*pattern // by which columns are observed, "1" or "0" each; nil: pairs
+	patterns map[string]*pattern // by observed columns, "1" or "0" each; nil for pairs
 	held     int                 // sums of all patterns
-	// pairs are, of columns x with 0 where missing and marks o of what is observed (1 or 0), the sums
-	// of products of all x, then all o: Σ x_j x_k over the rows that have both, Σ x_j o_k, and their
-	// number Σ o_j o_k.
+	// pairs holds, for columns x (0 if missing) and observed marks o (1 or 0), the sums of products
+	// of all x, then all o: Σ x_j x_k over the rows that have both, Σ x_j o_k, and the counts Σ o_j
+	// o_k.
 	pairs *sums
 }
 
-// Options of New.
+// Options configures New.
 type Options struct {
 	NA []string // marks of missing cells, kept in the file
-	// Pairs takes moments of pairs of columns alone, whatever the gaps: those that the method
-	// pairwise goes by.
+	// Pairs stores moments of pairs of columns only, for the method pairwise.
 	Pairs bool
 }
 
-// New are the moments of no rows yet. It fails where data.NewTable refuses the names, and by a
-// *memory.Error where there are too many.
+// New returns the moments of no rows. It fails where data.NewTable rejects the names, and with a
+// *memory.Error if there are too many columns.
 func New(names []string, o Options) (*Moments, error) {
 	if err := data.CheckNames(names); err != nil {
 		return nil, err
@@ -72,26 +71,26 @@ func New(names []string, o Options) (*Moments, error) {
 	return m, nil
 }
 
-// OfPairs tells whether there are moments of pairs of columns alone.
+// OfPairs reports whether these are moments of pairs only.
 func (m *Moments) OfPairs() bool { return m.pairs != nil }
 
-// Patterns is the number of patterns of gaps, 0 of pairs.
+// Patterns is the number of missing patterns, 0 for pairs.
 func (m *Moments) Patterns() int { return len(m.patterns) }
 
-// mostPatterns is how many patterns of gaps are kept.
+// mostPatterns is the maximum number of missing patterns.
 const mostPatterns = 100_000
 
-// ErrPatterns says that a table has more than MostPatterns.
-var ErrPatterns = errors.New("too many patterns of gaps")
+// ErrPatterns reports more than mostPatterns missing patterns.
+var ErrPatterns = errors.New("too many missing-data patterns")
 
-// Add takes rows: values and observed are (n, d) row by row, as in a data.Table. A row without
-// any value is counted as dropped. It fails where a value is no number of size up to
-// data.LargestValue, by ErrPatterns and by a *memory.Error; what was taken is then of no use.
+// Add adds rows: values and observed are (n, d) row-major, as in data.Table. A row without any
+// value counts as dropped. It fails if a value is not finite or beyond data.LargestValue, with
+// ErrPatterns, and with a *memory.Error; m is then invalid.
 func (m *Moments) Add(values []float64, observed []bool) error {
 	d := len(m.Names)
 	for i, seen := range observed {
 		if x := values[i]; seen && !(math.Abs(x) <= data.LargestValue) {
-			return fmt.Errorf("row %d: column %q: %g is not a number of size up to %g", i/d+1, m.Names[i%d], x, data.LargestValue)
+			return fmt.Errorf("row %d: column %q: %g must be finite, with size up to %g", i/d+1, m.Names[i%d], x, data.LargestValue)
 		}
 	}
 	m.place(values, observed)
@@ -146,7 +145,7 @@ func (m *Moments) place(values []float64, observed []bool) {
 	}
 }
 
-const pairRows = 256 // are taken at a time
+const pairRows = 256 // rows taken at a time
 
 func (m *Moments) addPairs(values []float64, observed []bool) {
 	d := len(m.Names)
@@ -179,8 +178,8 @@ func (m *Moments) pattern(key string) (*pattern, error) {
 	return m.patterns[key], nil
 }
 
-// Merge takes the rows of others, too, whose columns are the same in the same order. It fails
-// where they are not, where one has pairs alone and the other patterns, and by ErrPatterns.
+// Merge adds the rows of other, which must have the same columns in the same order. It fails if
+// columns differ, if only one has pairs, and with ErrPatterns.
 func (m *Moments) Merge(other *Moments) error {
 	if err := m.agrees(other); err != nil {
 		return err
@@ -214,24 +213,24 @@ func (m *Moments) agrees(other *Moments) error {
 	for j, name := range m.Names {
 		switch {
 		case j == len(other.Names):
-			return fmt.Errorf("column %q is in one of them alone", name)
+			return fmt.Errorf("only one of the two has column %q", name)
 		case !slices.Contains(other.Names, name):
-			return fmt.Errorf("column %q is in one of them alone; the other has %q in its place", name, other.Names[j])
+			return fmt.Errorf("only one of the two has column %q; the other has %q instead", name, other.Names[j])
 		case other.Names[j] != name:
-			return fmt.Errorf("the columns are in another order: column %d is %q in one and %q in the other", j+1, name, other.Names[j])
+			return fmt.Errorf("the columns are in a different order: column %d is %q in one and %q in the other", j+1, name, other.Names[j])
 		}
 	}
 	if more := other.Names[len(m.Names):]; len(more) > 0 {
-		return fmt.Errorf("column %q is in one of them alone", more[0])
+		return fmt.Errorf("only one of the two has column %q", more[0])
 	}
 	if m.OfPairs() != other.OfPairs() {
-		return errors.New("one has moments of pairs of columns alone (moments.Options.Pairs), the other those of patterns of gaps: take both in the same way")
+		return errors.New("one has moments of pairs (moments.Options.Pairs), the other of missing-data patterns: compute both in the same way")
 	}
 	return nil
 }
 
-// Select are the moments of the named columns, in the order asked. It fails where a name is
-// unknown or asked twice.
+// Select returns the moments of the named columns, in order. It fails if a name is unknown or
+// repeated, and for moments of pairs.
 func (m *Moments) Select(names []string) (*Moments, error) {
 	columns := make([]int, len(names))
 	for k, name := range names {
@@ -247,7 +246,7 @@ func (m *Moments) Select(names []string) (*Moments, error) {
 		s.Low[k], s.High[k], s.origin[k] = m.Low[j], m.High[j], m.origin[j]
 	}
 	if m.OfPairs() {
-		return nil, errors.New("of moments of pairs (moments.Options.Pairs) columns cannot be left out: choose them when the moments are taken")
+		return nil, errors.New("moments of pairs (moments.Options.Pairs) must keep all columns: choose the columns when the moments are computed")
 	}
 	s.Dropped = m.Dropped
 	same := make([]float64, len(names))
@@ -267,7 +266,7 @@ func (m *Moments) Select(names []string) (*Moments, error) {
 	return s, nil
 }
 
-// sorted are the patterns, those first that have the first columns.
+// sorted returns the patterns, in order of their first observed columns.
 func (m *Moments) sorted() []*pattern {
 	out := make([]*pattern, 0, len(m.patterns))
 	for _, p := range m.patterns {

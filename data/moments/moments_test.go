@@ -15,7 +15,7 @@ import (
 	"missingscore/internal/memory"
 )
 
-// gapped are n rows of d columns that go together, in units of their own, with gaps.
+// gapped draws n rows of d correlated columns in different units, with missing cells.
 func gapped(n, d int, missing float64, seed uint64) (names []string, values []float64, observed []bool) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for j := range d {
@@ -38,7 +38,7 @@ func taken(t require.TestingT, names []string, values []float64, observed []bool
 	return m
 }
 
-// requireClose says that two moments are of the same rows, but for rounding.
+// requireClose requires equal moments up to rounding.
 func requireClose(t require.TestingT, want, got *Moments) {
 	a, err := want.Table()
 	b, err2 := got.Table()
@@ -65,8 +65,8 @@ func requireClose(t require.TestingT, want, got *Moments) {
 	}
 }
 
-// The moments of all rows, in whatever order they come and in however many parts, merged in
-// whatever order, also by way of files. Columns far from 0 lose no digits.
+// Moments do not depend on order, parts or merging, also through files. Columns far from 0 lose no
+// digits.
 func TestMomentsDoNotDependOnOrderOrParts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.IntRange(1, 5).Draw(t, "d")
@@ -110,7 +110,7 @@ func TestSumsDoNotDrift(t *testing.T) {
 	require.InDelta(t, 1e6+1e-4, s.at(0, 0), 2e-10)
 }
 
-// Selected columns have the moments that the table with these columns alone has.
+// Select equals the moments of the table with these columns only.
 func TestSelect(t *testing.T) {
 	names, values, observed := gapped(900, 5, 0.4, 3)
 	m := taken(t, names, values, observed, false)
@@ -131,8 +131,7 @@ func TestSelect(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Rows that stand for a pattern have its number, mean and covariances, standardised by all
-// rows that have a column, which is what data.Standardise does.
+// The rows of a pattern have its count, mean and covariances, standardised as by data.Standardise.
 func TestTableHasTheMomentsOfTheRows(t *testing.T) {
 	names, values, observed := gapped(3000, 4, 0.25, 5)
 	for i := range values { // one pattern of few rows, one whose columns are the same
@@ -161,7 +160,7 @@ func TestTableHasTheMomentsOfTheRows(t *testing.T) {
 	}
 }
 
-// patternMoments are of each pattern Σ 1, Σ z_j and Σ z_j z_k.
+// patternMoments returns Σ 1, Σ z_j and Σ z_j z_k of each pattern.
 func patternMoments(t *data.Table) map[string][]float64 {
 	out := map[string][]float64{}
 	for i := range t.N {
@@ -188,8 +187,7 @@ func patternMoments(t *data.Table) map[string][]float64 {
 	return out
 }
 
-// Columns that depend on each other within a pattern, and one that is constant there, have a
-// covariance matrix without a Cholesky factor.
+// Collinear and constant columns within a pattern give a singular covariance.
 func TestDependentColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	var values []float64
@@ -213,7 +211,7 @@ func TestDependentColumns(t *testing.T) {
 	}
 }
 
-// A mean of 1e8 and a deviation of 1: covariances as of two passes, to the last bits.
+// Mean 1e8, standard deviation 1: covariances equal two-pass ones to the last bits.
 func TestShiftedColumnsLoseNoDigits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	var values []float64
@@ -242,7 +240,7 @@ func TestShiftedColumnsLoseNoDigits(t *testing.T) {
 	require.InDelta(t, want, cross/n, 1e-14)
 }
 
-// Moments of pairs are those of loops over the standardised rows.
+// Moments of pairs equal loops over the standardised rows.
 func TestPairs(t *testing.T) {
 	const d = 4
 	names, values, observed := gapped(600, d, 0.4, 11)
@@ -291,11 +289,11 @@ func TestRefusals(t *testing.T) {
 		pairs bool
 		why   string
 	}{
-		{[]string{"a", "b"}, false, `column "c" is in one of them alone`},
-		{[]string{"a", "b", "x"}, false, `column "c" is in one of them alone; the other has "x" in its place`},
-		{[]string{"a", "c", "b"}, false, `the columns are in another order: column 2 is "b" in one and "c" in the other`},
-		{[]string{"a", "b", "c", "d"}, false, `column "d" is in one of them alone`},
-		{[]string{"a", "b", "c"}, true, "one has moments of pairs of columns alone (moments.Options.Pairs), the other those of patterns of gaps: take both in the same way"},
+		{[]string{"a", "b"}, false, `only one of the two has column "c"`},
+		{[]string{"a", "b", "x"}, false, `only one of the two has column "c"; the other has "x" instead`},
+		{[]string{"a", "c", "b"}, false, `the columns are in a different order: column 2 is "b" in one and "c" in the other`},
+		{[]string{"a", "b", "c", "d"}, false, `only one of the two has column "d"`},
+		{[]string{"a", "b", "c"}, true, "one has moments of pairs (moments.Options.Pairs), the other of missing-data patterns: compute both in the same way"},
 	} {
 		other, err := New(c.names, Options{Pairs: c.pairs})
 		require.NoError(t, err)
@@ -306,7 +304,7 @@ func TestRefusals(t *testing.T) {
 	for text, x := range map[string]float64{"NaN": math.NaN(), "+Inf": math.Inf(1), "2e+150": 2e150} {
 		other, err := New([]string{"a", "b"}, Options{})
 		require.NoError(t, err)
-		require.EqualError(t, other.Add([]float64{1, 2, 3, x}, []bool{true, true, true, true}), `row 2: column "b": `+text+" is not a number of size up to 1e+150")
+		require.EqualError(t, other.Add([]float64{1, 2, 3, x}, []bool{true, true, true, true}), `row 2: column "b": `+text+" must be finite, with size up to 1e+150")
 	}
 	constant := taken(t, []string{"a", "b"}, []float64{1, 2, 1, 3}, []bool{true, true, true, true}, false)
 	_, err = constant.Table()
@@ -316,7 +314,7 @@ func TestRefusals(t *testing.T) {
 	require.EqualError(t, err, `column "b": no observed value`)
 }
 
-// The mean of equal numbers may round to another one; the file is read all the same.
+// The mean of equal numbers may round to another number; the file is still read.
 func TestEqualValuesInAFile(t *testing.T) {
 	m := taken(t, []string{"a", "b"}, []float64{0.1, 1, 0.1, 2, 0.1, 3}, []bool{true, true, true, true, true, true}, false)
 	require.NotEqual(t, 0.1, m.origin[0])
@@ -324,13 +322,13 @@ func TestEqualValuesInAFile(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A file of the exact sums of version 1 is refused in words.
+// A file of version 1 is refused with a message.
 func TestOldFilesAreRefused(t *testing.T) {
 	_, err := decode(checkedfile.Seal(fileMark, []byte{1}))
 	require.EqualError(t, err, "it was written by another version of the program (moments version 1, this one reads 2): take the moments again")
 }
 
-// What needs more memory than there is is refused before it is taken.
+// Excessive memory is refused before allocation.
 func TestMemory(t *testing.T) {
 	t.Setenv(memory.Variable, "40kB")
 	var names []string

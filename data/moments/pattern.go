@@ -2,17 +2,17 @@ package moments
 
 import "slices"
 
-// pattern are the rows that have the same k columns observed. At most k + 1 of them are kept
-// as they are, for their sums would take more room; of more there are sums.
+// pattern holds the rows with the same k observed columns: at most k + 1 rows are stored, more are
+// summed.
 type pattern struct {
 	key    string
-	places []int // the observed columns
+	places []int // indices of the observed columns
 	n      int
-	rows   []float64 // (…, k): rows that are not in the sums
-	sums   *sums     // of the k columns less the origin and one of ones; nil: there are rows alone
+	rows   []float64 // (…, k): rows not yet in the sums
+	sums   *sums     // of the k centred columns and a column of ones; nil: rows only
 }
 
-// flushRows are taken into the sums at a time.
+// flushRows is the number of rows added to the sums at a time.
 const flushRows = 64
 
 func newPattern(key string) *pattern {
@@ -27,7 +27,7 @@ func newPattern(key string) *pattern {
 
 func (p *pattern) few(n int) bool { return n <= len(p.places)+1 }
 
-// full tells whether the rows are to go to the sums.
+// full reports whether the rows must move to the sums.
 func (p *pattern) full() bool {
 	k := len(p.places)
 	return len(p.rows) >= k*max(flushRows, k+2)
@@ -50,7 +50,7 @@ func (p *pattern) flush(m *Moments) {
 	p.rows = p.rows[:0]
 }
 
-// moved are the sums where by is added to the table's columns.
+// moved returns the sums after adding by to the table's columns.
 func (p *pattern) moved(s *sums, by []float64) *sums {
 	k := len(p.places)
 	own := make([]float64, k+1)
@@ -60,7 +60,7 @@ func (p *pattern) moved(s *sums, by []float64) *sums {
 	return s.moved(own, func(int) int { return k })
 }
 
-// merge takes the rows of another of the same pattern, whose origin is by more than m's.
+// merge adds the rows of the same pattern of another Moments, whose origin exceeds m's by by.
 func (p *pattern) merge(q *pattern, by []float64, m *Moments) {
 	p.n += q.n
 	if q.sums != nil {
@@ -77,8 +77,8 @@ func (p *pattern) merge(q *pattern, by []float64, m *Moments) {
 	}
 }
 
-// reduced is the key of the pattern among some columns, and the places among its own of the
-// columns that it has, in the order of the columns.
+// reduced returns the key of the pattern restricted to some columns, and the indices among its own
+// columns of those it has.
 func (p *pattern) reduced(columns []int) (string, []int) {
 	key := make([]byte, len(columns))
 	var places []int

@@ -9,14 +9,14 @@ import (
 	"missingscore/data"
 )
 
-// Table are rows with the moments, standardised, each counting as often as Table.Counted says:
-// of a pattern of n rows with k observed columns, where n > k + 1, at most k + 1
-// (docs/theory/gaussian.md#eq-condensed); of moments of pairs there is no row. With y = x − M_j
-// for column j, M_j and S_j its mean and deviation over all rows that have it:
+// Table returns standardised rows with the same moments, weighted by Table.Counted: at most k + 1
+// rows for a pattern of k observed columns with n > k + 1 rows
+// (docs/theory/gaussian.md#eq-condensed); no rows for moments of pairs. With y = x − M_j, M_j and
+// S_j mean and standard deviation of column j over all rows that have it:
 //
 //	m_j = Σy_j / (n S_j),   C_jk = (Σy_jy_k − Σy_j Σy_k / n) / (n S_j S_k)
 //
-// It refuses, by a *data.ColumnError, a column without values or that does not vary.
+// It fails with a *data.ColumnError if a column has no value or is constant.
 func (m *Moments) Table() (*data.Table, error) {
 	if m.Rows < 2 {
 		return nil, fmt.Errorf("%d rows with a value; at least 2 are needed", m.Rows)
@@ -39,8 +39,8 @@ func (m *Moments) Table() (*data.Table, error) {
 	return t, nil
 }
 
-// scale are mean and deviation of each column over the rows that have it, the origin less the mean,
-// which has more digits, and the number of these rows.
+// scale returns mean and standard deviation of each column over the rows that have it, the origin
+// minus the mean (which has more digits), and the number of these rows.
 func (m *Moments) scale() (s data.Scale, centre []float64, own []int, err error) {
 	d := len(m.Names)
 	number, sum, square := make([]float64, d), make([]float64, d), make([]float64, d)
@@ -74,7 +74,7 @@ func (m *Moments) scale() (s data.Scale, centre []float64, own []int, err error)
 			return s, nil, nil, errDamaged
 		}
 		if deviation < data.SmallestDeviation {
-			return s, nil, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("its values differ too little (standard deviation %.2g): give it another unit", deviation)}
+			return s, nil, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("its values vary too little (standard deviation %.2g): rescale it", deviation)}
 		}
 		s.Mean, s.Deviation = append(s.Mean, m.origin[j]+mean), append(s.Deviation, deviation)
 		centre, own = append(centre, -mean), append(own, int(n))
@@ -82,7 +82,7 @@ func (m *Moments) scale() (s data.Scale, centre []float64, own []int, err error)
 	return s, centre, own, nil
 }
 
-// standardisedPairs are the moments of pairs of the standardised columns.
+// standardisedPairs returns the moments of pairs of the standardised columns.
 func (m *Moments) standardisedPairs(centre, deviation []float64) *data.Pairs {
 	d, of := len(m.Names), m.movedPairs(centre)
 	p := &data.Pairs{Cross: make([]float64, d*d), Number: make([]float64, d*d)}
@@ -95,7 +95,7 @@ func (m *Moments) standardisedPairs(centre, deviation []float64) *data.Pairs {
 	return p
 }
 
-// represent appends the pattern's rows, or rows with their moments, to a table.
+// represent appends the pattern's rows, or rows with the same moments, to a table.
 func (p *pattern) represent(m *Moments, t *data.Table, centre []float64) error {
 	k, n, deviation := len(p.places), float64(p.n), t.Counted.Scale.Deviation
 	if p.sums == nil {
@@ -139,8 +139,8 @@ func (p *pattern) append(t *data.Table, z []float64, count float64) {
 	t.N++
 }
 
-// Representatives are r + 1 rows with this mean and these covariances (divisor r + 1) of k columns, r the rank
-// of the covariances C = LLᵀ, L (k, r) (docs/theory/gaussian.md#eq-condensed):
+// Representatives returns r + 1 rows with the given mean and covariances (divisor r + 1) of k
+// columns, where C = LLᵀ has rank r and L is (k, r) (docs/theory/gaussian.md#eq-condensed):
 //
 //	m + √(r + 1) L h_i,   h_i the rows of H (r + 1, r),  HᵀH = I, 1ᵀH = 0
 //
@@ -164,7 +164,7 @@ func Representatives(mean []float64, cov *mat.SymDense) *mat.Dense {
 	return rows
 }
 
-// root is L (k, r) with LLᵀ = C; nil where C is 0.
+// root is L (k, r) with LLᵀ = C; nil if C is 0.
 func root(cov *mat.SymDense) mat.Matrix {
 	var factor mat.Cholesky
 	if factor.Factorize(cov) {
@@ -189,7 +189,7 @@ func root(cov *mat.SymDense) mat.Matrix {
 	return l
 }
 
-// helmert is H (r + 1, r): orthonormal columns, each orthogonal to that of ones.
+// helmert is H (r + 1, r): orthonormal columns, each orthogonal to 1.
 func helmert(r int) *mat.Dense {
 	h := mat.NewDense(r+1, r, nil)
 	for a := range r {

@@ -14,43 +14,43 @@ import (
 	"missingscore/internal/printable"
 )
 
-// Centrality is how a node stands in a network, by the sizes |r| of its edges' partial
-// correlations r. Lengths of paths are sums of 1/|r| (Opsahl, Agneessens & Skvoretz 2010,
-// doi:10.1016/j.socnet.2010.03.006, as in R's qgraph), so that strong edges are short.
+// Centrality has a node's centrality measures, from the sizes |r| of its edges' partial
+// correlations r. The length of an edge is 1/|r| (Opsahl, Agneessens & Skvoretz 2010,
+// doi:10.1016/j.socnet.2010.03.006, as in R's qgraph), so strong edges are short.
 type Centrality struct {
 	Strength          float64 // Σ_k |r_jk|
-	ExpectedInfluence float64 // Σ_k r_jk, signs kept (Robinaugh, Millner & McNally 2016, doi:10.1037/abn0000181)
-	// Closeness is 1/Σ_k d_jk with the lengths d of the shortest paths to the nodes that can be
-	// reached, NaN where there is none.
+	ExpectedInfluence float64 // Σ_k r_jk (Robinaugh, Millner & McNally 2016, doi:10.1037/abn0000181)
+	// Closeness is 1/Σ_k d_jk with d the lengths of shortest paths to reachable nodes; NaN if there
+	// are none.
 	Closeness float64
-	// Betweenness is the number of pairs of other nodes whose shortest path leads through the
-	// node; of several that are equally short each counts in proportion (Freeman 1977). Pairs
-	// are counted once, as by igraph; qgraph counts them twice.
+	// Betweenness is the number of pairs of other nodes whose shortest path passes through the
+	// node; equally short paths share a pair (Freeman 1977). Each pair counts once, as in igraph;
+	// qgraph counts it twice.
 	Betweenness float64
 	// Predictability is R² of the node given all others, 1 − 1/(P_jj Σ_jj) for a normal
-	// distribution of precision P = Σ⁻¹; NaN where it is not known (Predictability).
+	// distribution of precision P = Σ⁻¹; NaN if unknown (Predictability).
 	Predictability float64
-	Bridge         *Bridge // nil without groups, and of a node without one
+	Bridge         *Bridge // nil without groups, and for a node without a group
 }
 
-// Bridge tells how a node joins its group to the other groups (Jones, Ma & McNally 2021,
-// doi:10.1080/00273171.2019.1614898), as R's networktools::bridge does. j is the node, k a node of another
-// group. Nodes without a group do not take part. Paths have no negative edges.
+// Bridge measures how a node connects its group to other groups (Jones, Ma & McNally 2021,
+// doi:10.1080/00273171.2019.1614898), as R's networktools::bridge. j is the node, k a node of
+// another group. Nodes without a group are ignored. Paths use positive edges only.
 type Bridge struct {
 	Strength          float64 // Σ_k |r_jk|
 	ExpectedInfluence float64 // Σ_k r_jk
 	TwoStep           float64 // ExpectedInfluence + Σ_l r_jl Σ_k r_lk, over all nodes l
-	Closeness         float64 // 1/mean of the lengths d_jk of the shortest paths to the k that can be reached; NaN if there is none
-	Betweenness       float64 // as Centrality's, of pairs of nodes of different groups
+	Closeness         float64 // 1/mean of the lengths d_jk of the shortest paths to reachable k; NaN if there are none
+	Betweenness       float64 // as Centrality.Betweenness, for pairs of nodes of different groups
 }
 
-// mostBetween bounds nodes·edges for which paths are followed; beyond it closeness and
-// betweenness, which would take minutes, are not known.
+// mostBetween is the maximum of nodes·edges for shortest paths; above it closeness and betweenness
+// are NaN, because they would take minutes.
 const mostBetween = 50_000_000
 
-// Centralities are those of the nodes, in their order, without Predictability and Bridge
-// (docs/theory/centrality.md#eq-centrality). Edges of size
-// 0 are no edges here. It fails if the network names a node twice or an unknown one.
+// Centralities returns the centralities of the nodes in order, without Predictability and Bridge
+// (docs/theory/centrality.md#eq-centrality). Edges of size 0 are ignored. It fails if the network
+// repeats a node or an edge names an unknown one.
 func (n *Network) Centralities() ([]Centrality, error) {
 	ends, err := n.Places()
 	if err != nil {
@@ -79,8 +79,8 @@ func (n *Network) Centralities() ([]Centrality, error) {
 	return out, nil
 }
 
-// SetBridges sets Bridge in the centralities of nodes, by the group that each node's name has in groups
-// (docs/theory/centrality.md#eq-bridge). It sets nothing if there are fewer than two groups.
+// SetBridges sets Bridge in the centralities of nodes, by each node's group in groups
+// (docs/theory/centrality.md#eq-bridge). It does nothing with fewer than two groups.
 func (n *Network) SetBridges(of []Centrality, groups map[string]string) error {
 	ends, err := n.Places()
 	if err != nil {
@@ -132,7 +132,7 @@ func (n *Network) SetBridges(of []Centrality, groups map[string]string) error {
 	return nil
 }
 
-// numbered gives each node the number of its group, −1 for none, and how many groups there are.
+// numbered returns the group number of each node, −1 for none, and the number of groups.
 func (n *Network) numbered(groups map[string]string) (of []int, count int) {
 	numbers := map[string]int{}
 	for _, node := range n.Nodes {
@@ -154,9 +154,9 @@ type step struct {
 	length float64
 }
 
-// paths gives of each node the number of other nodes that can be reached, the sum of the lengths of the
-// shortest paths to them, and its betweenness. With groups only pairs of nodes of different groups count.
-// Sums and betweenness are NaN where paths are too many to be followed (mostBetween).
+// paths returns, for each node, the number of reachable nodes, the sum of shortest path lengths to
+// them, and its betweenness. With groups only pairs of different groups count. Sums and betweenness
+// are NaN beyond mostBetween.
 func (n *Network) paths(next [][]step, group []int) (reached []int, total, between []float64) {
 	reached, total, between = make([]int, len(next)), make([]float64, len(next)), make([]float64, len(next))
 	for source := range next {
@@ -169,13 +169,13 @@ func (n *Network) paths(next [][]step, group []int) (reached []int, total, betwe
 	return reached, total, between
 }
 
-// tie is by how much of their length two paths may differ and still be equally short: what rounding leaves.
+// tie is the relative difference of lengths that counts as equal (rounding).
 const tie = 1e-10
 
-// brandes adds what the shortest paths from one node tell of the betweenness of all, and gives how many
-// nodes it reaches and the sum of their distances (Brandes 2001, doi:10.1080/0022250X.2001.9990249).
-// gonum's BetweennessWeighted is no substitute: it knows no pairs of groups, lists every shortest path, of
-// which a lattice has exponentially many, and its maps take 13 times as long on 600 nodes and 2000 edges.
+// brandes adds the shortest paths from one node to the betweenness of all, and returns the number
+// of nodes reached and the sum of their distances (Brandes 2001,
+// doi:10.1080/0022250X.2001.9990249). gonum's BetweennessWeighted is no substitute: it has no
+// groups, and lists every shortest path, which are exponentially many in a lattice.
 func brandes(next [][]step, source int, group []int, between []float64) (reached int, total float64) {
 	n := len(next)
 	far, paths, before := make([]float64, n), make([]float64, n), make([][]int, n)
@@ -184,7 +184,7 @@ func brandes(next [][]step, source int, group []int, between []float64) (reached
 	}
 	far[source], paths[source] = 0, 1
 	done := make([]bool, n)
-	var order []int // in which nodes are reached for good
+	var order []int // order in which nodes are settled
 	for waiting := (&nearest{{source, 0}}); waiting.Len() > 0; {
 		v := heap.Pop(waiting).(step).node
 		if done[v] {
@@ -235,9 +235,10 @@ func (q *nearest) Pop() any {
 	return last
 }
 
-// WriteCentrality writes a line for each name: node, strength, expected_influence, closeness,
-// betweenness, predictability, and if a node has a Bridge bridge_strength, bridge_expected_influence,
-// bridge_expected_influence_2, bridge_closeness, bridge_betweenness; what is not known is empty.
+// WriteCentrality writes one CSV line for each name: node, strength, expected_influence, closeness,
+// betweenness, predictability and, if a node has a Bridge, bridge_strength,
+// bridge_expected_influence, bridge_expected_influence_2, bridge_closeness, bridge_betweenness.
+// Unknown values are empty.
 func WriteCentrality(w io.Writer, names []string, of []Centrality) error {
 	c := csv.NewWriter(w)
 	header := []string{"node", "strength", "expected_influence", "closeness", "betweenness", "predictability"}
@@ -265,17 +266,17 @@ func WriteCentrality(w io.Writer, names []string, of []Centrality) error {
 	return c.Error()
 }
 
-// Predictability is the share of each node's variance that all others explain, of a normal
+// Predictability is the share of each node's variance explained by all others, for a normal
 // distribution with precision P = Σ⁻¹ (Haslbeck & Waldorp 2018, doi:10.3758/s13428-017-0910-x;
 // docs/theory/centrality.md#eq-predictability):
 //
 //	R²_j = 1 − Var(x_j | others)/Var(x_j) = 1 − 1/(P_jj Σ_jj).
 //
-// It is without units, between 0 and 1. It fails if P is not positive definite.
+// It lies between 0 and 1. It fails if P is not positive definite.
 func Predictability(p mat.Symmetric) ([]float64, error) {
 	var factors mat.Cholesky
 	if !factors.Factorize(p) {
-		return nil, fmt.Errorf("network: the precision is not positive definite, so that no share of variance can be told")
+		return nil, fmt.Errorf("network: the precision is not positive definite, so predictability is undefined")
 	}
 	var covariance mat.SymDense
 	if err := factors.InverseTo(&covariance); err != nil {
@@ -283,7 +284,7 @@ func Predictability(p mat.Symmetric) ([]float64, error) {
 	}
 	out := make([]float64, p.SymmetricDim())
 	for j := range out {
-		out[j] = max(0, 1-1/(p.At(j, j)*covariance.At(j, j))) // rounding may leave less than 0
+		out[j] = max(0, 1-1/(p.At(j, j)*covariance.At(j, j))) // rounding may give less than 0
 	}
 	return out, nil
 }

@@ -23,10 +23,10 @@ type dotNode struct {
 	name string
 }
 
-// DOTID is always quoted: a name like <b> or node has a meaning in DOT.
+// DOTID is always quoted, because names like <b> or node have a meaning in DOT.
 func (n dotNode) DOTID() string { return `"` + escape.Replace(printable.Text(n.name)) + `"` }
 
-// escape is all that DOT knows: other characters stand for themselves.
+// escape holds all escapes that DOT knows.
 var escape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
 type dotEdge struct {
@@ -56,10 +56,10 @@ func (e dotEdge) Attributes() []encoding.Attribute {
 	return out
 }
 
-// WriteDOT writes an undirected graph for Graphviz: pen width proportional to
-// |partial correlation|, positive edges solid blue, negative ones dashed red, those without a sign grey. What is known of
-// their uncertainty is among their attributes, named as WriteEdges names it.
-// It fails if the network names a node twice or an unknown one.
+// WriteDOT writes an undirected graph for Graphviz: pen width proportional to |partial
+// correlation|, positive edges solid blue, negative ones dashed red, edges without a sign grey.
+// Known uncertainty is in attributes named as in WriteEdges. It fails if the network repeats a node
+// or an edge names an unknown one.
 func (n *Network) WriteDOT(w io.Writer) error {
 	ends, err := n.Places()
 	if err != nil {

@@ -66,7 +66,7 @@ func TestFormatErrors(t *testing.T) {
 	}
 }
 
-// A space that does not break, and the joiners of Persian and of emoji, have no escapes in DOT.
+// Non-breaking spaces and joiners have no escapes in DOT.
 func TestDOTNamesStayAsTheyAre(t *testing.T) {
 	for name, want := range map[string]string{"price\u00a0EUR": "\"price\u00a0EUR\"", "می\u200cروم": "\"می\u200cروم\"", `a\b "c"` + "\n": `"a\\b \"c\"\n"`} {
 		require.Equal(t, want, dotNode{name: name}.DOTID())
@@ -96,7 +96,7 @@ b,c,1,-1,3,,,,,,,0.75,1,5
 	require.False(t, math.Signbit(n.Pairs[1].PartialCorrelation), "no edge is 0, not −0")
 }
 
-// The sizes of edges become the estimates, in their order; one without an estimate keeps its own.
+// TakeEstimates sets edges to their estimates and sorts; edges without an estimate stay.
 func TestTakeEstimates(t *testing.T) {
 	p := mat.NewSymDense(3, []float64{4, 2, 1, 2, 9, 3, 1, 3, 4})
 	n, err := New([]string{"a", "b", "c"}, p, Adjacency{D: 3, Edge: []bool{true, true, true}})
@@ -111,7 +111,7 @@ func TestTakeEstimates(t *testing.T) {
 	require.Equal(t, []any{"a", "b", -0.25, 0.25, "a", "c", -0.25, 0.25, "b", "c", 0.125, 0.125}, got)
 }
 
-// Other programs get what is known of an edge, and no more.
+// Formats contain the known uncertainty only.
 func TestUncertaintyInOtherFormats(t *testing.T) {
 	p := mat.NewSymDense(3, []float64{4, 2, 0, 2, 9, 3, 0, 3, 1})
 	n, err := New([]string{"a", "b", "c"}, p, Adjacency{D: 3, Edge: []bool{true, false, true}})

@@ -11,7 +11,7 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// Whatever a truth as CSV holds is read, and comes again as it is written, or is refused.
+// Any CSV is read and round-trips, or is refused.
 func FuzzReadPrecision(f *testing.F) {
 	names := []string{"b", "a"}
 	whole := fuzztest.InFile(f, "truth.csv", func(path string) (*mat.SymDense, error) { return network.ReadPrecision(path, nil) })

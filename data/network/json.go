@@ -45,10 +45,10 @@ func newJSONUncertainty(u *Uncertainty) *jsonUncertainty {
 	return &jsonUncertainty{known(u.Estimate), known(u.SE), known(u.Low), known(u.High), known(u.P), known(u.Q), known(u.Inclusion), known(u.SameSign), u.Rows}
 }
 
-// WriteJSON writes {"nodes": […], "edges": [{"from", "to", "weight", "partial_correlation", "precision",
-// "sign"}]}, and what is known of an edge's uncertainty, named as WriteEdges names it; of an edge with a binary
-// or nominal end "levels" has what WriteLevels writes of it; where nodes have labels, "labels" gives them by
-// name. It fails if a number is not finite.
+// WriteJSON writes {"nodes": […], "edges": [{"from", "to", "weight", "partial_correlation",
+// "precision", "sign"}]} and the known uncertainty of edges, named as in WriteEdges. An edge with a
+// binary or nominal end also has "levels" (WriteLevels); labels of nodes are in "labels", by name.
+// It fails if a number is not finite.
 func (n *Network) WriteJSON(w io.Writer) error {
 	file := struct {
 		Nodes  []string          `json:"nodes"`

@@ -11,32 +11,31 @@ import (
 	"missingscore/internal/printable"
 )
 
-// Side is one end of an edge: its columns in a precision, and the names of its levels, nil of a number
-// or of ordered levels. Levels of one column are two, a low and a high one; of K − 1 columns K, the
-// utilities of all levels but the first, minus the utility of the first.
+// Side is one end of an edge: its columns in a precision, and its level names; nil for numbers and
+// ordered levels. One column has two levels, low and high; K − 1 columns have K levels and are the
+// utilities of levels 2 to K minus the utility of the first.
 type Side struct {
 	First, Width int
 	Levels       []string
 }
 
-// LevelPair is how two levels of an edge's ends go together. A name is empty where the end has a
-// number or ordered levels, which stand for themselves: more of them.
+// LevelPair is the association of two levels of an edge's ends. A name is empty for an end with a
+// number or ordered levels.
 type LevelPair struct {
 	From        string  `json:"level_from,omitempty"`
 	To          string  `json:"level_to,omitempty"`
 	Association float64 `json:"association"`
 }
 
-// Together are the associations of the levels of two sides a and b of a precision P: with Σ the
-// inverse of P's part of their columns, their covariance given all other columns, and c_k = u_k − ū
-// the utility of level k less the mean of those of all levels of its side,
+// Together returns the associations of the levels of two sides a and b of a precision P. With Σ the
+// inverse of P's block of their columns, which is their covariance given all other columns, and c_k
+// = u_k − ū the centred utility of level k of a side,
 //
 //	association = Cov(c_k, c_l) / √(Var(c_k) Var(c_l))
 //
-// the partial correlation of the leanings to two levels. It is in [−1, 1] and depends neither on the
-// order of levels nor on which of them is the first. A number is its own c; levels of one column are
-// −z/2 and z/2 of its latent number z, so that two of them have the edge's partial correlation or its
-// opposite. It fails where P is not positive definite.
+// It lies in [−1, 1] and does not depend on the order of levels or the choice of the first. A
+// number is its own c; the levels of one column with latent number z are −z/2 and z/2, so their
+// association is ± the edge's partial correlation. It fails if P is not positive definite.
 func Together(p mat.Symmetric, a, b Side) ([]LevelPair, error) {
 	d := a.Width + b.Width
 	columns := make([]int, 0, d)
@@ -73,7 +72,7 @@ func Together(p mat.Symmetric, a, b Side) ([]LevelPair, error) {
 	return out, nil
 }
 
-// contrasts take a side's columns to c, one row each.
+// contrasts maps a side's columns to c, one row each.
 func (s Side) contrasts() *mat.Dense {
 	switch {
 	case s.Levels == nil:
@@ -99,7 +98,7 @@ func (s Side) level(k int) string {
 	return s.Levels[k]
 }
 
-// HasLevels says whether an end of an edge has levels.
+// HasLevels reports whether an end of an edge has levels.
 func (n *Network) HasLevels() bool {
 	for _, e := range n.Edges {
 		if e.Together != nil {
@@ -109,8 +108,8 @@ func (n *Network) HasLevels() bool {
 	return false
 }
 
-// WriteLevels writes CSV with the columns from, level_from, to, level_to and association: of each edge
-// with a binary or nominal end, in the order of Edges, all pairs of its ends' levels (LevelPair).
+// WriteLevels writes CSV with the columns from, level_from, to, level_to and association: all pairs
+// of levels (LevelPair) of each edge with a binary or nominal end, in the order of Edges.
 func (n *Network) WriteLevels(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write([]string{"from", "level_from", "to", "level_to", "association"})

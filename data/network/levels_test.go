@@ -21,9 +21,8 @@ func precisionOf5() *mat.SymDense {
 	return p
 }
 
-// Of two single columns levels have the partial correlation, a low one its opposite; a level of three
-// has what a regression of both on all other columns leaves: the correlation of its centred utility,
-// by the inverse of the whole precision.
+// Levels of two single columns have ± the partial correlation. A level of three has the partial
+// correlation of its centred utility, computed from the inverse of the whole precision.
 func TestTogether(t *testing.T) {
 	p := precisionOf5()
 	r := network.PartialCorrelation(p, 3, 4)
@@ -33,7 +32,7 @@ func TestTogether(t *testing.T) {
 	require.Equal(t, network.LevelPair{From: "no", Association: pairs[0].Association}, pairs[0])
 	require.InDeltaSlice(t, []float64{-r, r}, []float64{pairs[0].Association, pairs[1].Association}, 1e-12)
 
-	// Columns 0 and 1 are utilities of b and c less that of a; the rest is the columns 2, 4.
+	// Columns 0 and 1 are utilities of b and c minus that of a; the rest is columns 2, 4.
 	var sigma mat.Dense
 	require.NoError(t, sigma.Inverse(p))
 	given := func(x, y []float64) float64 { // partial covariance of two combinations of columns 0, 1, 3
@@ -74,7 +73,7 @@ func TestTogether(t *testing.T) {
 	require.ErrorContains(t, err, "not positive definite")
 }
 
-// With another first level, u' = Tu, the associations of levels are the same by name.
+// Associations do not depend on the first level: u' = Tu.
 func TestTogetherWithoutAReference(t *testing.T) {
 	p := precisionOf5()
 	// Utilities less that of a: b, c; less that of c: a = −u_c, b = u_b − u_c; P' = T⁻ᵀPT⁻¹.

@@ -1,5 +1,5 @@
-// Package network holds estimated networks: which variables are joined, how
-// strongly, how well that agrees with a known truth, and the files other programs read.
+// Package network has estimated networks: edges, their strength and uncertainty, centrality,
+// comparison with a known truth, and files for other programs.
 package network
 
 import (
@@ -11,24 +11,23 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Edge joins two variables by name. Precision is P_jk in the units of the precision; PartialCorrelation is in
-// [−1, 1] where P is positive definite. The sign of the association is that of the partial correlation.
+// Edge joins two variables by name. Precision is P_jk; PartialCorrelation is in [−1, 1] if P is
+// positive definite. The sign of the association is the sign of the partial correlation.
 type Edge struct {
 	From, To                      string
 	Precision, PartialCorrelation float64
 	Uncertainty                   *Uncertainty // nil without inference
 
-	// Unsigned says that an end has levels without an order: PartialCorrelation is then the strength
-	// of the edge, the largest partial canonical correlation, which has no sign, and Precision what
-	// has this partial correlation.
+	// Unsigned marks an edge with a nominal end: PartialCorrelation is then the largest partial
+	// canonical correlation, without sign, and Precision the matching P_jk.
 	Unsigned bool
-	Together []LevelPair // of an edge with a binary or nominal end: which levels go together
+	Together []LevelPair // of an edge with a binary or nominal end: associations of levels
 }
 
-// Weight is |PartialCorrelation|, a strength as programs for graphs expect it: positive, without units.
+// Weight is |PartialCorrelation|, the positive strength that graph programs expect.
 func (e Edge) Weight() float64 { return math.Abs(e.PartialCorrelation) }
 
-// Sign is "-" for a negative partial correlation, "" for one that has no sign, else "+".
+// Sign is "-" for a negative partial correlation, "" without a sign, else "+".
 func (e Edge) Sign() string {
 	switch {
 	case e.Unsigned:
@@ -39,25 +38,26 @@ func (e Edge) Sign() string {
 	return "+"
 }
 
-// Network is the estimated structure: all variables in column order, and the edges, strongest first. Pairs are
-// all pairs in column order, with their uncertainty; nil without inference.
+// Network holds all variables in column order and the edges, strongest first. Pairs holds all pairs
+// in column order with their uncertainty; nil without inference.
 type Network struct {
 	Nodes  []string
 	Edges  []Edge
 	Pairs  []Edge
-	Labels map[string]string // what nodes are called where people read, of those that have a label
-	Levels [][]string        // of each binary or nominal node the names of its levels, nil of others; nil where all are numbers
+	Labels map[string]string // display names of nodes that have one
+	Levels [][]string        // level names of each binary or nominal node, nil for others; nil if all are numbers
 }
 
-// Label is what a node is called where people read: its label or, without one, its name.
+// Label is the display name of a node: its label or else its name.
 func (n *Network) Label(node string) string { return cmp.Or(n.Labels[node], node) }
 
-// New reads the edges that are in a off the precision p, both of d nodes.
+// New makes the network with adjacency a and precision p, both of d nodes.
 //
 //	Precision = P_jk,  PartialCorrelation = −P_jk / √(P_jj P_kk)
 //
-// Edges are sorted by |partial correlation| decreasing, ties by column order. It fails if sizes differ, a name
-// occurs twice, a diagonal entry is not positive or an edge's precision is not finite.
+// Edges are sorted by |partial correlation| decreasing, ties by column order. It fails if sizes
+// differ, a name occurs twice, a diagonal entry is not positive or an edge's precision is not
+// finite.
 func New(names []string, p mat.Symmetric, a Adjacency) (*Network, error) {
 	d := p.SymmetricDim()
 	if len(names) != d || a.D != d || len(a.Edge) != d*(d-1)/2 {
@@ -95,8 +95,8 @@ func (n *Network) sort() {
 	})
 }
 
-// Places gives the two node numbers of each edge. It fails if a node's name
-// occurs twice or an edge names none of the nodes.
+// Places returns the two node indices of each edge. It fails if a node's name is repeated or an
+// edge names an unknown node.
 func (n *Network) Places() ([][2]int, error) {
 	at, err := places(n.Nodes)
 	if err != nil {
@@ -129,13 +129,13 @@ func places(names []string) (map[string]int, error) {
 // Precision is a symmetric matrix.
 type Precision interface{ At(j, k int) float64 }
 
-// PartialCorrelation of columns j and k is −P_jk / √(P_jj P_kk), NaN where a diagonal element is
-// negative. The product of the two may be beyond float64.
+// PartialCorrelation of columns j and k is −P_jk / √(P_jj P_kk); NaN if a diagonal element is
+// negative. It avoids overflow of the product.
 func PartialCorrelation(p Precision, j, k int) float64 {
 	return 0 - p.At(j, k)/math.Sqrt(p.At(j, j))/math.Sqrt(p.At(k, k)) // not −0
 }
 
-// PartialCorrelations are those of all pairs j < k: (0,1), (0,2), …
+// PartialCorrelations returns the partial correlations of all pairs j < k: (0,1), (0,2), …
 func PartialCorrelations(p mat.Symmetric) []float64 {
 	d := p.SymmetricDim()
 	out := make([]float64, 0, d*(d-1)/2)
@@ -166,7 +166,7 @@ func Threshold(p mat.Symmetric, t float64) Adjacency {
 	return a
 }
 
-// pairAt is the place of a pair of d nodes, in either order, among the pairs packed row by row.
+// pairAt is the index of a pair of d nodes, in either order, among the pairs packed row by row.
 func pairAt(d, j, k int) int {
 	j, k = min(j, k), max(j, k)
 	return j*(2*d-j-1)/2 + k - j - 1
@@ -186,7 +186,7 @@ func (a Adjacency) Count() int {
 	return n
 }
 
-// Neighbours are those of each node, in order.
+// Neighbours returns the sorted neighbours of each node.
 func (a Adjacency) Neighbours() [][]int {
 	out := make([][]int, a.D)
 	i := 0

@@ -148,7 +148,7 @@ func TestPartialCorrelations(t *testing.T) {
 	}
 }
 
-// seven has two shortest paths between b and c that are equally long, and a pair apart.
+// seven has two equally short paths between b and c, and a separate pair.
 func seven() *Network {
 	edge := func(from, to string, r float64) Edge { return Edge{From: from, To: to, PartialCorrelation: r} }
 	return &Network{Nodes: []string{"a", "b", "c", "d", "e", "f", "g", "alone"}, Edges: []Edge{

@@ -35,13 +35,13 @@ func WritePrecision(w io.Writer, names []string, p mat.Symmetric) error {
 	return c.Error()
 }
 
-// ReadPrecision reads what WritePrecision wrote; the file may be in any format and with any separator that
-// data.ReadFile knows. With names, row and column j of the result belong to names[j], whatever their order in
-// the file; columns not asked for are left out, and the rest is then the precision given those left out, not of
-// the rest alone.
+// ReadPrecision reads what WritePrecision wrote; the file may be in any format and with any
+// separator that data.ReadFile knows. With names, row and column j of the result belong to
+// names[j]. Omitted columns are conditioned on, not marginalised out.
 //
-// It fails, naming line and column, if a cell is not a finite number, the matrix is not square or not symmetric
-// (1e-8 of the entry or of √(P_jj P_kk)), a name is empty or occurs twice, or a name asked for is absent.
+// It fails, naming line and column, if a cell is not finite, the matrix is not square or not
+// symmetric (relative to the entry or √(P_jj P_kk), tolerance 1e-8), a name is empty or repeated,
+// or a requested name is absent.
 func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
 	c, err := data.ReadCells(path, data.ReadOptions{})
 	if err != nil {
@@ -97,8 +97,8 @@ func ReadPrecision(path string, names []string) (*mat.SymDense, error) {
 	return p, nil
 }
 
-// nearly says whether two elements are equal up to rounding: an inverse computed elsewhere has noise where the
-// truth is 0, of the size of the diagonal.
+// nearly reports whether two elements are equal up to rounding, relative to their size or the
+// diagonal's: computed inverses have noise where the truth is 0.
 func nearly(low, up, a, b float64) bool {
 	return math.Abs(low-up) <= 1e-8*max(math.Abs(low), math.Abs(up), math.Sqrt(math.Abs(a))*math.Sqrt(math.Abs(b)))
 }

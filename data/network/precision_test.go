@@ -48,7 +48,7 @@ func TestReadPrecisionMatchesByName(t *testing.T) {
 	require.True(t, mat.Equal(mat.NewSymDense(2, []float64{3, 13, 13, 1}), got))
 }
 
-// A name that is written escaped is found by the name that it was.
+// An escaped name is found by its original.
 func TestPrecisionOfEscapedNames(t *testing.T) {
 	var text bytes.Buffer
 	require.NoError(t, WritePrecision(&text, []string{"a", "b\u202e"}, mat.NewSymDense(2, []float64{2, 1, 1, 3})))
@@ -79,12 +79,12 @@ func TestReadPrecisionErrors(t *testing.T) {
 		"infinite":   {"a\nInf\n", nil, `p.csv:2: column "a": "Inf" is not a finite number`},
 		"few rows":   {"a,b\n1,2\n", nil, "p.csv: not square: 1 rows, the header has 2 names"},
 		"more rows":  {"a,b\n1,2\n2,1\n\n3,4\n", nil, "p.csv: not square: 3 rows, the header has 2 names"},
-		"long row":   {"a,b\n1,2,3\n2,1\n", nil, "p.csv:2: expected 2 cells as in the header, found 3; look for a decimal comma, a text with a separator that is not in quotation marks, or row names without a header"},
+		"long row":   {"a,b\n1,2,3\n2,1\n", nil, "p.csv:2: expected 2 cells as in the header, found 3; look for a decimal comma, an unquoted separator in a text, or row names without a header"},
 		"asymmetric": {"a,b\n1,2\n2.0000001,1\n", nil, `p.csv:3: column "a": not symmetric: 2.0000001 here, 2 in line 2, column "b"`},
 		"twice":      {"a,b,a\n1,1,1\n", nil, `p.csv: two columns are named "a" (from R, write with row.names = FALSE)`},
 		"R names":    {"\"\",\"a\"\n\"a\",1\n", nil, "p.csv: column 1 has no name (from R, write with row.names = FALSE)"},
 		"absent":     {"a,b\n1,0\n0,1\n", []string{"x", "b", "y,z"}, `p.csv: no column named "x", "y,z"`},
-		"quote":      {"a,b\n1,\"0\n0,1\n", nil, "p.csv:2: extraneous or missing \" in quoted-field; a cell with a quotation mark is written in quotation marks with that mark twice: \"5\"\" pipe\""},
+		"quote":      {"a,b\n1,\"0\n0,1\n", nil, "p.csv:2: extraneous or missing \" in quoted-field; quote a cell that has a quotation mark, and double the mark: \"5\"\" pipe\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := save(t, "p.csv", []byte(c.text))

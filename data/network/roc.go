@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/integrate"
 )
 
-// Rate is one point of a ROC curve: the shares, in [0, 1], of the absent edges
-// that were found (FPR) and of the true edges that were found (TPR).
+// Rate is a point of a ROC curve, in [0, 1]: the false positive rate FPR and the true positive rate
+// TPR of edges.
 type Rate struct{ FPR, TPR float64 }
 
 // Compare counts pairs j<k of the estimate against the truth.
@@ -42,8 +42,8 @@ func Compare(truth, estimate Adjacency) (Rate, error) {
 	return Rate{FPR: alarms / float64(gaps), TPR: hits / float64(edges)}, nil
 }
 
-// Curve is the ROC curve through the rates: (0,0) and (1,1) added, sorted by
-// (FPR, TPR), for along a path the rates need not increase.
+// Curve is the ROC curve through the rates: (0,0) and (1,1) added, sorted by (FPR, TPR), because
+// rates along a path need not increase.
 func Curve(rates []Rate) []Rate {
 	c := append([]Rate{{0, 0}, {1, 1}}, rates...)
 	slices.SortFunc(c, func(a, b Rate) int {
@@ -52,8 +52,7 @@ func Curve(rates []Rate) []Rate {
 	return c
 }
 
-// AUC is the area under Curve(rates) by the trapezoid rule: 1 perfect, 0.5 guessing
-// (paper, appendix "Gaussian Graphical Model Estimation").
+// AUC is the area under Curve(rates) by the trapezoid rule: 1 perfect, 0.5 chance.
 func AUC(rates []Rate) float64 {
 	c := Curve(rates)
 	x, y := make([]float64, len(c)), make([]float64, len(c))
@@ -63,9 +62,8 @@ func AUC(rates []Rate) float64 {
 	return integrate.Trapezoidal(x, y)
 }
 
-// F1 is 2 hits / (2 hits + false edges + edges not found) of an estimate of the same size as
-// the truth: the harmonic mean of the share of found edges that are true and the share of
-// true edges that are found. 0 where neither has an edge.
+// F1 is 2 TP / (2 TP + FP + FN) of an estimate of the same size as the truth: the harmonic mean of
+// precision and recall. 0 if neither has an edge.
 func F1(truth, estimate Adjacency) float64 {
 	hits, all := 0, 0
 	for i, edge := range truth.Edge {

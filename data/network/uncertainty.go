@@ -9,30 +9,31 @@ import (
 	"missingscore/internal/printable"
 )
 
-// Uncertainty is what is known of the partial correlation of a pair beside its size in the
-// network. NaN stands for what a kind of inference does not tell.
+// Uncertainty of the partial correlation of a pair. NaN means that the kind of inference does not
+// provide the value.
 type Uncertainty struct {
-	Estimate  float64 // of the partial correlation, made for inference: without the penalty's shrinkage and for every pair
+	Estimate  float64 // of the partial correlation: unpenalised, for every pair
 	SE        float64 // standard error of Estimate
 	Low, High float64 // confidence interval
 	P         float64 // two-sided p value of "no edge"
 	Q         float64 // P corrected for the number of pairs: the smallest false discovery rate at which the pair is an edge
 	Inclusion float64 // share of resamples whose network has the edge
-	SameSign  float64 // share of those resamples, by which the sign is that of Estimate
-	Rows      int     // of the table, that show both columns
+	SameSign  float64 // share of those resamples with the sign of Estimate
+	Rows      int     // of the table that have both columns
 }
 
-// Unknown is an Uncertainty of which nothing is known but the rows.
+// Unknown returns an Uncertainty with NaN values except the rows.
 func Unknown(rows int) Uncertainty {
 	n := math.NaN()
 	return Uncertainty{n, n, n, n, n, n, n, n, rows}
 }
 
-// nominal says whether a node has levels without an order.
+// nominal reports whether a node has more than two levels.
 func (n *Network) nominal(j int) bool { return n.Levels != nil && len(n.Levels[j]) > 2 }
 
-// SetUncertainty tells of every pair what is known of it: pairs j < k in column order, (0,1), (0,2), …, as
-// Adjacency has them. p is the precision that New had. Pairs with a nominal node have no sign.
+// SetUncertainty sets the uncertainty of every pair j < k in column order, (0,1), (0,2), …, as in
+// Adjacency, and of the edges. p is the precision given to New. Pairs with a nominal node have no
+// sign.
 func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 	n.Pairs = make([]Edge, 0, len(pairs))
 	for j, from := range n.Nodes {
@@ -49,8 +50,8 @@ func (n *Network) SetUncertainty(p Precision, pairs []Uncertainty) {
 	}
 }
 
-// TakeEstimates gives edges the partial correlations of estimates made for inference, of
-// pairs j < k in column order, and sorts them again; those without one keep what they have.
+// TakeEstimates replaces the partial correlations of edges by the estimates of inference, of pairs
+// j < k in column order, and sorts again; edges without an estimate stay.
 func (n *Network) TakeEstimates(pairs []Uncertainty) {
 	for i, at := range n.pairsOfEdges() {
 		if v := pairs[at].Estimate; !math.IsNaN(v) {
@@ -60,7 +61,7 @@ func (n *Network) TakeEstimates(pairs []Uncertainty) {
 	n.sort()
 }
 
-// pairsOfEdges is each edge's place among all pairs in column order.
+// pairsOfEdges returns each edge's index among all pairs in column order.
 func (n *Network) pairsOfEdges() (pairs []int) {
 	at, _ := places(n.Nodes) // New has checked the names
 	for _, e := range n.Edges {
@@ -69,10 +70,10 @@ func (n *Network) pairsOfEdges() (pairs []int) {
 	return pairs
 }
 
-// uncertaintyColumns are the names of what Uncertainty has, in files.
+// uncertaintyColumns are the column names of Uncertainty in files.
 var uncertaintyColumns = []string{"estimate", "se", "low", "high", "p", "q", "inclusion", "same_sign", "pairs"}
 
-// record is the line of uncertaintyColumns; what is not known is empty.
+// record returns the values of uncertaintyColumns; unknown values are empty.
 func (u *Uncertainty) record() []string {
 	var out []string
 	for _, x := range []float64{u.Estimate, u.SE, u.Low, u.High, u.P, u.Q, u.Inclusion, u.SameSign} {
@@ -85,7 +86,7 @@ func (u *Uncertainty) record() []string {
 	return append(out, strconv.Itoa(u.Rows))
 }
 
-// known are name and value of those of uncertaintyColumns that are known; none of nil.
+// known returns name and value of the known uncertaintyColumns; none if u is nil.
 func (u *Uncertainty) known() (out [][2]string) {
 	if u == nil {
 		return nil
@@ -98,8 +99,8 @@ func (u *Uncertainty) known() (out [][2]string) {
 	return out
 }
 
-// WritePairs writes the columns of WriteEdges for every pair, in column order. Weight, partial correlation and
-// precision of a pair without an edge are those of the fit, 0 where it holds them there.
+// WritePairs writes the columns of WriteEdges for every pair, in column order. Pairs without an
+// edge have the weight, partial correlation and precision of the fit.
 func (n *Network) WritePairs(w io.Writer) error { return writeEdges(w, n.Pairs, true) }
 
 func writeEdges(w io.Writer, edges []Edge, uncertain bool) error {
@@ -120,10 +121,10 @@ func writeEdges(w io.Writer, edges []Edge, uncertain bool) error {
 	return c.Error()
 }
 
-// WriteEdges writes CSV with the columns from, to, weight, partial_correlation and
-// precision, one edge a line in the order of Edges, numbers in the shortest form that reads
-// back to the same value. Where uncertainty is told, the columns estimate, se, low, high,
-// p, q, inclusion, same_sign and pairs follow (Uncertainty), empty where nothing is known.
+// WriteEdges writes CSV with the columns from, to, weight, partial_correlation and precision, one
+// edge a line in the order of Edges, with shortest exact numbers. With inference the columns
+// estimate, se, low, high, p, q, inclusion, same_sign and pairs follow (Uncertainty), empty if
+// unknown.
 func (n *Network) WriteEdges(w io.Writer) error { return writeEdges(w, n.Edges, n.Pairs != nil) }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

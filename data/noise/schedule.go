@@ -1,5 +1,5 @@
-// Package noise says how noise is added to rows: x(t) = a(t) x + σ(t) ε with
-// ε ~ N(0, I), for denoising score matching and the samplers that follow it.
+// Package noise has schedules of noise x(t) = a(t) x + σ(t) ε with ε ~ N(0, I), for denoising score
+// matching and its samplers.
 package noise
 
 import (
@@ -26,15 +26,16 @@ const (
 	Preserving Kind = "preserving"
 )
 
-// Schedule is a(t), σ(t) and which t occur. Lengths are those of the rows, in a fit standard deviations.
+// Schedule defines a(t), σ(t) and the times t in use. Lengths have the units of the rows; in a fit,
+// standard deviations.
 type Schedule struct {
 	Kind   Kind    `json:"kind"`
 	Least  float64 `json:"least"`  // fixed: σ, 0.1; exploding: least σ, 0.01; preserving: β at 0, 0.1
 	Most   float64 `json:"most"`   // exploding: most σ, 10; preserving: β at 1, 20
-	Levels int     `json:"levels"` // that many levels, equally spaced in t; 0 is all t
+	Levels int     `json:"levels"` // number of equally spaced t; 0 is continuous t
 }
 
-// WithDefaults fills zero values and refuses what makes no schedule.
+// WithDefaults fills zero values. It fails if the schedule is invalid.
 func (s Schedule) WithDefaults() (Schedule, error) {
 	if s.Kind == "" {
 		s.Kind = Exploding
@@ -57,7 +58,7 @@ func (s Schedule) WithDefaults() (Schedule, error) {
 	case s.Kind != Fixed && !(s.Most > s.Least) || math.IsInf(s.Most, 0):
 		return s, fmt.Errorf("most noise %v: it must be above the least, %v", s.Most, s.Least)
 	case s.Levels < 0 || s.Kind != Fixed && s.Levels == 1:
-		return s, fmt.Errorf("%d levels: at least 2 make a ladder, 0 is all times, and kind fixed is one", s.Levels)
+		return s, fmt.Errorf("%d levels: use at least 2, or 0 for continuous times; one level is kind fixed", s.Levels)
 	}
 	return s, nil
 }
@@ -74,7 +75,7 @@ func (s *Schedule) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Single tells whether there is one level only.
+// Single reports whether there is only one level.
 func (s Schedule) Single() bool { return s.Kind == Fixed }
 
 // At is a(t) and σ(t).
@@ -90,8 +91,8 @@ func (s Schedule) At(t float64) (signal, noise float64) {
 	return math.Exp(-0.5 * integral), math.Sqrt(-math.Expm1(-integral))
 }
 
-// Rates are f = d log a/dt and g² = dσ²/dt − 2fσ² of the equation
-// dx = f x dt + g dW that adds this noise (Song et al. 2021).
+// Rates returns f = d log a/dt and g² = dσ²/dt − 2fσ² of the SDE dx = f x dt + g dW that adds this
+// noise (Song et al. 2021).
 func (s Schedule) Rates(t float64) (f, square float64) {
 	switch s.Kind {
 	case Fixed:
@@ -104,9 +105,9 @@ func (s Schedule) Rates(t float64) (f, square float64) {
 	return -0.5 * beta, beta
 }
 
-const first = 1e-3 // where preserving schedules start
+const first = 1e-3 // first time of preserving schedules
 
-// Time of level k, from 0, the least noise.
+// Time returns the time of level k, from 0, the least noise.
 func (s Schedule) Time(k int) float64 {
 	if s.Levels < 2 {
 		return 0
@@ -114,7 +115,7 @@ func (s Schedule) Time(k int) float64 {
 	return float64(k) / float64(s.Levels-1)
 }
 
-// Draw is a level at random, uniform in t.
+// Draw returns a and σ at a random t, uniform.
 func (s Schedule) Draw(rng *rand.Rand) (signal, noise float64) {
 	switch {
 	case s.Single():

@@ -10,7 +10,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// f and g² are what their definitions say, by differences, and the schedules have their ends.
+// f and g² equal numerical derivatives, and schedules have the right ends.
 func TestRates(t *testing.T) {
 	for _, s := range []Schedule{{Kind: Exploding}, {Kind: Preserving}, {Kind: Exploding, Least: 0.3, Most: 5}} {
 		s, err := s.WithDefaults()
@@ -56,7 +56,7 @@ func TestRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"kind":"linear"}`:                             "noise schedules are fixed, exploding, preserving",
 		`{"kind":"exploding","least":2,"most":1}`:       "must be above the least",
-		`{"kind":"exploding","levels":1}`:               "at least 2 make a ladder",
+		`{"kind":"exploding","levels":1}`:               "use at least 2",
 		`{"kind":"fixed","most":1}`:                     "one level",
 		`{"kind":"preserving","least":-1}`:              "must be positive",
 		`{"kind":"exploding","most":"much","levels":0}`: `"most" takes no string`,

@@ -11,7 +11,8 @@ import (
 	"missingscore/internal/panics"
 )
 
-// Places of tables of Arrow's schema (Message.fbs, Schema.fbs), which R and Python write beside a file.
+// Field offsets in tables of Arrow's schema (Message.fbs, Schema.fbs), which R and Python write
+// into a file.
 const (
 	messageHeader   = 8
 	schemaFields    = 6
@@ -20,8 +21,8 @@ const (
 	ordered         = 8
 )
 
-// factors are the columns that had a dictionary when the file was written, as R's factors have, and
-// whether their levels are ordered. Other programs' metadata that cannot be read says nothing.
+// factors returns the columns that had a dictionary when the file was written, such as R's factors,
+// and whether their levels are ordered. Unreadable metadata is ignored.
 func factors(f *parquet.File) (of map[string]bool) {
 	text, _ := f.Lookup("ARROW:schema")
 	message, err := base64.StdEncoding.DecodeString(text)
@@ -32,9 +33,10 @@ func factors(f *parquet.File) (of map[string]bool) {
 	return of
 }
 
-// dictionaries are the fields of a schema that have one, by name. It panics where offsets lead outside.
+// dictionaries returns the fields of a schema with a dictionary, by name. It panics if an offset
+// leads outside.
 func dictionaries(message []byte) map[string]bool {
-	if binary.LittleEndian.Uint32(message) == 0xffffffff { // before the length, since version 0.15
+	if binary.LittleEndian.Uint32(message) == 0xffffffff { // precedes the length since version 0.15
 		message = message[4:]
 	}
 	message = message[4:]
@@ -67,7 +69,8 @@ func dictionaries(message []byte) map[string]bool {
 	return of
 }
 
-// levels are those of a factor's page; nil of other pages, and of dictionaries too long for levels.
+// levels returns the dictionary of a factor's page; nil for other pages and if it is too long for
+// levels.
 func (c *cursor) levels() (texts []string) {
 	const most = 1000
 	if !c.factor || c.kind != format.Text || c.page.Dictionary() == nil || c.page.Dictionary().Len() > most {

@@ -1,5 +1,5 @@
-// Package parquet reads and writes tables in files of Apache Parquet. Columns of the first level that
-// hold one value a row are read; nulls are missing cells.
+// Package parquet reads and writes tables in Apache Parquet files. It reads top-level columns with
+// one value per row; nulls are missing cells.
 //
 //	import _ "missingscore/data/parquet"
 package parquet
@@ -41,9 +41,9 @@ type reader struct {
 	leaves   []*parquet.Column
 	meanings []meaning
 	factors  map[string]bool
-	group    int       // the next
-	left     int64     // rows of the present one
-	row      int       // of the file, the last that was read
+	group    int       // the next row group
+	left     int64     // rows left in the present one
+	row      int       // of the file, the last row read
 	cursors  []*cursor // of the chosen columns in the present row group
 }
 
@@ -79,15 +79,14 @@ func open(in *format.File) (format.Reader, error) {
 	return r, nil
 }
 
-// meaning is what the values of a column stand for: of each its number, where the column
-// has numbers, and its text.
+// meaning converts the values of a column to its kind: number and text.
 type meaning struct {
 	kind   format.Kind
 	number func(v parquet.Value) float64
 	text   func(v parquet.Value) string
 }
 
-// meaningOf a column, by its logical type or else its physical one.
+// meaningOf returns the meaning of a column by its logical type, or else its physical type.
 func meaningOf(c *parquet.Column) meaning {
 	nothing := meaning{kind: format.Nothing}
 	if !c.Leaf() || c.Repeated() {
@@ -146,7 +145,7 @@ func physicalMeaning(physical parquet.Kind) meaning {
 		return numbers(format.Numbers, func(v parquet.Value) float64 { return float64(v.Float()) })
 	case parquet.Double:
 		return numbers(format.Numbers, parquet.Value.Double)
-	case parquet.Int96: // nanoseconds of a Julian day
+	case parquet.Int96: // nanoseconds and Julian day
 		return meaning{format.Stamp, nil, func(v parquet.Value) string {
 			parts := v.Int96()
 			nanos := int64(parts[0]) | int64(parts[1])<<32
@@ -167,7 +166,7 @@ func decimalMeaning(physical parquet.Kind, decimals int32) meaning {
 		switch physical {
 		case parquet.Int32, parquet.Int64:
 			digits.SetInt64(integer(v))
-		default: // two's complement, the largest byte first
+		default: // big-endian two's complement
 			digits.SetBytes(v.ByteArray())
 			if b := v.ByteArray(); len(b) > 0 && b[0] >= 0x80 {
 				digits.Sub(&digits, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
@@ -184,7 +183,7 @@ func decimalMeaning(physical parquet.Kind, decimals int32) meaning {
 	}, text}
 }
 
-// mostDecimals is how many decimals a number is written with.
+// mostDecimals is the maximum number of decimals written.
 const mostDecimals = 100
 
 func decimalText(digits *big.Int, decimals int) string {
@@ -219,7 +218,7 @@ func nanosOf(u pqformat.TimeUnit) int64 {
 	return 1
 }
 
-// halfFloat is a number of two bytes, the smallest first (IEEE 754 binary16).
+// halfFloat decodes a little-endian IEEE 754 binary16.
 func halfFloat(v parquet.Value) float64 {
 	b := v.ByteArray()
 	if len(b) != 2 {
@@ -228,10 +227,8 @@ func halfFloat(v parquet.Value) float64 {
 	return float64(float16.FromLEBytes(b).Float32())
 }
 
-// Columns implements format.Reader.
 func (r *reader) Columns() ([]format.Column, int) { return r.all, 0 }
 
-// Read implements format.Reader.
 func (r *reader) Read(chosen []int, texts bool) (*format.Block, error) {
 	groups := r.file.RowGroups()
 	for r.left == 0 {
@@ -271,10 +268,8 @@ func (r *reader) enter(g parquet.RowGroup, chosen []int) error {
 	return nil
 }
 
-// Rows implements format.Counter.
 func (r *reader) Rows() int { return int(r.file.NumRows()) }
 
-// Index implements format.Seeker.
 func (r *reader) Index(int) (rows int, index any, err error) {
 	for _, g := range r.file.RowGroups() {
 		rows += int(g.NumRows())
@@ -282,8 +277,8 @@ func (r *reader) Index(int) (rows int, index any, err error) {
 	return rows, nil, nil
 }
 
-// Seek implements format.Seeker. Pages before the row are skipped by the file's index of them, if it
-// has one, and otherwise decompressed.
+// Seek implements format.Seeker. It skips pages before the row by the file's page index if there is
+// one; otherwise it decompresses them.
 func (r *reader) Seek(_ any, row int, chosen []int) error {
 	groups := r.file.RowGroups()
 	r.row, r.left = row, 0
@@ -315,7 +310,7 @@ func (r *reader) Seek(_ any, row int, chosen []int) error {
 	return nil
 }
 
-// Close ends a row group.
+// Close closes the current row group.
 func (r *reader) Close() error {
 	cursors := r.cursors
 	r.cursors = nil
@@ -337,7 +332,7 @@ func (r *reader) Close() error {
 type cursor struct {
 	meaning
 	factor bool
-	pages  parquet.Pages // nil where nothing is read
+	pages  parquet.Pages // nil if nothing is read
 	page   parquet.Page
 	values parquet.ValueReader
 	buffer [512]parquet.Value
@@ -375,7 +370,7 @@ func (c *cursor) read(to *format.Cells, rows int, texts bool) error {
 	return nil
 }
 
-// next gives some values, at least one and at most so many.
+// next returns at least one and at most most values.
 func (c *cursor) next(most int) ([]parquet.Value, error) {
 	for {
 		if c.page == nil {
@@ -402,7 +397,7 @@ func (c *cursor) next(most int) ([]parquet.Value, error) {
 	}
 }
 
-// schema is a group whose columns stay in their order.
+// schema is a group whose columns keep their order.
 type schema struct {
 	parquet.Group
 	fields []parquet.Field
@@ -452,13 +447,12 @@ func write(to io.Writer, columns []format.Column) (format.Writer, error) {
 	return &writer{out: parquet.NewGenericWriter[any](to, parquet.NewSchema("table", s)), columns: columns}, nil
 }
 
-// Write implements format.Writer.
 func (w *writer) Write(row []string) error {
 	values := make(parquet.Row, len(row))
 	for j, cell := range row {
 		value, ok := valueOf(w.columns[j].Kind, cell)
 		if !ok {
-			return fmt.Errorf("column %q: %.60q is of another kind", w.columns[j].Name, cell)
+			return fmt.Errorf("column %q: %.60q does not fit the column's type", w.columns[j].Name, cell)
 		}
 		level := 1
 		if value.IsNull() {
@@ -472,7 +466,8 @@ func (w *writer) Write(row []string) error {
 	return w.flush()
 }
 
-// valueOf is a cell of a column of a kind, null where it is missing; ok is false for a cell of another kind.
+// valueOf converts a cell to a value of kind k, null if missing; ok is false if the cell is not of
+// this kind.
 func valueOf(k format.Kind, cell string) (v parquet.Value, ok bool) {
 	if cell == "" {
 		return parquet.NullValue(), true
@@ -518,7 +513,6 @@ func (w *writer) flush() error {
 	return w.out.Flush()
 }
 
-// Close implements format.Writer.
 func (w *writer) Close() error {
 	if err := w.flush(); err != nil {
 		return err

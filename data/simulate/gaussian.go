@@ -21,12 +21,12 @@ type Gaussian struct {
 	Precision *mat.SymDense
 }
 
-// Sample draws a complete table of n rows with the columns x1 … xd. It fails if
-// the shapes differ, the precision is not positive definite or n is below 2.
+// Sample draws a complete table of n rows with the columns x1 … xd. It fails if the shapes
+// disagree, the precision is not positive definite or n is below 2.
 func (g Gaussian) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	d := len(g.Mean)
 	if d == 0 || g.Precision.SymmetricDim() != d {
-		return nil, fmt.Errorf("a mean of length %d and a precision of size %d make no Gaussian", d, g.Precision.SymmetricDim())
+		return nil, fmt.Errorf("a mean of length %d and a precision of size %d do not match", d, g.Precision.SymmetricDim())
 	}
 	normal, ok := distmv.NewNormalPrecision(g.Mean, g.Precision, rng)
 	if !ok {
@@ -51,13 +51,14 @@ func sample(d int, values []float64) (*data.Table, error) {
 	return data.NewTable(names, values, nil)
 }
 
-// Normal draws the distribution of the paper's experiment "Normal distribution estimation" (appendix,
-// implementation details), before the truncation. The mean is 1/2 in every column. The first d−1 have covariance
+// Normal draws the distribution of the paper's experiment "Normal distribution estimation"
+// (appendix, implementation details), before truncation. The mean is 1/2 in every column. The first
+// d−1 have covariance
 //
 //	S = Q diag(v) Qᵀ,   v_i ~ U[0.5, 1.5],   Q uniform on the orthogonal matrices
 //
-// and the last is X_d = X_1/2 + Z/2 with Z independent, E Z = 1/2, Var Z = Var X_1.
-// Given the others X_d has variance S_11/4 and depends on X_1 only, hence
+// and the last is X_d = X_1/2 + Z/2 with Z independent, E Z = 1/2, Var Z = Var X_1. Given the
+// others X_d has variance S_11/4 and depends on X_1 only, hence
 //
 //	P = [S⁻¹ 0; 0 0] + (4/S_11) u uᵀ,   u = (−1/2, 0, …, 0, 1)
 //
@@ -87,9 +88,9 @@ func Normal(d int, rng *rand.Rand) (Gaussian, error) {
 	return Gaussian{Mean: mean, Precision: p}, nil
 }
 
-// orthogonal draws Q (m, m) uniformly. The Q of a Gaussian matrix's QR is uniform
-// only after its columns take the signs of R's diagonal (Mezzadri 2007, "How to
-// generate random matrices from the classical compact groups").
+// orthogonal draws Q (m, m) uniformly: the Q of a Gaussian matrix's QR decomposition, with columns
+// multiplied by the signs of R's diagonal (Mezzadri 2007, "How to generate random matrices from the
+// classical compact groups").
 func orthogonal(m int, rng *rand.Rand) *mat.Dense {
 	g := mat.NewDense(m, m, nil)
 	g.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, g)
@@ -102,8 +103,9 @@ func orthogonal(m int, rng *rand.Rand) *mat.Dense {
 	return &q
 }
 
-// TruncateBelow is the domain of the paper's truncated normal experiment: the first columns above their quantile
-// of this share (paper: 3 columns, 0.1). It fails if the precision is not positive definite.
+// TruncateBelow returns the domain of the paper's truncated normal experiment: each of the first
+// columns above its quantile of this share (paper: 3 columns, 0.1). It fails if the precision is
+// not positive definite.
 func (g Gaussian) TruncateBelow(columns int, share float64) (*domain.Domain, error) {
 	sigma, err := g.covariance()
 	if err != nil {
@@ -116,8 +118,9 @@ func (g Gaussian) TruncateBelow(columns int, share float64) (*domain.Domain, err
 	return s, nil
 }
 
-// TruncateAcross is the domain of the paper's truncated star experiment: a half- space aᵀx ≤ b with a of length
-// 1 and uniform direction, b such that this share of the distribution lies outside (paper: 0.2).
+// TruncateAcross returns the domain of the paper's truncated star experiment: a half-space aᵀx ≤ b
+// with uniform direction a of length 1, and b such that this share of the distribution lies outside
+// (paper: 0.2).
 func (g Gaussian) TruncateAcross(share float64, rng *rand.Rand) (*domain.Domain, error) {
 	sigma, err := g.covariance()
 	if err != nil {
@@ -146,8 +149,8 @@ func (g Gaussian) covariance() (*mat.SymDense, error) {
 	return &sigma, nil
 }
 
-// SampleInside is Sample restricted to a domain, by rejection: exact. It fails if
-// fewer than one draw in 10000 lies inside.
+// SampleInside samples inside a domain by rejection. It fails if fewer than one draw in 10000 lies
+// inside.
 func (g Gaussian) SampleInside(s *domain.Domain, n int, rng *rand.Rand) (*data.Table, error) {
 	if !s.Bounded() {
 		return g.Sample(n, rng)

@@ -10,29 +10,30 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Shapes are the networks that Graph draws.
+// Shapes lists the networks of Graph.
 var Shapes = []string{"random", "hub", "chain", "star"}
 
-// hubSize is the number of columns around a hub, with it.
+// hubSize is the number of columns of a hub group, including the hub.
 const hubSize = 10
 
-// defaultStrength is the partial correlation of an edge where that is possible.
+// defaultStrength is the default partial correlation of an edge.
 const defaultStrength = 0.25
 
 // Graph draws a Gaussian with mean 0 and variances of the inverse of
 //
 //	P = I − r A∘S,
 //
-// A the adjacency matrix of a shape and S random signs, so that every edge has the partial correlation ±r:
+// with A the adjacency matrix of a shape and S random signs; every edge has the partial correlation
+// ±r:
 //
 //	random  as many edges as are asked for, among all pairs
 //	hub     groups of ten columns, the first of each joined with the others
 //	chain   each column joined with the next
 //	star    the first column joined with all others
 //
-// A strength r of 0 stands for 0.25, or nine tenths of the most that leaves P positive
-// definite, 1/|λ_min(−A∘S)|, if that is less. It fails for d < 2, more edges than pairs, none,
-// an unknown shape, and an r that is too large, by saying how large it may be.
+// The default strength (0) is r = 0.25, or nine tenths of the limit of positive definiteness,
+// 1/|λ_min(−A∘S)|, if that is less. It fails for d < 2, an invalid number of edges, an unknown
+// shape, or an r beyond the limit, which the error states.
 func Graph(shape string, d, edges int, strength float64, rng *rand.Rand) (Gaussian, error) {
 	if d < 2 {
 		return Gaussian{}, fmt.Errorf("d = %d: a network needs at least 2 columns", d)
@@ -163,10 +164,10 @@ func simulateNetwork(d, centres int, probability float64, rng *rand.Rand) (Gauss
 	return Gaussian{Mean: make([]float64, d), Precision: scaled(weight, adjacency, 1)}, nil
 }
 
-// Quartic draws the coefficients θ (d, d) of a quartic model log q = Σ θ_ij x_i² x_j²
-// for the paper's experiment "Non-Gaussian Model", which leaves them open: −I plus
-// couplings ±0.4, each pair coupled with probability 2/(d−1), then shrunk so that the
-// largest eigenvalue of θ is at most −0.1 and the density integrable. It fails for d < 2.
+// Quartic draws the coefficients θ (d, d) of a quartic model log q = Σ θ_ij x_i² x_j² for the
+// paper's experiment "Non-Gaussian Model", which does not specify them: −I plus couplings ±0.4,
+// each pair coupled with probability 2/(d−1), then shrunk so that the largest eigenvalue of θ is at
+// most −0.1 and the density integrable. It fails for d < 2.
 func Quartic(d int, rng *rand.Rand) (*mat.SymDense, error) {
 	if d < 2 {
 		return nil, fmt.Errorf("d = %d: the quartic experiment needs at least 2 columns", d)

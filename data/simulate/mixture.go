@@ -12,16 +12,16 @@ import (
 
 // Mixture is the distribution Σ_k w_k N(mean_k, diag(deviation_k²)) on R^d.
 type Mixture struct {
-	Weights    []float64   // (K): positive; only their ratios count
+	Weights    []float64   // (K): positive, normalised by their sum
 	Means      [][]float64 // (K, d)
 	Deviations [][]float64 // (K, d): positive
 }
 
-// Check fails unless there is a component and a column, all shapes agree, and weights
-// and deviations are positive.
+// Check fails if there is no component or column, shapes disagree, or weights or deviations are not
+// positive.
 func (m Mixture) Check() error {
 	if len(m.Weights) == 0 || len(m.Means) != len(m.Weights) || len(m.Deviations) != len(m.Weights) {
-		return fmt.Errorf("%d weights, %d means and %d deviations make no mixture", len(m.Weights), len(m.Means), len(m.Deviations))
+		return fmt.Errorf("%d weights, %d means and %d deviations do not match", len(m.Weights), len(m.Means), len(m.Deviations))
 	}
 	d := len(m.Means[0])
 	for k, w := range m.Weights {
@@ -35,7 +35,7 @@ func (m Mixture) Check() error {
 	return nil
 }
 
-// Draw gives n rows (n, d), row-major, of a mixture that passes Check.
+// Draw returns n rows (n, d), row-major. The mixture must pass Check.
 func (m Mixture) Draw(n int, rng *rand.Rand) []float64 {
 	ends := floats.CumSum(make([]float64, len(m.Weights)), m.Weights)
 	total := ends[len(ends)-1]
@@ -52,7 +52,8 @@ func (m Mixture) Draw(n int, rng *rand.Rand) []float64 {
 	return x
 }
 
-// Sample is Draw as a complete table with the columns x1 … xd. It fails as Check does, or if n is below 2.
+// Sample does the work of Draw and returns a complete table with the columns x1 … xd. It fails
+// where Check fails, and if n is below 2.
 func (m Mixture) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -60,8 +61,9 @@ func (m Mixture) Sample(n int, rng *rand.Rand) (*data.Table, error) {
 	return sample(len(m.Means[0]), m.Draw(n, rng))
 }
 
-// Moons is two interleaved half circles of radius 1 in the plane, the upper about (0, 0) and the lower about (1,
-// ½) as in scikit-learn's make_moons, each blurred along its arc: 40 equal normals of deviation 0.1.
+// Moons is two interleaved half circles of radius 1 in the plane, the upper about (0, 0) and the
+// lower about (1, ½) as in scikit-learn's make_moons: 40 equal normals of standard deviation 0.1
+// along the arcs.
 func Moons() Mixture {
 	const each = 20
 	var m Mixture
@@ -73,7 +75,7 @@ func Moons() Mixture {
 	return m
 }
 
-// Ring is a circle of radius 1 about 0 in the plane, blurred: 40 equal normals of deviation 0.1.
+// Ring is a circle of radius 1 about 0 in the plane: 40 equal normals of standard deviation 0.1.
 func Ring() Mixture {
 	const components = 40
 	var m Mixture
@@ -88,8 +90,8 @@ func Ring() Mixture {
 //
 //	(cos θ, sin θ, cos 2θ, sin 2θ, …, cos ⌈d/2⌉θ, …),  0 ≤ θ < 2π,
 //
-// blurred: 200 equal normals of deviation 0.2. Of each column every value stands for several
-// places on the curve, of the m-th pair of columns for m.
+// as 200 equal normals of standard deviation 0.2. A value of the m-th pair of columns corresponds
+// to m places on the curve.
 func Curve(d int) Mixture {
 	const components = 200
 	var m Mixture
@@ -107,8 +109,8 @@ func Curve(d int) Mixture {
 	return m
 }
 
-// Modes draws a mixture of k equal normals of deviation ½ whose means are N(0, 1) in each of d columns: far
-// apart where d is 10, and every column unimodal or nearly so.
+// Modes draws a mixture of k equal normals of standard deviation ½ whose means are N(0, 1) in each
+// of d columns: well separated for d = 10, with nearly unimodal margins.
 func Modes(d, k int, rng *rand.Rand) Mixture {
 	var m Mixture
 	for range k {

@@ -102,7 +102,8 @@ func TestSimulatedMixtures(t *testing.T) {
 	require.Equal(t, modes, simulate.Modes(10, 5, stream.New(1, 1)))
 	require.NotEqual(t, modes, simulate.Modes(10, 5, stream.New(2, 1)))
 
-	// a point's distance to the ring, and to the nearer half circle, is the blur's
+	// the distance of a point to the ring, or to the nearer half circle, has the noise's
+	// distribution
 	ring := simulate.Ring().Draw(2000, stream.New(3, 3))
 	moons := simulate.Moons().Draw(2000, stream.New(3, 4))
 	upper := 0
@@ -118,7 +119,7 @@ func TestSimulatedMixtures(t *testing.T) {
 	}
 	require.InDelta(t, 1000, upper, 150)
 
-	// the m-th pair of columns of a curve is on a circle, at m times the angle of the first
+	// the m-th pair of columns lies on a circle at m times the angle of the first
 	const d, rows = 10, 4000
 	curve := simulate.Curve(d).Draw(rows, stream.New(3, 5))
 	var turned [d / 2]float64 // mean of cos(m θ̂₁ − θ̂_m)
@@ -131,7 +132,7 @@ func TestSimulatedMixtures(t *testing.T) {
 		}
 	}
 	for m, mean := range turned {
-		// an angle is off by a normal of deviation 0.2 or nearly so, and m times that
+		// the angle's error is nearly normal with standard deviation 0.2, multiplied by m
 		off := 0.2 * math.Hypot(float64(m+1), 1)
 		if m == 0 {
 			off = 0
@@ -140,8 +141,8 @@ func TestSimulatedMixtures(t *testing.T) {
 	}
 }
 
-// The shares of the truncations, over many draws, within binomial error; what is
-// sampled inside is inside, and has the mean of a truncated normal.
+// Truncated shares over many draws, within binomial error; samples lie inside and have the
+// truncated mean.
 func TestTruncations(t *testing.T) {
 	const n = 40000
 	g, err := simulate.Normal(5, stream.New(1, 1))

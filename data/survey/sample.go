@@ -15,14 +15,14 @@ const (
 	mostSampleRows  = 50_000
 )
 
-// sample are rows drawn from all: those with the least of numbers that are drawn for each, by the
-// seed and the row's number alone.
+// sample draws rows without replacement: it keeps the rows with the smallest random numbers, which
+// depend on seed and row number only.
 type sample struct {
 	seed   uint64
 	stream stream.Stream
 	most   int
 	d      int
-	drawn  []drawn // a heap, the greatest number first
+	drawn  []drawn // a heap, the largest number first
 	values []float64
 	seen   []bool
 }
@@ -33,7 +33,7 @@ type drawn struct {
 	slot      int // of its cells
 }
 
-// offer draws for row i of a block, which is that of this number in the file.
+// offer considers row i of a block, row number row of the file.
 func (s *sample) offer(t *data.Table, i, row int) {
 	d := drawn{number: s.stream.At(s.seed, stream.Survey, uint64(row)).Uint64(), row: row, slot: len(s.drawn)}
 	if t.Lines != nil {
@@ -53,7 +53,7 @@ func (s *sample) offer(t *data.Table, i, row int) {
 	}
 }
 
-// table has the rows in the order of the file.
+// table returns the sampled rows in file order.
 func (s *sample) table(names []string) *data.Table {
 	slices.SortFunc(s.drawn, func(a, b drawn) int { return cmp.Compare(a.row, b.row) })
 	t := &data.Table{Names: names, N: len(s.drawn), D: s.d}

@@ -1,8 +1,9 @@
-// Package survey learns what is asked of a whole table from passes over a file whose rows are not held.
+// Package survey computes summaries of a file's table in passes over its rows, without holding
+// them.
 //
-//	Take     the first passes: columns, pairs, a checksum, a sample of the rows
-//	Columns  two passes over rows as they are modelled: sums of columns
-//	Held     rows that are held out, chosen one by one
+//	Take     first passes: columns, pairs, a checksum, a sample of the rows
+//	Columns  two passes over transformed rows: sums of columns
+//	Held     selection of held-out rows
 package survey
 
 import (
@@ -20,22 +21,22 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Survey is what is known of a file's table.
+// Survey summarises a file's table.
 type Survey struct {
 	Columns []data.ColumnSums // of both passes
-	Before  []int             // rows that have a value, before each of the file's blocks
-	Sample  *data.Table       // of rows drawn from all, with Sampled. Its checksum is that of the same table in another format, too
+	Before  []int             // number of rows with a value before each block of the file
+	Sample  *data.Table       // of rows drawn from all, with Sampled. Its checksum does not depend on the file format
 }
 
-// Options are for all passes over a file.
+// Options configures the passes over a file.
 type Options struct {
 	Seed     uint64
-	Workers  int                    // blocks that are read side by side; results do not depend on it
-	Progress func(read, size int64) // as ReadOptions has it, of one pass after the other; may be nil
+	Workers  int                    // blocks read in parallel; results do not depend on it
+	Progress func(read, size int64) // as in ReadOptions, over all passes; may be nil
 }
 
-// Take makes a survey. It refuses the table that NewTable would refuse, and one with a column that is
-// observed too seldom to vary in the sample.
+// Take computes a survey. It fails where NewTable would fail for the whole table, and if a column
+// is constant in the sample.
 func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	d := len(f.Names)
 	s := &Survey{Columns: make([]data.ColumnSums, d)}
@@ -76,7 +77,7 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	for j, c := range s.Columns {
 		s.Sample.Sampled.Own = append(s.Sample.Sampled.Own, c.Number)
 		if x := s.Sample.Column(j); len(x) == 0 || slices.Min(x) == slices.Max(x) {
-			return nil, fmt.Errorf("%s: column %q has a value in %d of %d rows, and does not vary in %d rows drawn from them, by which the table is judged: leave it out (ReadOptions.Exclude)", f.Path, f.Names[j], c.Number, n, s.Sample.N)
+			return nil, fmt.Errorf("%s: column %q has a value in %d of %d rows and is constant in a sample of %d rows: leave it out (ReadOptions.Exclude)", f.Path, f.Names[j], c.Number, n, s.Sample.N)
 		}
 	}
 	return s, nil
@@ -91,7 +92,7 @@ func firstOf(t *data.Table) (first, error) {
 	return first{data.FirstSums(t, 1), t.PairCounts()}, nil
 }
 
-// addFirst adds a block's parts, one after the other.
+// addFirst merges the parts of a block in order.
 func addFirst(sums []data.ColumnSums, parts [][]data.ColumnSums) {
 	for _, part := range parts {
 		for j := range sums {
@@ -100,7 +101,7 @@ func addFirst(sums []data.ColumnSums, parts [][]data.ColumnSums) {
 	}
 }
 
-// hashRow adds a row's observed cells to a checksum; bytes is room for it.
+// hashRow adds a row's observed cells to a checksum; bytes is work space.
 func hashRow(h hash.Hash, t *data.Table, i int, bytes []byte) []byte {
 	bytes = bytes[:0]
 	for k := i * t.D; k < (i+1)*t.D; k++ {
@@ -114,8 +115,8 @@ func hashRow(h hash.Hash, t *data.Table, i int, bytes []byte) []byte {
 	return bytes
 }
 
-// Columns are the sums of the columns of rows as they are modelled: after of, which may refuse a
-// block and is nil for rows as they are.
+// Columns returns the sums of the columns after of transforms each block; of may fail, and nil
+// means no transform.
 func Columns(ctx context.Context, f *data.RowFile, o Options, of func(*data.Table) (*data.Table, error)) ([]data.ColumnSums, error) {
 	sums := make([]data.ColumnSums, len(f.Names))
 	err := blocks(ctx, f, o, func(t *data.Table) (first, error) {
@@ -153,8 +154,8 @@ func second(ctx context.Context, f *data.RowFile, o Options, of func(*data.Table
 	})
 }
 
-// blocks has every block of a file looked at, o.Workers of them side by side, and what was learned of
-// each taken over in their order.
+// blocks calls look on every block of a file, o.Workers in parallel, and take on the results in
+// file order.
 func blocks[T any](ctx context.Context, f *data.RowFile, o Options, look func(*data.Table) (T, error), take func(*data.Table, T) error) error {
 	workers := max(1, o.Workers)
 	tables, learned := make([]*data.Table, workers), make([]T, workers)
@@ -189,11 +190,11 @@ func blocks[T any](ctx context.Context, f *data.RowFile, o Options, look func(*d
 	return nil
 }
 
-// Held chooses rows that are held out, each by itself: by the seed and its number among the rows that have a
-// value, so that the choice is the same whatever the blocks. A share of the rows is so only on average.
+// Held selects held-out rows independently, by the seed and the row's number among rows with a
+// value, so the choice does not depend on blocks. The share holds on average.
 type Held struct {
 	seed   uint64
-	below  uint64 // of the numbers that are drawn for rows, those of rows that are held out
+	below  uint64 // rows with smaller random numbers are held out
 	stream stream.Stream
 }
 
@@ -202,7 +203,7 @@ func NewHeld(seed uint64, share float64) *Held {
 	return &Held{seed: seed, below: uint64(math.Ldexp(share, 64))}
 }
 
-// Out tells whether a row is held out.
+// Out reports whether a row is held out.
 func (h *Held) Out(row int) bool {
 	return h.below > 0 && h.stream.At(h.seed, stream.Validate, uint64(row)).Uint64() < h.below
 }

@@ -19,7 +19,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// uneven is a table of n rows of columns of different sizes and gaps.
+// uneven is a table of n rows with columns of different scales and missing shares.
 func uneven(n int) *data.Table {
 	t := &data.Table{Names: []string{"a", "b", "c", "d"}, N: n, D: 4}
 	rng := stream.New(3, 1)
@@ -41,7 +41,7 @@ func taken(t *testing.T, path string, block, workers int) *survey.Survey {
 	return s
 }
 
-// Of several blocks of the usual size the scale is that of the table, in bytes.
+// With several blocks of the default size the scale equals the table's bit for bit.
 func TestSurveyOfManyRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	table := uneven(140_000)
@@ -57,8 +57,8 @@ func TestSurveyOfManyRows(t *testing.T) {
 	}
 }
 
-// Of one block scale and counts are those of the table, in bytes; of blocks of other sizes up to
-// rounding. Numbers of workers and formats make no difference.
+// With one block scale and counts equal the table's bit for bit; other block sizes differ by
+// rounding. Workers and formats do not matter.
 func TestSurvey(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "t.csv")
@@ -73,7 +73,7 @@ func TestSurvey(t *testing.T) {
 		require.Equal(t, scale.Deviation[j], deviation)
 		require.Equal(t, about.Deviation[j], c.Norm/math.Sqrt(float64(c.Number)))
 	}
-	require.Equal(t, table.Values[0], one.Sample.Values[0]) // all rows are the sample
+	require.Equal(t, table.Values[0], one.Sample.Values[0]) // the sample has all rows
 	require.Equal(t, table.N, one.Sample.N)
 	for _, block := range []int{33, 1000} {
 		s := taken(t, path, block, 3)
@@ -105,9 +105,9 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// A sample of a table that is larger has as many rows as it may, each with the same chance: the mean
-// of their numbers is that of all up to four standard errors. It is the same whatever the blocks. A
-// column that hardly any row has is refused.
+// A sample of a larger table has the maximum number of rows with equal probability: the mean row
+// number is within four standard errors. It does not depend on blocks. A nearly empty column is
+// refused.
 func TestSample(t *testing.T) {
 	const n, drawn = 70_000, 50_000
 	var text strings.Builder
@@ -129,11 +129,11 @@ func TestSample(t *testing.T) {
 	f, err := data.OpenRows(path, data.ReadOptions{}, 0)
 	require.NoError(t, err)
 	_, err = survey.Take(t.Context(), f, survey.Options{Seed: 1})
-	require.ErrorContains(t, err, `column "rare" has a value in 2 of 70000 rows, and does not vary in 50000 rows drawn from them`)
+	require.ErrorContains(t, err, `column "rare" has a value in 2 of 70000 rows and is constant in a sample of 50000 rows`)
 	require.NoError(t, f.Close())
 }
 
-// Columns that do not vary, or are hardly ever observed, are refused by name.
+// Constant and nearly empty columns are refused by name.
 func TestSurveyRefuses(t *testing.T) {
 	dir := t.TempDir()
 	for text, words := range map[string]string{

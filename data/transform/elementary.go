@@ -4,15 +4,15 @@ import "math"
 
 type elementary struct {
 	kind  string
-	needs string // what numbers it is for, in words
+	needs string // description of its domain
 
-	low, high float64 // where it is for numbers between, which it takes to −∞ and ∞,
-	closed    bool    // or for numbers from low on, which it takes to 0
+	low, high float64 // open domain, mapped to (−∞, ∞),
+	closed    bool    // or closed at low, which is mapped to 0
 
 	forward, inverse, logSlope, curvature func(float64) float64
 }
 
-// Elementary functions: formula, where it is defined, log T' and T”/T'.
+// Elementary functions: formula, domain, log T' and T”/T'.
 var (
 	logarithm = elementary{
 		kind: "log", needs: "numbers above 0", high: math.Inf(1),
@@ -58,7 +58,7 @@ func (e elementary) Slope(x float64) (log, curvature float64) {
 	return e.logSlope(x), e.curvature(x)
 }
 
-// Bounds needs none at the ends of where the function is defined, or beyond.
+// Bounds are infinite where a bound is at or beyond the end of the function's domain.
 func (e elementary) Bounds(low, high float64) (float64, float64) {
 	a, b := math.Inf(-1), math.Inf(1)
 	if low > e.low || e.closed && low == e.low {

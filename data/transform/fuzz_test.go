@@ -10,8 +10,7 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-// Whatever stands for the functions of columns in a model's file is read, comes again as it is
-// written and takes numbers to numbers and back, or is refused.
+// Any text is refused, or read as functions that round-trip and invert.
 func FuzzRead(f *testing.F) {
 	names := []string{"x1", "x2"}
 	fuzztest.Reader[transform.Columns]{

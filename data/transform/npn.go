@@ -13,25 +13,25 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// mostKnots are those of a column's normal scores: of more distinct values those are left
-// out which are closer than the scores' range over mostKnots to the one before.
+// mostKnots limits the knots of normal scores: knots closer to their predecessor than the scores'
+// range over mostKnots are dropped.
 const mostKnots = 2000
 
-// normalScores is the nonparanormal of Liu, Lafferty and Wasserman (2009): the function that
-// gives a column's observed cells the quantiles of a normal distribution,
+// normalScores is the nonparanormal of Liu, Lafferty and Wasserman (2009): it maps a column's
+// observed cells to normal quantiles,
 //
 //	T(x_(k)) = Φ⁻¹(r_k/(n+1)),   r_k the rank of x_(k) among the n observed cells,
 //
-// ties the mean of their ranks, linear between the distinct values. Beyond them it goes on
-// along the chord of the outer tenth of the knots (docs/theory/transforms.md#nonparanormal).
-// Bounds of the column are not the model's: x is put back inside them.
+// with mean ranks for ties, linear between distinct values. Beyond them it continues along the
+// chord of the outer tenth of the knots (docs/theory/transforms.md#nonparanormal). The model has no
+// bounds; the inverse clips x to the column's bounds.
 type normalScores struct {
 	values, scores []float64 // the knots, both increasing
-	lower, upper   float64   // of the column, may be infinite
+	lower, upper   float64   // of the column, possibly infinite
 }
 
-// fitNormalScores makes the function of a column from its observed cells, of which two differ. A
-// cell of weight w counts in ranks and number as w cells; nil for ones.
+// fitNormalScores makes the function from a column's observed cells, at least two of them
+// different. A cell of weight w counts as w cells; nil means weights 1.
 func fitNormalScores(x, weights []float64, low, high float64) Function {
 	f, below := &normalScores{lower: low, upper: high}, 0.
 	of, n := shares(x, weights)
@@ -45,7 +45,7 @@ func fitNormalScores(x, weights []float64, low, high float64) Function {
 	return f
 }
 
-// thin leaves knots out where there are too many: never an end.
+// thin drops knots beyond the limit, never an end.
 func (f *normalScores) thin() {
 	last := len(f.scores) - 1
 	if last < mostKnots {
@@ -62,8 +62,8 @@ func (f *normalScores) thin() {
 	f.values, f.scores = f.values[:kept+1], f.scores[:kept+1]
 }
 
-// smooth has one knot in √n of the n, and the ends. The slope between neighbouring knots is that between
-// two cells, too rough for a density.
+// smooth keeps about √n of n knots, and the ends. Slopes between neighbouring cells are too rough
+// for a density.
 func (f *normalScores) smooth() *normalScores {
 	last := len(f.values) - 1
 	step := max(1, int(math.Sqrt(float64(last))))
@@ -85,11 +85,11 @@ func (f *normalScores) Inverse(y float64) float64 {
 	return min(max(along(f.scores, f.values, y), f.lower), f.upper)
 }
 
-// Bounds are none: the scores of any column have the whole line.
+// Bounds are infinite: scores cover the whole line.
 func (f *normalScores) Bounds(_, _ float64) (float64, float64) { return math.Inf(-1), math.Inf(1) }
 
-// Slope is that of the piece which x lies on, at a knot that of the chord between the knots
-// beside it. The pieces are straight: their curvature is 0.
+// Slope is the slope of the linear piece at x, at a knot the slope of the chord between its
+// neighbours. The curvature is 0.
 func (f *normalScores) Slope(x float64) (log, curvature float64) {
 	k := sort.SearchFloat64s(f.values, x)
 	last := len(f.values) - 1
@@ -100,14 +100,14 @@ func (f *normalScores) Slope(x float64) (log, curvature float64) {
 	return math.Log(slope), 0
 }
 
-// along is the function through the knots (from, to) at x.
+// along evaluates at x the function through the knots (from, to).
 func along(from, to []float64, x float64) float64 {
 	at, value, slope := piece(from, to, x)
 	return value + slope*(x-at)
 }
 
-// piece gives the straight piece through the knots (from, to) that x lies on, by a point of
-// it and its slope. At an inner knot it is the piece before, which gives the knot's value.
+// piece returns the linear piece through the knots (from, to) that contains x, by a point and its
+// slope. At an inner knot it is the left piece, which gives the knot's value.
 func piece(from, to []float64, x float64) (at, value, slope float64) {
 	last := len(from) - 1
 	outer := max(1, last/10)
@@ -162,10 +162,11 @@ func readNormalScores(text []byte) (Function, error) {
 	return f, nil
 }
 
-// share is a value of a column with the sum of the weights of the cells that have it.
+// share is a distinct value and the total weight of its cells.
 type share struct{ value, weight float64 }
 
-// shares are those of the distinct values of x, increasing, and of all cells together; weights nil for ones.
+// shares returns the distinct values of x, increasing, with their weights, and the total; nil
+// weights are ones.
 func shares(x, weights []float64) (of []share, total float64) {
 	order := make([]int, len(x))
 	for i := range order {

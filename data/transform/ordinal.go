@@ -18,24 +18,25 @@ import (
 // OrdinalKind is the name of Ordinal in Kinds.
 const OrdinalKind = "ordinal"
 
-// MostCategories are those that an ordinal column may have: of more a number says it better.
+// MostCategories is the maximum number of categories; beyond it treat the column as a number.
 const MostCategories = 40
 
-// Ordinal is the function of a column of ordered categories: each stands for an interval of a
-// latent number, a standard normal whose thresholds are quantiles of the shares of the
-// observed cells below (docs/theory/ordinal.md#eq-thresholds),
+// Ordinal is the function of an ordered column: each category is an interval of a latent standard
+// normal z, whose thresholds are normal quantiles of cumulative shares
+// (docs/theory/ordinal.md#eq-thresholds),
 //
 //	x = c  ⇔  τ_c < z ≤ τ_(c+1),   τ_c = Φ⁻¹(share of the cells below c)
 //
-// T(c) lies within, at the quantile of the middle of the category's share; what is modelled is
-// z, of which a cell tells the interval only (data.Table.Cuts).
+// T(c) is the quantile of the middle of the category's share. The model is of z; a cell only gives
+// its interval (data.Table.Cuts).
 type Ordinal struct {
 	values  []float64 // the categories, increasing
 	cuts    []float64 // τ, one fewer
 	middles []float64 // T of the categories
 }
 
-// NewOrdinal is the function of a column with these observed cells, shares being of their weights; nil for ones.
+// NewOrdinal makes the function from a column's observed cells and their weights; nil means weights
+// 1.
 func NewOrdinal(x, weights []float64) *Ordinal {
 	f, below := &Ordinal{}, 0.
 	of, total := shares(x, weights)
@@ -51,11 +52,11 @@ func NewOrdinal(x, weights []float64) *Ordinal {
 	return f
 }
 
-// Values are the categories, increasing, and Cuts the thresholds between them, τ.
+// Values returns the categories, increasing.
 func (f *Ordinal) Values() []float64 { return f.values }
 func (f *Ordinal) Cuts() []float64   { return f.cuts }
 
-// At is f with other thresholds, as many as before.
+// At returns f with other thresholds, as many as before.
 func (f *Ordinal) At(cuts []float64) *Ordinal {
 	g := &Ordinal{values: f.values, cuts: slices.Clone(cuts)}
 	below := 0.
@@ -73,7 +74,7 @@ func (f *Ordinal) At(cuts []float64) *Ordinal {
 // Kind implements Function.
 func (f *Ordinal) Kind() string { return OrdinalKind }
 
-// Check implements Function: only categories that were there at the fit have one.
+// Check implements Function: it fails for values that are not categories of the fit.
 func (f *Ordinal) Check(x float64) error {
 	if _, found := slices.BinarySearch(f.values, x); !found {
 		return &ValueError{Kind: "place among the ordered categories", Needs: fmt.Sprintf("%s (%d values)", span(f.values), len(f.values))}
@@ -81,7 +82,7 @@ func (f *Ordinal) Check(x float64) error {
 	return nil
 }
 
-// span is "1, 2, 3, 4, 5", or of more than eleven "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …, 40".
+// span lists values, as "1, 2, 3, 4, 5"; more than eleven are abbreviated.
 func span(values []float64) string {
 	var words []string
 	for _, v := range values {
@@ -106,10 +107,10 @@ func (f *Ordinal) Forward(x float64) float64 {
 // Inverse implements Function: the category of a latent number.
 func (f *Ordinal) Inverse(y float64) float64 { return f.values[sort.SearchFloat64s(f.cuts, y)] }
 
-// Slope implements Function: there is none.
+// Slope implements Function: always 0.
 func (f *Ordinal) Slope(float64) (log, curvature float64) { return 0, 0 }
 
-// Bounds implements Function: the latent number has the whole line.
+// Bounds implements Function: always infinite.
 func (f *Ordinal) Bounds(_, _ float64) (float64, float64) { return math.Inf(-1), math.Inf(1) }
 
 type ordinalFile struct {
@@ -146,7 +147,7 @@ func increasing(x []float64) bool {
 	return true
 }
 
-// cuts are thresholds by column, nil for columns that are not ordinal; nil if none is.
+// cuts returns the thresholds by column, nil for columns that are not ordinal; nil if none is.
 func (c Columns) cuts() (all [][]float64) {
 	for j, f := range c {
 		if o, ok := f.(*Ordinal); ok {
@@ -159,7 +160,8 @@ func (c Columns) cuts() (all [][]float64) {
 	return all
 }
 
-// At is c with other thresholds of its ordinal columns (data.Table.Cuts), nil for those that it has.
+// At returns c with other thresholds of its ordinal columns (data.Table.Cuts); nil entries keep
+// theirs.
 func (c Columns) At(cuts [][]float64) Columns {
 	if cuts == nil {
 		return c
@@ -173,7 +175,7 @@ func (c Columns) At(cuts [][]float64) Columns {
 	return moved
 }
 
-// Ordinal says which columns are, none if there are none.
+// Ordinal returns the indices of ordinal columns.
 func (c Columns) Ordinal() (columns []int) {
 	for j, f := range c {
 		if _, ok := f.(*Ordinal); ok {

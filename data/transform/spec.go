@@ -15,15 +15,15 @@ import (
 	"missingscore/internal/strictjson"
 )
 
-// Kind is how a function is made.
+// Kind constructs a function.
 type Kind struct {
-	Fit  func(x, weights []float64, low, high float64) Function // of the observed cells of a column, their weights, nil for ones, and its bounds
-	Read func(text []byte) (Function, error)                    // of what its MarshalJSON wrote
+	Fit  func(x, weights []float64, low, high float64) Function // from a column's observed cells, their weights (nil: ones) and its bounds
+	Read func(text []byte) (Function, error)                    // from the output of its MarshalJSON
 
-	ByRanks bool // Fit goes by the ranks of all cells, which no pass over a part of them has
+	ByRanks bool // Fit needs the ranks of all cells, so it cannot run in passes over blocks
 }
 
-// Kinds are the functions by name.
+// Kinds lists the functions by name.
 var Kinds = map[string]Kind{
 	"log":   always(logarithm),
 	"log1p": always(log1p),
@@ -34,7 +34,7 @@ var Kinds = map[string]Kind{
 	OrdinalKind: {Fit: func(x, weights []float64, _, _ float64) Function { return NewOrdinal(x, weights) }, Read: readOrdinal, ByRanks: true},
 }
 
-// always is a function that no table changes.
+// always is the Kind of a function without parameters.
 func always(f Function) Kind {
 	return Kind{
 		Fit:  func([]float64, []float64, float64, float64) Function { return f },
@@ -42,17 +42,17 @@ func always(f Function) Kind {
 	}
 }
 
-// none is the name for leaving a column as it is.
+// none is the name of the identity.
 const none = "none"
 
 // Spec says which columns are transformed, by names of Kinds. The zero value transforms none.
 type Spec struct {
-	Columns map[string]string `json:"columns,omitempty"` // by column; "none" leaves it as it is
-	Others  string            `json:"others,omitempty"`  // of all columns that are not named
+	Columns map[string]string `json:"columns,omitempty"` // by column; "none" is the identity
+	Others  string            `json:"others,omitempty"`  // of all other columns
 }
 
-// Parse reads column=log, …, or a function alone for all columns that are not named. It fails
-// by an error of the setting transform.
+// Parse reads column=log, …, or a function alone for all other columns. It fails with an error of
+// the setting transform.
 func Parse(items []string) (Spec, error) {
 	var s Spec
 	for _, item := range items {
@@ -65,7 +65,7 @@ func Parse(items []string) (Spec, error) {
 			name = strings.TrimSpace(item[:at])
 		}
 		if s.Columns[name] != "" || at < 0 && s.Others != "" {
-			return s, setting.Errorf("transform", item, "a column has one function, and this one has another already")
+			return s, setting.Errorf("transform", item, "this column already has a function")
 		}
 		if at < 0 {
 			s.Others = kind
@@ -79,17 +79,18 @@ func Parse(items []string) (Spec, error) {
 	return s, nil
 }
 
-// known refuses what is no name of a function.
+// known fails if kind is not the name of a function.
 func known(item, kind string) error {
 	if _, ok := Kinds[kind]; ok || kind == none {
 		return nil
 	}
-	return setting.Errorf("transform", item, "%q is no function; column=function is expected, or a function alone for all columns, one of %s, %s", kind, strings.Join(slices.Sorted(maps.Keys(Kinds)), ", "), none)
+	return setting.Errorf("transform", item, "%q is not a function; give column=function, or a function alone for all columns: one of %s, %s", kind, strings.Join(slices.Sorted(maps.Keys(Kinds)), ", "), none)
 }
 
-// Fit makes the functions for a table, nil if there are none; support is where its rows lie, nil for all of R^d.
-// It fails by an error of the setting transform where the table lacks a column, there is no such function or it
-// takes all values of a column to one, and by a *data.RowError where a cell has no T(x).
+// Fit makes the functions for a table, nil if there are none; support is the domain of its rows,
+// nil for R^d. It fails with an error of the setting transform if a column or function does not
+// exist, or if a function maps a column to one value, and with a *data.RowError if a cell has no
+// T(x).
 func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 	if len(s.Columns) == 0 && s.Others == "" {
 		return nil, nil
@@ -121,11 +122,11 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 		case nominal && !named:
 			continue
 		case nominal && kind != OrdinalKind:
-			return nil, setting.Errorf("transform", name+"="+kind, "the column holds levels without an order, which have no %s; leave it out", kind)
+			return nil, setting.Errorf("transform", name+"="+kind, "the column is nominal and has no %s; leave it out", kind)
 		}
 		columns[j] = Kinds[kind].Fit(t.Column(j), t.ColumnWeights(j), support.Lower[j], support.Upper[j])
 		if o, ok := columns[j].(*Ordinal); ok && len(o.values) > MostCategories {
-			return nil, setting.Errorf("ordinal", name, "column %s has %d different values, and at most %d are taken for ordered categories: treat it as a number (leave it out), or with Spec.Transform %s=npn by its ranks", name, len(o.values), MostCategories, shell.List([]string{name}))
+			return nil, setting.Errorf("ordinal", name, "column %s has %d different values, but %d ordered categories are the maximum: treat it as a number (leave it out here), or use its ranks with Spec.Transform %s=npn", name, len(o.values), MostCategories, shell.List([]string{name}))
 		}
 	}
 	if !slices.ContainsFunc(columns, func(f Function) bool { return f != nil }) {
@@ -134,7 +135,7 @@ func (s Spec) Fit(t *data.Table, support *domain.Domain) (Columns, error) {
 	return columns, columns.distinguish(t)
 }
 
-// distinguish refuses a function that leaves a column constant in float64.
+// distinguish fails if a function makes a column constant in float64.
 func (c Columns) distinguish(t *data.Table) error {
 	y, err := c.Table(t)
 	if err != nil {
@@ -145,7 +146,7 @@ func (c Columns) distinguish(t *data.Table) error {
 			continue
 		}
 		if x := y.Column(j); slices.Min(x) == slices.Max(x) {
-			return setting.Errorf("transform", t.Names[j]+"="+f.Kind(), "every value of %s is %s after it", t.Names[j], fmt.Sprint(x[0]))
+			return setting.Errorf("transform", t.Names[j]+"="+f.Kind(), "it maps every value of %s to %s", t.Names[j], fmt.Sprint(x[0]))
 		}
 	}
 	return nil
@@ -155,7 +156,7 @@ type head struct {
 	Kind string `json:"kind"`
 }
 
-// MarshalJSON writes a function that has no numbers of its own.
+// MarshalJSON writes a function without parameters.
 func (e elementary) MarshalJSON() ([]byte, error) { return json.Marshal(head{e.kind}) }
 
 // Encode writes the functions by column, as {"zinc": {"kind": "log"}}; nil for none.
@@ -172,7 +173,7 @@ func (c Columns) Encode(names []string) (json.RawMessage, error) {
 	return json.Marshal(by)
 }
 
-// Read reads what Encode wrote for these columns.
+// Read reads the output of Encode for these columns.
 func Read(text []byte, names []string) (Columns, error) {
 	var by map[string]json.RawMessage
 	if err := strictjson.Unmarshal(text, &by); err != nil {

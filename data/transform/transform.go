@@ -1,5 +1,5 @@
-// Package transform has strictly increasing functions of single columns, applied to a table before a model is
-// fitted to it and undone in what the model gives: a column's log, say, where only its log is near a normal.
+// Package transform has strictly increasing functions of single columns. They are applied to a
+// table before a fit and inverted in the results, for example the log of a log-normal column.
 //
 //	Spec, Parse    which column, which function
 //	Spec.Fit       the functions of a table: those by ranks depend on it
@@ -25,24 +25,25 @@ import (
 type Function interface {
 	// Kind is its name in Kinds.
 	Kind() string
-	// Check says why there is no T(x), or nil, as "has no log: only numbers above 0 have one".
+	// Check returns why T(x) does not exist, or nil, as "has no log: only numbers above 0 have
+	// one".
 	Check(x float64) error
-	// Forward is T(x), of an x that Check lets pass.
+	// Forward is T(x), for x that passes Check.
 	Forward(x float64) float64
-	// Inverse is the x with T(x) = y; where T does not reach y, the nearest x that it has.
+	// Inverse is the x with T(x) = y, or the nearest x if T does not reach y.
 	Inverse(y float64) float64
 	// Slope gives log T'(x), and T''(x)/T'(x) in units 1/x.
 	Slope(x float64) (log, curvature float64)
-	// Bounds are those of T(x) for low ≤ x ≤ high, infinite where T needs none.
+	// Bounds returns the range of T(x) for low ≤ x ≤ high, infinite if T needs no bound.
 	Bounds(low, high float64) (float64, float64)
 }
 
-// Columns are the functions of a table's columns (d), nil for a column that is left as it
-// is. Nil Columns leave all of them.
+// Columns holds the functions of a table's columns (d), nil for the identity. Nil Columns are all
+// identities.
 type Columns []Function
 
-// Table is the table with T_j(x_ij) in place of its observed cells. A cell without one is a
-// *data.RowError, whose cause is a *ValueError.
+// Table returns the table with T_j(x_ij) in its observed cells. It fails with a *data.RowError,
+// caused by a *ValueError, if T(x) does not exist.
 func (c Columns) Table(t *data.Table) (*data.Table, error) {
 	if c == nil {
 		return t, nil
@@ -76,7 +77,7 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("has no %s: only %s have one", e.Kind, e.Needs)
 }
 
-// Row sets y to T(x) of a row. It is false where a number has none.
+// Row sets y to T(x) of a row. It is false if a number has no T(x).
 func (c Columns) Row(y, x []float64) bool {
 	copy(y, x)
 	for j, f := range c {
@@ -91,7 +92,7 @@ func (c Columns) Row(y, x []float64) bool {
 	return true
 }
 
-// Restore takes rows (n, d) of y back to x, in place.
+// Restore maps rows (n, d) of y back to x, in place.
 func (c Columns) Restore(y []float64) {
 	if c == nil {
 		return
@@ -103,7 +104,7 @@ func (c Columns) Restore(y []float64) {
 	}
 }
 
-// Smooth is c with normal scores along one knot in the root of their number, as densities need.
+// Smooth returns c with smoothed normal scores, as densities need.
 func (c Columns) Smooth() Columns {
 	smooth := slices.Clone(c)
 	for j, f := range c {
@@ -114,7 +115,7 @@ func (c Columns) Smooth() Columns {
 	return smooth
 }
 
-// Slope gives log T_j'(x) and T_j”(x)/T_j'(x) of column j, both 0 where it is left as it is.
+// Slope returns log T_j'(x) and T_j”(x)/T_j'(x) of column j, both 0 for the identity.
 func (c Columns) Slope(j int, x float64) (log, curvature float64) {
 	if c == nil || c[j] == nil {
 		return 0, 0
@@ -122,8 +123,8 @@ func (c Columns) Slope(j int, x float64) (log, curvature float64) {
 	return c[j].Slope(x)
 }
 
-// Domain is a domain of x as one of y, nil if no bound is left. It refuses a half-space that a transformed
-// column has a part in, which is none in y, as an error of the setting transform.
+// Domain maps a domain of x to y, nil if no bound is left. It fails with an error of the setting
+// transform if a transformed column is in a half-space, which would not stay a half-space.
 func (c Columns) Domain(s *domain.Domain, names []string) (*domain.Domain, error) {
 	if c == nil || s == nil {
 		return s, nil
@@ -136,7 +137,7 @@ func (c Columns) Domain(s *domain.Domain, names []string) (*domain.Domain, error
 			continue
 		}
 		if slices.ContainsFunc(s.Half, func(h domain.HalfSpace) bool { return h.A[j] != 0 }) {
-			return nil, setting.Errorf("transform", names[j]+"="+f.Kind(), "%s has a part in a half-space of the domain, which would be curved after it: leave one of the two out", names[j])
+			return nil, setting.Errorf("transform", names[j]+"="+f.Kind(), "%s is in a half-space of the domain, which the function would bend: leave one of the two out", names[j])
 		}
 		y.Lower[j], y.Upper[j] = f.Bounds(s.Lower[j], s.Upper[j])
 	}
@@ -146,9 +147,9 @@ func (c Columns) Domain(s *domain.Domain, names []string) (*domain.Domain, error
 	return y, nil
 }
 
-// Missingness is what is known of missing cells given x as one given y. Thresholds go along;
-// a logistic regression on a transformed column, and ranks of a column that is not missing
-// completely at random, are refused as errors of the setting transform.
+// Missingness maps a mechanism for x to one for y. Thresholds are transformed. It fails with an
+// error of the setting transform for a logistic regression on a transformed column, and for ranks
+// of a column that is not missing completely at random.
 func (c Columns) Missingness(m *missingness.Model, names []string) (*missingness.Model, error) {
 	if c == nil || m == nil {
 		return m, nil
@@ -166,12 +167,12 @@ func (c Columns) Missingness(m *missingness.Model, names []string) (*missingness
 		value := names[j] + "=" + f.Kind()
 		for k, row := range names {
 			if m.Logistic != nil && m.Logistic.Concerns(k) && m.Logistic.Slope.At(k, j) != 0 {
-				return nil, setting.Errorf("transform", value, "Spec.Missingness hides %s by a logistic regression on %s, which would be none after it: leave one of the two out", row, names[j])
+				return nil, setting.Errorf("transform", value, "Spec.Missingness hides %s by a logistic regression on %s, which does not hold after the function: leave one of the two out", row, names[j])
 			}
 		}
 		hidden := m.Logistic != nil && m.Logistic.Concerns(j) || m.Censored != nil && m.Censored.Concerns(j)
 		if _, ranks := f.(*normalScores); ranks && hidden {
-			return nil, setting.Errorf("transform", value, "Spec.Missingness says that %s is not missing completely at random, and then the ranks of its observed cells are not those of all: use log, sqrt or another function, or none", names[j])
+			return nil, setting.Errorf("transform", value, "Spec.Missingness says that %s is not missing completely at random, so the ranks of its observed cells are biased: use log, sqrt or another function, or none", names[j])
 		}
 		if m.Censored != nil {
 			y.Censored.Below[j], y.Censored.Above[j] = f.Bounds(m.Censored.Below[j], m.Censored.Above[j])
@@ -180,7 +181,7 @@ func (c Columns) Missingness(m *missingness.Model, names []string) (*missingness
 	return y, nil
 }
 
-// Labels says what the columns are after the functions, as "log of zinc"; others keep their names.
+// Labels returns the names after the functions, as "log of zinc".
 func (c Columns) Labels(names []string) []string {
 	labels := slices.Clone(names)
 	for j, f := range c {
@@ -215,7 +216,7 @@ func (c Columns) Describe(names []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Released names the columns whose bounds in s the functions take away.
+// Released names the columns whose bounds in s the functions remove.
 func (c Columns) Released(s *domain.Domain, names []string) (released []string) {
 	if s == nil {
 		return nil

@@ -20,7 +20,7 @@ import (
 
 var inf = math.Inf(1)
 
-// skew has a tie, in 8 rows, and a gap.
+// skew has a tie and a missing cell in 8 rows.
 func skew(t *testing.T) *data.Table {
 	t.Helper()
 	a := []float64{0.3, 1.7, 2.2, 2.2, 9.5, 4.1, 0.9, 3.3}
@@ -44,7 +44,7 @@ func fit(t *testing.T, table *data.Table, s *domain.Domain, items ...string) tra
 	return c
 }
 
-// Every function comes back to x; its slope is that of differences, also T”/T'.
+// Inverse(Forward(x)) = x; Slope equals numerical derivatives, also T”/T'.
 func TestFunctions(t *testing.T) {
 	table := skew(t)
 	for kind, at := range map[string][]float64{
@@ -70,7 +70,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// kindFor is a function for column a beside one for c that only c has.
+// kindFor transforms column a by kind, and c.
 func kindFor(kind string) string {
 	if kind == "logit" {
 		return "none"
@@ -78,8 +78,8 @@ func kindFor(kind string) string {
 	return kind
 }
 
-// Numbers of R 4.2.2, huge 1.3.5: huge.npn(x, npn.func = "shrinkage"), which divides every
-// column by the deviation of the first.
+// Numbers of R 4.2.2, huge 1.3.5: huge.npn(x, npn.func = "shrinkage"), which divides every column
+// by the standard deviation of the first.
 func TestNormalScoresOfHuge(t *testing.T) {
 	y, err := fit(t, skew(t), nil, "npn").Table(skew(t))
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestNormalScoresOfHuge(t *testing.T) {
 	}
 }
 
-// Beyond the knots it goes on along the chord of the outer tenth, back inside the bounds.
+// Extrapolation along the chord of the outer tenth, clipped to the bounds.
 func TestBeyondTheKnots(t *testing.T) {
 	s := domain.All(3)
 	s.Lower[0], s.Upper[0] = 0, 12
@@ -110,7 +110,7 @@ func TestBeyondTheKnots(t *testing.T) {
 	require.Equal(t, []float64{-inf, inf}, []float64{a, b})
 }
 
-// Bounds go along, or away where the function takes them to infinity.
+// Bounds are transformed, or removed if mapped to infinity.
 func TestDomain(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	s := domain.All(3)
@@ -144,12 +144,13 @@ func TestDomain(t *testing.T) {
 	require.Equal(t, s.Half, y.Half)
 	s.Half[0].A[0] = 1
 	_, err = c.Domain(s, names)
-	require.EqualError(t, err, "transform a=log: a has a part in a half-space of the domain, which would be curved after it: leave one of the two out")
+	require.EqualError(t, err, "transform a=log: a is in a half-space of the domain, which the function would bend: leave one of the two out")
 	var wrong *setting.Error
 	require.ErrorAs(t, err, &wrong)
 }
 
-// Thresholds go along; regressions on a transformed column and ranks of hidden cells do not.
+// Thresholds are transformed; regressions on a transformed column and ranks of hidden cells are
+// refused.
 func TestMissingness(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	table := skew(t)
@@ -160,7 +161,7 @@ func TestMissingness(t *testing.T) {
 	require.Equal(t, math.Log(20), y.Censored.Above[0])
 	require.Equal(t, 20., m.Censored.Above[0])
 	_, err = fit(t, table, nil, "a=npn").Missingness(m, names)
-	require.ErrorContains(t, err, "the ranks of its observed cells are not those of all")
+	require.ErrorContains(t, err, "the ranks of its observed cells are biased")
 
 	m = &missingness.Model{Logistic: missingness.NewLogistic(3)}
 	m.Logistic.Intercept[1] = 1
@@ -171,19 +172,19 @@ func TestMissingness(t *testing.T) {
 	require.ErrorContains(t, err, "transform c=logit: Spec.Missingness hides b by a logistic regression on c")
 }
 
-// What cannot be read or used is said with its place.
+// Errors name the setting.
 func TestRefusals(t *testing.T) {
 	for item, want := range map[string]string{
-		"a=lg": `transform a=lg: "lg" is no function; column=function is expected, or a function alone for all columns, one of log, log1p, logit, npn, ordinal, sqrt, none`,
-		"a":    `"a" is no function`,
+		"a=lg": `transform a=lg: "lg" is not a function; give column=function, or a function alone for all columns: one of log, log1p, logit, npn, ordinal, sqrt, none`,
+		"a":    `"a" is not a function`,
 	} {
 		_, err := transform.Parse([]string{item})
 		require.ErrorContains(t, err, want)
 	}
 	_, err := transform.Parse([]string{"a=log", "a=npn"})
-	require.ErrorContains(t, err, "has another already")
+	require.ErrorContains(t, err, "already has a function")
 	_, err = transform.Parse([]string{"log", "npn"})
-	require.ErrorContains(t, err, "has another already")
+	require.ErrorContains(t, err, "already has a function")
 
 	table := skew(t)
 	_, err = (transform.Spec{Columns: map[string]string{"z": "log"}}).Fit(table, nil)
@@ -202,10 +203,10 @@ func TestRefusals(t *testing.T) {
 	close, err := data.NewTable([]string{"a"}, []float64{1e15, 1e15 + 1, 1e15}, nil)
 	require.NoError(t, err)
 	_, err = (transform.Spec{Others: "log"}).Fit(close, nil)
-	require.ErrorContains(t, err, "transform a=log: every value of a is")
+	require.ErrorContains(t, err, "transform a=log: it maps every value of a to")
 }
 
-// A function alone is for all columns that are not named.
+// A function alone applies to all other columns.
 func TestOthers(t *testing.T) {
 	table := skew(t)
 	c := fit(t, table, nil, "npn", "b=log", "c=none")
@@ -216,8 +217,7 @@ func TestOthers(t *testing.T) {
 	require.Nil(t, fit(t, table, nil))
 }
 
-// Levels without an order have no function: one for all columns leaves them out, and one by name is
-// refused, but for ordinal.
+// A function for all columns skips nominal ones; by name it is refused, except ordinal.
 func TestNominal(t *testing.T) {
 	x, err := data.NewTable([]string{"x", "g"}, []float64{1, 0, 2, 1, 3, 2, 4, 0}, nil)
 	require.NoError(t, err)
@@ -235,12 +235,12 @@ func TestNominal(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, transform.OrdinalKind, c[1].Kind())
 		default:
-			require.ErrorContains(t, err, "the column holds levels without an order, which have no log; leave it out")
+			require.ErrorContains(t, err, "the column is nominal and has no log; leave it out")
 		}
 	}
 }
 
-// A file gives the same functions; a damaged one is refused.
+// Files round-trip; a damaged one is refused.
 func TestFiles(t *testing.T) {
 	table := skew(t)
 	s := domain.All(3)
@@ -314,7 +314,7 @@ func TestOrdinal(t *testing.T) {
 	}
 }
 
-// Of ordered categories there are forty at most.
+// An ordered column has at most forty categories.
 func TestMostCategories(t *testing.T) {
 	for n, refused := range map[int]bool{transform.MostCategories: false, transform.MostCategories + 1: true} {
 		table := &data.Table{Names: []string{"a"}, N: n, D: 1}
@@ -326,7 +326,7 @@ func TestMostCategories(t *testing.T) {
 	}
 }
 
-// A function is of ranks just where other cells of its column change it.
+// ByRanks is true exactly for functions that depend on other cells.
 func TestByRanks(t *testing.T) {
 	for name, kind := range transform.Kinds {
 		once, err := json.Marshal(kind.Fit([]float64{0.1, 0.2, 0.7, 0.9}, nil, 0, 1))

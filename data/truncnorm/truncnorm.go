@@ -1,6 +1,6 @@
-// Package truncnorm is the standard normal distribution restricted to an
-// interval [α, β], either end of which may be infinite. All functions keep their
-// relative precision in the tails, where the interval's mass underflows.
+// Package truncnorm has the standard normal distribution truncated to [α, β], with possibly
+// infinite ends. Relative precision holds in the tails, where the interval's probability
+// underflows.
 package truncnorm
 
 import (
@@ -12,7 +12,7 @@ import (
 
 const halfLog2Pi = 0.918938533204672741780329736405617639861 // log(2π)/2
 
-// Unbounded stands for an infinite bound where 0·∞ must be 0, as in gradients. It is a number in float32, too.
+// Unbounded replaces an infinite bound where 0·∞ must be 0, as in gradients. float32 can hold it.
 const Unbounded = 1e30
 
 // LogMass is log(Φ(β) − Φ(α)), −Inf for an empty interval.
@@ -44,13 +44,13 @@ func LogDensity(x, alpha, beta float64) float64 {
 	return -0.5*x*x - halfLog2Pi - LogMass(alpha, beta)
 }
 
-// Transport is the increasing map T(z; α, β) that takes a standard normal z to a
-// draw from [α, β]: with p = Φ(z),
+// Transport is the increasing map T(z; α, β) from a standard normal z to a draw from [α, β]: with p
+// = Φ(z),
 //
 //	T = Φ⁻¹((1−p) Φ(α) + p Φ(β))
 //
-// computed on the side where probabilities are small and, beyond 35 standard deviations, by the Newton steps of
-// Botev 2017 ("The normal law under linear restrictions", function norminvp). The result lies in [α, β].
+// computed in the smaller tail and, beyond 35 standard deviations, by the Newton steps of Botev
+// 2017 ("The normal law under linear restrictions", function norminvp). The result lies in [α, β].
 func Transport(z, alpha, beta float64) float64 {
 	if beta <= 0 {
 		return -Transport(-z, -beta, -alpha)
@@ -75,9 +75,9 @@ func Transport(z, alpha, beta float64) float64 {
 	return min(max(t, alpha), beta)
 }
 
-// Draw is a standard normal variate given that it lies in [α, β], by rejection from the uniform, the
-// normal or an exponential distribution (Robert 1995, "Simulation of truncated normal variables"). It
-// takes a third of the time of Transport. NaN for an empty interval.
+// Draw draws a standard normal conditioned on [α, β], by rejection from the uniform, the normal or
+// an exponential distribution (Robert 1995, "Simulation of truncated normal variables"). It is
+// three times as fast as Transport. NaN for an empty interval.
 func Draw(rng *rand.Rand, alpha, beta float64) float64 {
 	if !(alpha <= beta) {
 		return math.NaN()
@@ -104,8 +104,8 @@ func Draw(rng *rand.Rand, alpha, beta float64) float64 {
 	}
 }
 
-// far solves Q(t) = q Q(α) + p Q(β) for large α, Q = 1 − Φ, both sides divided by
-// the normal density at t. The start is the quantile of a Rayleigh tail.
+// far solves Q(t) = q Q(α) + p Q(β) for large α, Q = 1 − Φ, both sides divided by the normal
+// density at t. It starts at the quantile of a Rayleigh tail.
 func far(p, q, alpha, beta float64) float64 {
 	inner := q + p*math.Exp(0.5*(alpha-beta)*(alpha+beta))
 	if inner == 0 {
@@ -125,7 +125,7 @@ func far(p, q, alpha, beta float64) float64 {
 	return t
 }
 
-// Slopes are the derivatives of t = Transport(z, α, β) by z, α and β.
+// Slopes returns the derivatives of t = Transport(z, α, β) with respect to z, α and β.
 func Slopes(t, z, alpha, beta float64) (byZ, byAlpha, byBeta float64) {
 	if free(alpha, beta) {
 		return 1, 0, 0
@@ -136,7 +136,7 @@ func Slopes(t, z, alpha, beta float64) (byZ, byAlpha, byBeta float64) {
 		p * math.Exp(0.5*(t-beta)*(t+beta))
 }
 
-// MassSlopes are the derivatives of LogMass by α and β, −φ(α)/Z and φ(β)/Z.
+// MassSlopes returns the derivatives of LogMass with respect to α and β, −φ(α)/Z and φ(β)/Z.
 func MassSlopes(alpha, beta float64) (byAlpha, byBeta float64) {
 	if free(alpha, beta) {
 		return 0, 0
@@ -145,8 +145,8 @@ func MassSlopes(alpha, beta float64) (byAlpha, byBeta float64) {
 	return -math.Exp(-0.5*alpha*alpha - z), math.Exp(-0.5*beta*beta - z)
 }
 
-// free says whether nothing is cut off: most cells of a table, so it comes first.
-// Standardising may have made Unbounded smaller.
+// free reports whether nothing is truncated, the most common case. Standardising may have made
+// Unbounded smaller.
 func free(alpha, beta float64) bool { return alpha < -1e15 && beta > 1e15 }
 
 // upper is Q(x) = 1 − Φ(x).

@@ -63,8 +63,7 @@ func TestSlopes(t *testing.T) {
 			require.InEpsilon(t, diff(func(h float64) float64 { return truncnorm.LogMass(a, b+h) }), massB, 1e-5, "%v", c)
 		}
 	}
-	// No bound: the identity, with slope 1 by z only, also for the large
-	// number that programs put in place of an infinite bound.
+	// Without bounds Transport is the identity with slope 1 in z, also for Unbounded.
 	for _, far := range []float64{inf, truncnorm.Unbounded} {
 		require.Equal(t, 0.3, truncnorm.Transport(0.3, -far, far))
 		byZ, byA, byB := truncnorm.Slopes(0.3, 0.3, -far, far)
@@ -72,7 +71,8 @@ func TestSlopes(t *testing.T) {
 	}
 }
 
-// Draws are below Transport(z) with probability Φ(z), by each way of rejection and its mirror image.
+// Draws are below Transport(z) with probability Φ(z), for each rejection method and its mirror
+// image.
 func TestDraw(t *testing.T) {
 	const draws = 20_000
 	rng := rand.New(rand.NewPCG(1, 2))

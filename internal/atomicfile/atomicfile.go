@@ -1,4 +1,4 @@
-// Package atomicfile writes files whole or not at all, one alone or several as one result.
+// Package atomicfile writes files atomically, one alone or several as one result.
 package atomicfile
 
 import (
@@ -18,9 +18,9 @@ import (
 	"missingscore/internal/filelock"
 )
 
-// Write calls fill on a temporary file beside path and renames it to path when fill succeeds; on any error the
-// file at path stays as it was. Symbolic links stay, what they lead to is written; devices and pipes are written
-// into. A file that was there keeps its mode, a new one gets that of the process (umask).
+// Write calls fill on a temporary file beside path and renames it to path on success; on error the
+// file at path is unchanged. It follows symbolic links and writes into devices and pipes. An
+// existing file keeps its mode; a new file gets the process's mode (umask).
 func Write(path string, fill func(io.Writer) error) error {
 	var s Set
 	defer s.Discard()
@@ -30,14 +30,13 @@ func Write(path string, fill func(io.Writer) error) error {
 	return s.Commit()
 }
 
-// Special tells whether path leads to a device, a pipe or the like: nothing that could
-// be replaced, or have files beside it.
+// Special reports whether path leads to a device, a pipe or the like, which cannot be replaced.
 func Special(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// Target is where path leads through symbolic links, be it there yet or not.
+// Target resolves symbolic links in path; the target need not exist.
 func Target(path string) string {
 	found, err := filepath.EvalSymlinks(path)
 	dir := filepath.Dir(path)
@@ -58,7 +57,7 @@ func Target(path string) string {
 	return Target(link)
 }
 
-// Remove removes a file, if it is there, with the temporary files that killed processes have left of it.
+// Remove removes a file, if it exists, and temporary files of it that killed processes left.
 func Remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -66,7 +65,7 @@ func Remove(path string) error {
 	return sweep(Companion(Target(path), ""))
 }
 
-// Writable fails where no file can be made in a folder.
+// Writable fails if no file can be created in a folder.
 func Writable(dir string) error {
 	f, err := temporary(filepath.Join(dir, "writable"))
 	if err != nil {
@@ -75,10 +74,10 @@ func Writable(dir string) error {
 	return errors.Join(os.Remove(f.Name()), f.Close())
 }
 
-// Set is several files that are one result. Write prepares a file and changes nothing; Commit puts all in place.
-// The last file written is the mark of the result: Commit removes the old one first and puts the new one in
-// place last. A folder with the mark therefore has the files of one run, even if Commit failed or its process
-// was killed. The zero value is ready for use. A Set is not safe for concurrent use.
+// Set writes several files as one result. Write prepares a file; Commit puts all in place. The last
+// file written marks the result: Commit removes the old mark first and puts the new one in place
+// last. A folder with the mark therefore has the files of one run, even after a crash. The zero
+// value is ready for use. A Set is not safe for concurrent use.
 type Set struct {
 	files []staged
 	gone  []string // files of an earlier result that this one does not have
@@ -90,7 +89,7 @@ type staged struct {
 	text []byte   // for a device or a pipe
 }
 
-// Write calls fill on a temporary file beside path, as the function Write does.
+// Write prepares a file: it calls fill on a temporary file beside path.
 func (s *Set) Write(path string, fill func(io.Writer) error) (err error) {
 	if Special(path) {
 		var text bytes.Buffer
@@ -116,7 +115,7 @@ func (s *Set) Write(path string, fill func(io.Writer) error) (err error) {
 	return f.Sync()
 }
 
-// Clear has Commit remove those files of a folder, among names, that were not written.
+// Clear makes Commit remove the files of a folder, among names, that were not written.
 func (s *Set) Clear(dir string, names []string) {
 	for _, name := range names {
 		path := filepath.Join(dir, name)
@@ -140,7 +139,7 @@ func (s *Set) commit(rename func(from, to string) error) error {
 			return fmt.Errorf("%s is a folder, and a file of the result has this name: rename the folder", path)
 		}
 	}
-	if mark := s.files[len(s.files)-1]; len(paths) > 1 && mark.temp != nil { // one file alone is replaced in one step
+	if mark := s.files[len(s.files)-1]; len(paths) > 1 && mark.temp != nil { // a single file is replaced in one step
 		if err := os.Remove(mark.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -164,12 +163,12 @@ func (s *Set) commit(rename func(from, to string) error) error {
 	return nil
 }
 
-// Discard removes what was prepared and is not in place. After Commit it does nothing.
+// Discard removes prepared files that are not in place. After Commit it does nothing.
 func (s *Set) Discard() {
 	for _, f := range s.files {
 		if f.temp != nil {
-			os.Remove(f.temp.Name()) // no longer there, if it is in place
-			f.temp.Close()           // and with it goes the lock
+			os.Remove(f.temp.Name()) // gone if it is in place
+			f.temp.Close()           // releases the lock
 		}
 	}
 	s.files, s.gone = nil, nil
@@ -186,8 +185,8 @@ func into(path string, text []byte) error {
 
 const temporarySuffix = ".tmp"
 
-// temporary makes the file that is to replace path, locked by this process. It removes
-// those of the same path that killed processes have left, which nobody has locked.
+// temporary creates the locked file that will replace path. It removes unlocked temporary files of
+// the same path, which killed processes left.
 func temporary(path string) (*os.File, error) {
 	mode, replaced := os.FileMode(0o666), false
 	if info, err := os.Stat(path); err == nil {
@@ -208,7 +207,7 @@ func temporary(path string) (*os.File, error) {
 		}
 		ours, err := filelock.Take(f)
 		if errors.Is(err, filelock.ErrHeld) {
-			continue // another process is sweeping, and saw the file before it was locked
+			continue // another process removed the file before it was locked
 		}
 		if err != nil {
 			return nil, err
@@ -217,7 +216,7 @@ func temporary(path string) (*os.File, error) {
 			f.Close()
 			continue
 		}
-		if replaced { // umask is for new files
+		if replaced { // umask applies to new files only
 			if err := f.Chmod(mode); err != nil {
 				os.Remove(name)
 				f.Close()
@@ -228,11 +227,11 @@ func temporary(path string) (*os.File, error) {
 	}
 }
 
-// sweep removes the temporary files whose names begin like this and that nobody has locked.
+// sweep removes unlocked temporary files with this prefix.
 func sweep(begin string) error {
 	entries, err := os.ReadDir(filepath.Dir(begin))
 	if err != nil {
-		return nil // a folder that cannot be listed can still be written to
+		return nil // a folder that cannot be listed may still be writable
 	}
 	for _, e := range entries {
 		name := filepath.Join(filepath.Dir(begin), e.Name())
@@ -243,7 +242,7 @@ func sweep(begin string) error {
 		}
 		f, err := filelock.OpenNoLink(name, os.O_RDWR, 0)
 		if err != nil {
-			continue // gone, or not ours
+			continue // gone or locked by another process
 		}
 		if ours, err := filelock.Take(f); err == nil {
 			if ours {
@@ -258,10 +257,10 @@ func sweep(begin string) error {
 	return nil
 }
 
-const longestName = 255 // bytes, of a file on nearly every file system
+const longestName = 255 // maximum in bytes on nearly every file system
 
-// Companion is a hidden file beside path that belongs to it: its name is that of path with a
-// suffix, or where that is too long for a file's name made of its checksum.
+// Companion is a hidden file beside path: the name of path with a suffix, or with a checksum in its
+// place if the name is too long.
 func Companion(path, suffix string) string {
 	base := filepath.Base(path)
 	if len(base)+len(suffix)+len(".")+len(".18446744073709551615")+len(temporarySuffix) > longestName {

@@ -67,8 +67,7 @@ func TestWriteFollowsLinks(t *testing.T) {
 	require.Equal(t, at("circle"), atomicfile.Target(at("circle")), "a circle leads nowhere")
 }
 
-// What a killed process left is swept by the next that writes the file, what another is
-// writing stays, and so does what only looks like it.
+// A writer removes temporary files of killed processes, but not of running ones or similar names.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -89,7 +88,7 @@ func TestSweep(t *testing.T) {
 	require.NoFileExists(t, at(".f.17.tmp"))
 }
 
-// Many writers of one file do not sweep each other's.
+// Concurrent writers of one file do not remove each other's temporary files.
 func TestWritersAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	var wg sync.WaitGroup
@@ -112,7 +111,7 @@ func TestWritersAtOnce(t *testing.T) {
 	require.Len(t, files, 1)
 }
 
-// Every name that the file system takes can be written.
+// Any valid file name can be written.
 func TestLongNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, length := range []int{200, 225, 226, 240, 255} {

@@ -15,7 +15,7 @@ import (
 	"missingscore/internal/atomicfile"
 )
 
-// What a user has closed to others stays closed, and new files are as umask says.
+// Existing modes are kept; new files follow umask.
 func TestModes(t *testing.T) {
 	dir := t.TempDir()
 	old := syscall.Umask(0o077)
@@ -47,7 +47,7 @@ func TestWriteIntoPipes(t *testing.T) {
 	require.True(t, atomicfile.Special(link))
 	full := errors.New("disk full")
 	require.ErrorIs(t, atomicfile.Write(link, func(io.Writer) error { return full }), full)
-	reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // so that no side waits for the other
+	reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // avoids blocking
 	require.NoError(t, err)
 	defer reader.Close()
 	require.NoError(t, atomicfile.Write(link, text("through")))

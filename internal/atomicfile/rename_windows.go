@@ -8,12 +8,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// patience is how long another program, as one that looks for viruses, or another writer may
-// have the file open that is to be replaced.
+// patience is how long to wait for another program, such as a virus scanner, that has the target
+// file open.
 const patience = 5 * time.Second
 
-// rename puts a file in the place of another, which Windows refuses while that is open
-// anywhere: it is tried again for a while.
+// rename replaces a file; Windows refuses while another program has it open, so it retries.
 func rename(from, to string) error {
 	wait := time.Millisecond
 	for start := time.Now(); ; wait = min(2*wait, patience/20) {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// files are the visible files of a folder, and how many are hidden.
+// files returns the visible files of a folder and the number of hidden ones.
 func files(t *testing.T, dir string) (visible map[string]string, hidden int) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -28,7 +28,7 @@ func files(t *testing.T, dir string) (visible map[string]string, hidden int) {
 	return visible, hidden
 }
 
-// prepared is a result of one run: a picture, a table and the mark.
+// prepared is the result of one run: a picture, a table and the mark.
 func prepared(t *testing.T, dir, run string) *Set {
 	t.Helper()
 	set := new(Set)
@@ -52,8 +52,8 @@ func older(t *testing.T) (dir string, old map[string]string) {
 
 var errFull = errors.New("disk full")
 
-// Commit replaces the files, removes those that the result does not have and leaves the user's.
-// At every moment in it, files beside a mark are of the mark's run.
+// Commit replaces files, removes cleared ones and keeps the user's. At any moment, files beside a
+// mark belong to its run.
 func TestSetCommits(t *testing.T) {
 	dir, _ := older(t)
 	want := map[string]string{"picture": "new", "table": "new", "mark": "new", "notes": "mine"}
@@ -72,7 +72,7 @@ func TestSetCommits(t *testing.T) {
 	require.Zero(t, hidden)
 }
 
-// A folder in the place of a file is an error before anything changes.
+// A folder in the place of a file fails before any change.
 func TestSetRefusesFolders(t *testing.T) {
 	dir, old := older(t)
 	require.NoError(t, os.Remove(filepath.Join(dir, "picture")))
@@ -85,7 +85,7 @@ func TestSetRefusesFolders(t *testing.T) {
 	require.Zero(t, hidden)
 }
 
-// After a Commit that fails there is no mark, and the next one puts its files in place.
+// After a failed Commit there is no mark; the next Commit succeeds.
 func TestSetAfterAFailure(t *testing.T) {
 	dir, _ := older(t)
 	require.ErrorIs(t, prepared(t, dir, "failed").commit(func(from, to string) error {

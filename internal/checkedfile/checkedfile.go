@@ -1,5 +1,5 @@
-// Package checkedfile is the form of files in which every bit is as it was written, or the file is
-// refused: a mark, which says what the file is, the checksum (SHA-256) of the body, and the body.
+// Package checkedfile has files that detect any changed bit: a mark that names the content, the
+// SHA-256 of the body, and the body.
 package checkedfile
 
 import (
@@ -16,16 +16,16 @@ import (
 // ErrUnmarked says that a file does not begin with its mark.
 var ErrUnmarked = errors.New("the file does not begin with its mark")
 
-// ErrDamaged says that a file's body is not what was written.
-var ErrDamaged = errors.New("the file's checksum is not that of its body")
+// ErrDamaged says that a file's body was changed.
+var ErrDamaged = errors.New("the file's checksum does not match its body")
 
-// Seal gives the bytes of a file.
+// Seal returns the bytes of a file.
 func Seal(mark string, body []byte) []byte {
 	sum := sha256.Sum256(body)
 	return bytes.Join([][]byte{[]byte(mark), sum[:], body}, nil)
 }
 
-// Open gives the body in a file's bytes. The error is ErrUnmarked or ErrDamaged.
+// Open returns the body of a file's bytes. It fails with ErrUnmarked or ErrDamaged.
 func Open(mark string, file []byte) (body []byte, err error) {
 	rest, marked := bytes.CutPrefix(file, []byte(mark))
 	if !marked {
@@ -37,7 +37,7 @@ func Open(mark string, file []byte) (body []byte, err error) {
 	return rest[sha256.Size:], nil
 }
 
-// Write writes a file, whole or not at all.
+// Write writes a file atomically.
 func Write(path, mark string, body []byte) error {
 	sum := sha256.Sum256(body)
 	return atomicfile.Write(path, func(w io.Writer) error {
@@ -46,8 +46,8 @@ func Write(path, mark string, body []byte) error {
 	})
 }
 
-// Read gives the body of a file whose use takes factor times its size. It refuses one for which
-// that is too much memory (a *memory.Error); other errors are those of Open and of the system.
+// Read returns the body of a file. It fails with a *memory.Error if factor times its size exceeds
+// the memory, with the errors of Open, and with errors of the system.
 func Read(path, mark string, factor float64) (body []byte, err error) {
 	file, err := memory.ReadFile(path, factor)
 	if err != nil {
@@ -56,5 +56,5 @@ func Read(path, mark string, factor float64) (body []byte, err error) {
 	return Open(mark, file)
 }
 
-// Broken tells whether an error of Read is the fault of what the file holds.
+// Broken reports whether an error of Read is caused by the file's content.
 func Broken(err error) bool { return errors.Is(err, ErrUnmarked) || errors.Is(err, ErrDamaged) }

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Parts are the finished parts of a run, by number, which is kept in a file: a run that is cut goes
-// on from them. It is safe for concurrent use.
+// Parts holds the finished parts of a run, by number, and saves them to a file, from which an
+// interrupted run resumes. It is safe for concurrent use.
 type Parts[T any] struct {
 	lock  sync.Mutex
 	mark  string
@@ -16,23 +16,23 @@ type Parts[T any] struct {
 }
 
 type parts[T any] struct {
-	Of   string // names the run
+	Of   string // identifies the run
 	Made map[int]T
 }
 
-// NewParts holds nothing. mark begins the file, and of names the run.
+// NewParts returns no parts. mark begins the file; of identifies the run.
 func NewParts[T any](mark, of string) *Parts[T] {
 	return &Parts[T]{mark: mark, saved: parts[T]{of, map[int]T{}}}
 }
 
-// Count is how many parts there are.
+// Count is the number of parts.
 func (p *Parts[T]) Count() int {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return len(p.saved.Made)
 }
 
-// Get is part k, if it is there.
+// Get returns part k, if it exists.
 func (p *Parts[T]) Get(k int) (made T, ok bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -40,14 +40,14 @@ func (p *Parts[T]) Get(k int) (made T, ok bool) {
 	return made, ok
 }
 
-// Put keeps part k.
+// Put stores part k.
 func (p *Parts[T]) Put(k int, made T) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.saved.Made[k] = made
 }
 
-// Save writes the file whole or not at all.
+// Save writes the file atomically.
 func (p *Parts[T]) Save(path string) error {
 	var body bytes.Buffer
 	p.lock.Lock()
@@ -59,11 +59,12 @@ func (p *Parts[T]) Save(path string) error {
 	return Write(path, p.mark, body.Bytes())
 }
 
-// loadFactor is how many times its file parts take while it is read.
+// loadFactor is the memory for reading, relative to the file size.
 const loadFactor = 4
 
-// LoadParts reads what Save wrote of the run that of names. Another's is the error other; a damaged file
-// is refused by name, as one without such parts (what), and so is one that needs more memory than may be used.
+// LoadParts reads a file of Save for the run of. It fails with the error other for another run,
+// with the file's name if it is damaged or has no such parts (what), and if it needs more memory
+// than allowed.
 func LoadParts[T any](path, mark, of, what string, other error) (*Parts[T], error) {
 	p := NewParts[T](mark, of)
 	body, err := Read(path, mark, loadFactor)

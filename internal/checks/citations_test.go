@@ -17,7 +17,7 @@ var (
 	notWord  = regexp.MustCompile(`[^\p{L}\p{N}\- _]`)
 )
 
-// anchors are those of a page: its own, and those that its headings give.
+// anchors returns the anchors of a page, explicit and from headings.
 func anchors(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -44,7 +44,7 @@ func resolves(t *testing.T, from, target string) {
 	}
 }
 
-// Every page that a comment cites is there, with its anchor.
+// Pages and anchors cited in comments exist.
 func TestCitationsResolve(t *testing.T) {
 	cited := 0
 	each(t, ".go", func(path string) {

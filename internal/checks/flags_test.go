@@ -17,8 +17,7 @@ import (
 	"missingscore/cmd/words"
 )
 
-// A flag that a message advises is one of the program's; packages below cmd name settings, which
-// the command translates.
+// Flags in messages exist; packages below cmd name settings, which the command translates.
 func TestFlagsOfMessagesExist(t *testing.T) {
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference/command-line.md"))
 	require.NoError(t, err)

@@ -22,11 +22,11 @@ var (
 	folder     = regexp.MustCompile(`^(?:data|graph|nets|losses|trainers|cmd|benchmarks|internal|examples)(?:/[\w.-]+)+$`)
 )
 
-// library are the folders that come first where two packages have the same name.
+// library folders take precedence if two packages share a name.
 var library = []string{"data", "graph", "nets", "losses", "trainers"}
 
-// packages are the names that each package exports, by the package's name: functions,
-// types, constants and variables, and Type.Method and Type.Field.
+// packages maps package names to exported names: functions, types, constants, variables,
+// Type.Method and Type.Field.
 func packages(t *testing.T) map[string]map[string]bool {
 	t.Helper()
 	found, others := map[string]map[string]bool{}, map[string]map[string]bool{}

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// layers are the packages from the bottom up. A package may import those of lower
-// layers, and those of its own layer that come before it in the same line.
+// layers lists the packages from the bottom up. A package may import lower layers, and packages
+// before it in its own line.
 var layers = [][]string{
 	{"internal/slowtest", "internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/shell", "internal/printable", "internal/setting", "internal/memory", "internal/strictjson", "internal/filelock", "internal/atomicfile", "internal/checkedfile", "internal/fuzztest", "internal/lanczos"},
 	{"data/truncnorm", "data/binormal", "data/noise", "data/domain", "data/format", "data", "data/arrow", "data/excel", "data/parquet", "data/simulate", "data/missingness", "data/gaussian", "data/mcar", "data/transform", "data/diagnose", "data/network", "data/moments", "data/survey"},
@@ -31,7 +31,7 @@ var layers = [][]string{
 
 const module = "missingscore/"
 
-// layer is the place of a package, the program with cmd.
+// layer is the index of a package's layer; the program is cmd.
 func layer(pkg string) (level, place int, ok bool) {
 	if pkg == "cmd/missingscore" {
 		pkg = "cmd"
@@ -44,7 +44,7 @@ func layer(pkg string) (level, place int, ok bool) {
 	return 0, 0, false
 }
 
-// exempt are packages of no layer: tests, generators and examples.
+// exempt packages have no layer: tests, generators and examples.
 func exempt(pkg string) bool {
 	return pkg == "internal/checks" || slices.Contains([]string{"trainers/invariance", "trainers/calibration", "trainers/certified"}, pkg) || strings.HasPrefix(pkg, "internal/simd/") || strings.HasPrefix(pkg, "examples/") || strings.HasPrefix(pkg, "benchmarks")
 }
@@ -89,7 +89,7 @@ func TestDependenciesPointDownwards(t *testing.T) {
 	require.Greater(t, seen, 20)
 }
 
-// A program that imports data alone links no library of a file format.
+// A program that imports only data links no library of a file format.
 func TestFormatsAreImportedByThemselves(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", module+"data").Output()
 	require.NoError(t, err)

@@ -1,8 +1,8 @@
-// Package filelock locks a file or a folder for one process. The system releases the lock when
-// the process ends in any way, so no lock is ever stale.
+// Package filelock locks a file or a folder for one process. The system releases the lock when the
+// process ends, so no lock is stale.
 //
-// github.com/gofrs/flock is no substitute: it opens the file itself and keeps the handle
-// private. On Windows it locks byte 0, so nobody could write the file through another handle
+// github.com/gofrs/flock is no substitute: it opens the file itself and keeps the handle private.
+// On Windows it locks byte 0, so nobody could write the file through another handle
 // (internal/atomicfile does) or read the process id in it.
 package filelock
 
@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// ErrHeld is the error where another process has the lock, or another part of this one.
+// ErrHeld says that another process, or another part of this one, has the lock.
 var ErrHeld = errors.New("is writing there")
 
-// Open opens a file, which it makes if need be, for this process alone: until it is
-// closed or the process ends, others get ErrHeld. On a disk without locks everybody gets it.
+// Open opens a file, creating it if needed, with a lock that lasts until it is closed; others get
+// ErrHeld. On a disk without locks it always succeeds.
 func Open(path string) (*os.File, error) { return open(path, os.OpenFile) }
 
 func open(path string, by func(string, int, os.FileMode) (*os.File, error)) (*os.File, error) {
@@ -30,12 +30,12 @@ func open(path string, by func(string, int, os.FileMode) (*os.File, error)) (*os
 		if ours || err != nil {
 			return f, err
 		}
-		f.Close() // another process replaced or removed the file in the meantime
+		f.Close() // replaced or removed in the meantime
 	}
 }
 
-// Take locks an open file. It is not ours if its path leads to another file, or to none, by
-// now. After an error the file is closed.
+// Take locks an open file. ours is false if its path meanwhile leads to another file or none. On
+// error the file is closed.
 func Take(f *os.File) (ours bool, err error) {
 	err = lock(f)
 	switch {
@@ -52,12 +52,12 @@ func Take(f *os.File) (ours bool, err error) {
 		return false, err
 	}
 	now, err := os.Stat(f.Name())
-	return err == nil && os.SameFile(mine, now), nil // gone is not ours
+	return err == nil && os.SameFile(mine, now), nil // a removed file is not ours
 }
 
-// Hold locks a file of its own, which holds the process id and is removed on release. A
-// killed process leaves the file, and the next one takes it over. It follows no link. If
-// another process has the lock, the error is ErrHeld with that process's id.
+// Hold creates and locks a file with the process id; release removes it. It takes over the file of
+// a killed process. It does not follow links. If another process has the lock, the error wraps
+// ErrHeld and gives its process id.
 func Hold(path string) (release func(), err error) {
 	f, err := open(path, OpenNoLink)
 	if errors.Is(err, ErrHeld) {

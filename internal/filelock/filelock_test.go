@@ -13,12 +13,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv("FILELOCK_TEST"); path != "" { // the other process
+	if path := os.Getenv("FILELOCK_TEST"); path != "" { // the child process
 		if _, err := filelock.Hold(path); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
-		os.Exit(0) // without releasing it, as if it were killed
+		os.Exit(0) // without release, as if killed
 	}
 	os.Exit(m.Run())
 }

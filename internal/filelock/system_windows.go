@@ -7,18 +7,18 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// errTaken says that somebody else has the lock.
+// errTaken is the system's error for a lock that is taken.
 const errTaken = windows.ERROR_LOCK_VIOLATION
 
-// lock takes one byte far behind the end, or fails at once: nobody else can read what is
-// locked here, and the number of the process is to be read.
+// lock locks one byte far behind the end, or fails immediately. Locked bytes are unreadable on
+// Windows, and the process id must stay readable.
 func lock(f *os.File) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
 		0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
 }
 
-// OpenNoLink is os.OpenFile, but refuses symbolic links. The file can be renamed and removed
-// while it is open: os.Root opens files so, os.OpenFile does not.
+// OpenNoLink is os.OpenFile that refuses symbolic links. The file can be renamed and removed while
+// it is open, which os.Root allows and os.OpenFile does not.
 func OpenNoLink(path string, flag int, mode os.FileMode) (*os.File, error) {
 	folder, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {

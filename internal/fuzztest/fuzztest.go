@@ -1,6 +1,6 @@
-// Package fuzztest has what the fuzz targets of readers have in common. Whatever a text holds, a
-// reader does not panic, and takes no more memory than the text's size and a fixed room allow;
-// what it refuses it refuses in plain words, and what it reads comes again as it is written.
+// Package fuzztest has common fuzz targets for readers. For any text, a reader must not panic, must
+// stay within a memory bound linear in the text size, must fail in plain words, and must read back
+// what it writes.
 package fuzztest
 
 import (
@@ -14,27 +14,27 @@ import (
 	"missingscore/internal/memory"
 )
 
-// Reader is a reader with texts that fuzzing begins from.
+// Reader is a reader with seed texts.
 type Reader[T any] struct {
 	Read  func(text string) (T, error)
-	Write func(read T) (string, error)            // a text that Read reads as the same; nil where nothing writes one
-	Check func(t testing.TB, text string, read T) // what else holds of what is read; may be nil
+	Write func(read T) (string, error)            // a text that Read reads as the same; nil if there is no writer
+	Check func(t testing.TB, text string, read T) // further checks of a result; may be nil
 
-	Accepts []string // texts that have to be read
-	Refuses []string // texts that have to be refused
-	Others  []string // further ones, read or refused
+	Accepts []string // texts that must be read
+	Refuses []string // texts that must be refused
+	Others  []string // texts that may be read or refused
 }
 
-// allowed is how much memory programs may think that they have: MISSINGSCORE_MEMORY.
+// allowed is the value of MISSINGSCORE_MEMORY.
 const allowed = "200MB"
 
-// What reading may allocate in all, in bytes: a fixed room, and for each byte of the text.
+// Allocation limits in bytes: a constant, and a factor for each byte of the text.
 const (
 	room    = 64 << 20
 	perByte = 4096
 )
 
-// Fuzz tries the reader.
+// Fuzz fuzzes the reader.
 func (r Reader[T]) Fuzz(f *testing.F) {
 	f.Setenv(memory.Variable, allowed)
 	for _, text := range r.Accepts {
@@ -77,7 +77,7 @@ func (r Reader[T]) Try(t testing.TB, text string) {
 	require.Equal(t, first, second)
 }
 
-// InFile makes a reader of files one of texts, which are written to a file of this name first.
+// InFile turns a reader of files into one of texts, through a file with this name.
 func InFile[T any](f testing.TB, name string, read func(path string) (T, error)) func(text string) (T, error) {
 	path := filepath.Join(f.TempDir(), name)
 	return func(text string) (none T, err error) {
@@ -88,7 +88,7 @@ func InFile[T any](f testing.TB, name string, read func(path string) (T, error))
 	}
 }
 
-// Written makes a writer of files one of texts.
+// Written turns a writer of files into one of texts.
 func Written[T any](f testing.TB, name string, write func(path string, read T) error) func(read T) (string, error) {
 	path := filepath.Join(f.TempDir(), name)
 	return func(read T) (string, error) {
@@ -100,7 +100,7 @@ func Written[T any](f testing.TB, name string, write func(path string, read T) e
 	}
 }
 
-// allocated is how many bytes the process has taken so far, those included that are free again.
+// allocated is the total number of bytes allocated so far, including freed ones.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

@@ -1,5 +1,5 @@
-// Package lanczos finds the smallest eigenvalue of a symmetric matrix that is known by its
-// products with vectors. gonum has eigenvalues of dense matrices only, d³ operations.
+// Package lanczos finds the smallest eigenvalue of a symmetric matrix from its products with
+// vectors. gonum only has dense eigenvalues, in d³ operations.
 package lanczos
 
 import (
@@ -16,29 +16,30 @@ import (
 
 const (
 	mostSteps = 300
-	tolerance = 1e-8 // of the residual, relative to the largest eigenvalue's size
-	between   = 10   // steps from one look at the eigenvalues to the next
+	tolerance = 1e-8 // of the residual, relative to the largest |eigenvalue|
+	between   = 10   // steps between computations of the Ritz values
 
 	eigenvectors = kinds.EVTridiag // of a tridiagonal matrix
 )
 
-// Search is memory that is used from one matrix to the next. The zero value is ready.
+// Search holds memory to reuse between matrices. The zero value is ready for use.
 type Search struct {
 	basis            [][]float64
 	diagonal, beside []float64 // of the tridiagonal matrix T
-	values, aside    []float64 // of its decomposition
+	values, aside    []float64 // of its eigendecomposition
 	vectors, work    []float64
 }
 
-// Smallest is Search's with memory of its own.
+// Smallest does the work of Search.Smallest with its own memory.
 func Smallest(ctx context.Context, d int, mul func(y, x []float64)) (float64, error) {
 	return new(Search).Smallest(ctx, d, mul)
 }
 
-// Smallest is a lower bound of the smallest eigenvalue of a matrix of size d, mul setting y to its product with
-// x: the smallest Ritz value after at most 300 steps with full reorthogonalisation, less the norm of its
-// residual (Parlett 1998, chapter 13). From a random start, of a stream of its own, it is one with probability 1
-// where the residual is small. It fails only where ctx ends.
+// Smallest returns a lower bound of the smallest eigenvalue of a d × d matrix, where mul sets y to
+// its product with x: the smallest Ritz value after at most 300 steps with full
+// reorthogonalisation, minus its residual norm (Parlett 1998, chapter 13). The start vector is
+// random with a fixed seed; the bound holds with probability 1 if the residual is small. It fails
+// only if ctx ends.
 func (s *Search) Smallest(ctx context.Context, d int, mul func(y, x []float64)) (float64, error) {
 	v := s.vector(0, d)
 	rng := stream.New(1, uint64(d))
@@ -88,8 +89,8 @@ func (s *Search) vector(i, d int) []float64 {
 	return s.basis[i]
 }
 
-// ritz are the smallest eigenvalue of T, the largest size of one, and the size of the last
-// element of the smallest one's eigenvector.
+// ritz returns the smallest eigenvalue of T, the largest absolute eigenvalue, and the size of the
+// last element of the smallest one's eigenvector.
 func (s *Search) ritz() (least, largest, share float64, ok bool) {
 	m := len(s.diagonal)
 	s.values, s.aside = append(s.values[:0], s.diagonal...), append(s.aside[:0], s.beside...)

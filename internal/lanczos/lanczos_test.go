@@ -34,7 +34,7 @@ func TestSmallest(t *testing.T) {
 	}
 }
 
-// Of the identity every vector is an eigenvector.
+// Every vector is an eigenvector of the identity.
 func TestSmallestOfTheIdentity(t *testing.T) {
 	got, err := lanczos.Smallest(t.Context(), 5, func(y, x []float64) { copy(y, x) })
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestSmallestEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// A search that is used again, for matrices of other sizes and of zeros, gives what a new one does.
+// A reused Search gives the same results as a new one, for other sizes and zeros.
 func TestSearchAgain(t *testing.T) {
 	var again lanczos.Search
 	for _, d := range []int{30, 3, 30, 45} {

@@ -1,5 +1,5 @@
-// Package memory bounds what a process asks for before it asks: Go ends a program that
-// the system gives no memory, without a word to the user and without saving anything.
+// Package memory checks large allocations before they are made: Go ends a program without memory,
+// with no message and nothing saved.
 package memory
 
 import (
@@ -18,16 +18,16 @@ import (
 	"sync/atomic"
 )
 
-// Variable of the environment says, as 8GB or 500MB, how much memory may be used; Use goes before
-// it. Where neither is set, it is share of what is free when it is first asked for.
+// Variable is the environment variable that sets the usable memory, as 8GB or 500MB; Use overrides
+// it. The default is a share of the memory that is free at the start.
 const Variable = "MISSINGSCORE_MEMORY"
 
 const (
 	share   = 0.8
-	unknown = 64 << 30 // where the system does not say what is free
+	unknown = 64 << 30 // if the system does not report free memory
 )
 
-// free is what is free when the program begins: what it takes itself does not count.
+// free is the free memory when the program begins.
 var free = sync.OnceValue(func() float64 {
 	if bytes := available(); bytes > 0 {
 		return share * bytes
@@ -35,10 +35,10 @@ var free = sync.OnceValue(func() float64 {
 	return unknown
 })
 
-// given is the size that Use has; nil: none.
+// given is the size set by Use; nil: none.
 var given atomic.Pointer[float64]
 
-// Use makes text the limit, whatever Variable is. It fails if text is no size.
+// Use sets the limit and overrides Variable. It fails if text is not a size.
 func Use(text string) error {
 	bytes, ok := parse(text)
 	if !ok {
@@ -51,7 +51,7 @@ func Use(text string) error {
 // UseVariable makes Variable the limit again.
 func UseVariable() { given.Store(nil) }
 
-// Limit is how many bytes may be used. It fails if Variable is asked, and is no size.
+// Limit is the number of usable bytes. It fails if Variable is used and is not a size.
 func Limit() (float64, error) {
 	if bytes := given.Load(); bytes != nil {
 		return *bytes, nil
@@ -84,7 +84,7 @@ func parse(text string) (bytes float64, ok bool) {
 	return 0, false
 }
 
-// Size is a number of bytes in words, as 3.2 GB.
+// Size writes a number of bytes, as 3.2 GB.
 func Size(bytes float64) string {
 	for _, u := range units {
 		if bytes >= u.bytes {
@@ -94,22 +94,22 @@ func Size(bytes float64) string {
 	return "0 B"
 }
 
-// Error says what would need more memory than may be used.
+// Error reports a need beyond the limit.
 type Error struct {
-	What        string // as "a model of 3 numbers"
+	What        string // such as "a model of 3 numbers"
 	Need, Limit float64
-	Advice      string // what to do about it; may be empty
+	Advice      string // may be empty
 }
 
 func (e *Error) Error() string {
-	advice := fmt.Sprintf("set %s where there is more", Variable)
+	advice := fmt.Sprintf("set %s where more is available", Variable)
 	if e.Advice != "" {
 		advice = e.Advice + ", or " + advice
 	}
-	return fmt.Sprintf("%s needs about %s of memory, and %s can be used: %s", e.What, Size(e.Need), Size(e.Limit), advice)
+	return fmt.Sprintf("%s needs about %s of memory, but only %s is available: %s", e.What, Size(e.Need), Size(e.Limit), advice)
 }
 
-// Check refuses, by an *Error, what needs more bytes than Limit.
+// Check fails with an *Error if bytes exceed Limit.
 func Check(bytes float64, advice, what string, args ...any) error {
 	limit, err := Limit()
 	if err == nil && !(bytes <= limit) {
@@ -118,7 +118,7 @@ func Check(bytes float64, advice, what string, args ...any) error {
 	return err
 }
 
-// Fits refuses, by an *Error, what needs more bytes of Go's memory than a limit leaves.
+// Fits fails with an *Error if need exceeds the part of limit that is left to Go's memory.
 func Fits(need, limit float64, advice, what string, args ...any) error {
 	if room := Room(limit); !(need <= room) {
 		return &Error{What: fmt.Sprintf(what, args...), Need: need + limit - room, Limit: limit, Advice: advice}
@@ -127,14 +127,14 @@ func Fits(need, limit float64, advice, what string, args ...any) error {
 }
 
 const (
-	spare        = 32 << 20 // bytes that may wait to be collected
+	spare        = 32 << 20 // bytes of garbage
 	leastPercent = 10
-	mostPercent  = 100 // Go's own
+	mostPercent  = 100 // Go's default
 )
 
-// Held says how many bytes a program is going to hold for long, as tables. What waits to be
-// collected is then bounded by about 64 MB, or by a tenth of what is held, in place of as much
-// again: numbers without pointers are quickly passed over. release sets the bound of before.
+// Held announces that a program will hold bytes for long, such as tables. Garbage is then limited
+// to about 64 MB or a tenth of the held bytes, instead of the same size again; collecting numbers
+// without pointers is cheap. release restores the previous limit.
 func Held(bytes float64) (release func()) {
 	percent := mostPercent
 	if bytes > spare {
@@ -144,18 +144,18 @@ func Held(bytes float64) (release func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// outside is what a process holds beside Go's own memory, as measured: its code, and the matrix library.
+// outside is the measured memory of a process outside Go's: code and the matrix library.
 const outside = 50e6
 
-// Collect has rubbish collected before the process, with what it holds outside Go's memory, takes
-// more than limit bytes; Go itself is left half of them at least.
+// Collect sets Go's memory limit so that the process stays within limit bytes; Go keeps at least
+// half of them.
 func Collect(limit float64) { debug.SetMemoryLimit(int64(min(Room(limit), math.MaxInt64/2))) }
 
-// Room is how much of a limit is left to Go's memory: half of it at least.
+// Room is the part of a limit left to Go's memory: at least half.
 func Room(limit float64) float64 { return max(limit-outside, limit/2) }
 
-// ReadFile is os.ReadFile for a file whose use takes factor times its size: it refuses one
-// for which that is too much, also a device or a pipe that never ends.
+// ReadFile is os.ReadFile for a file that needs factor times its size. It fails if that exceeds the
+// memory, also for endless devices and pipes.
 func ReadFile(path string, factor float64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -182,11 +182,9 @@ func ReadFile(path string, factor float64) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// Resident is a line of a process's memory in bytes, as Linux has it in /proc/PROCESS/status:
-// VmRSS is what is resident now, VmHWM the most that has been at a time. The process is a number
-// or "self". There is none of a process that has ended, nor on other systems.
-//
-// ru_maxrss of getrusage(2) is no such figure: it begins with what the process's parent held.
+// Resident returns a line of /proc/PROCESS/status in bytes (Linux): VmRSS is the resident memory,
+// VmHWM its maximum. process is a number or "self". ok is false for ended processes and other
+// systems. ru_maxrss of getrusage(2) is no substitute: it starts with the parent's memory.
 func Resident(process, line string) (bytes float64, ok bool) {
 	text, err := os.ReadFile(filepath.Join("/proc", process, "status"))
 	if err != nil {

@@ -35,7 +35,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// The flag goes before the variable, whose faults are then nobody's, until it is given up.
+// Use overrides the variable, even an invalid one, until UseVariable.
 func TestUse(t *testing.T) {
 	defer memory.UseVariable()
 	t.Setenv(memory.Variable, "many")
@@ -55,8 +55,8 @@ func TestCheck(t *testing.T) {
 	t.Setenv(memory.Variable, "1GB")
 	require.NoError(t, memory.Check(1e9, "", "x"))
 	require.EqualError(t, memory.Check(3.25e9, "choose fewer", "a table of %d", 5),
-		"a table of 5 needs about 3.25 GB of memory, and 1 GB can be used: choose fewer, or set MISSINGSCORE_MEMORY where there is more")
-	require.EqualError(t, memory.Check(4e12, "", "it"), "it needs about 4 TB of memory, and 1 GB can be used: set MISSINGSCORE_MEMORY where there is more")
+		"a table of 5 needs about 3.25 GB of memory, but only 1 GB is available: choose fewer, or set MISSINGSCORE_MEMORY where more is available")
+	require.EqualError(t, memory.Check(4e12, "", "it"), "it needs about 4 TB of memory, but only 1 GB is available: set MISSINGSCORE_MEMORY where more is available")
 }
 
 func TestReadFile(t *testing.T) {
@@ -67,7 +67,7 @@ func TestReadFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, text, 1000)
 	_, err = memory.ReadFile(path, 11)
-	require.ErrorContains(t, err, "f, of more than 909 B, needs about 10 kB of memory, and 10 kB can be used")
+	require.ErrorContains(t, err, "f, of more than 909 B, needs about 10 kB of memory, but only 10 kB is available")
 	if runtime.GOOS == "linux" {
 		_, err = memory.ReadFile("/dev/zero", 1)
 		require.ErrorContains(t, err, "/dev/zero")
@@ -76,7 +76,7 @@ func TestReadFile(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// What the program holds beside Go's memory is left to it, of small limits half.
+// Room leaves memory for the process outside Go, or half of a small limit.
 func TestCollectLeavesRoom(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	defer debug.SetMemoryLimit(before)

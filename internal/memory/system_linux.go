@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// available is what the system can give: its free memory with what it would drop for it, as
-// far as the control group and the limits of the process (ulimit -v) allow; 0 if unknown.
+// available is the free and reclaimable memory, within the limits of the control group and the
+// process (ulimit -v); 0 if unknown.
 func available() float64 {
 	least := math.Inf(1)
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -38,7 +38,7 @@ func available() float64 {
 	return least
 }
 
-// controlGroup are the limits of the process's control groups, of both versions, that have one.
+// controlGroup returns the limits of the process's control groups, versions 1 and 2.
 func controlGroup() (limits []float64) {
 	text, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -56,7 +56,7 @@ func controlGroup() (limits []float64) {
 				continue
 			}
 		}
-		for dir := part[2]; ; dir = filepath.Dir(dir) { // those above bound it, too
+		for dir := part[2]; ; dir = filepath.Dir(dir) { // parent groups limit it, too
 			if text, err := os.ReadFile(filepath.Join(root, dir, name)); err == nil {
 				if v, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64); err == nil {
 					limits = append(limits, v)

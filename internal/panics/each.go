@@ -7,12 +7,12 @@ import (
 )
 
 // Each runs tasks 0 to tasks−1 on up to workers goroutines until one fails or ctx is done. begin
-// makes the function of one worker. done, if it is not nil, is called after each task, one call at a
-// time. The error is the first one.
+// creates the function of one worker. done, if not nil, is called after each task, serialised. It
+// returns the first error.
 func Each(ctx context.Context, workers, tasks int, begin func() (func(ctx context.Context, task int) error, error), done func(task int) error) error {
 	group, ctx := WithContext(ctx)
 	var next atomic.Int64
-	var lock sync.Mutex // of done
+	var lock sync.Mutex // serialises done
 	for range min(max(1, workers), tasks) {
 		do, err := begin()
 		group.Go(func() error {

@@ -1,5 +1,5 @@
-// Package panics makes errors of panics: one in a goroutine would end the program, and
-// lose what other goroutines have done. errgroup lets it, on purpose.
+// Package panics turns panics into errors: a panic in a goroutine would end the program and lose
+// the work of the others. errgroup does not catch panics.
 package panics
 
 import (
@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Error is a panic.
+// Error is a recovered panic.
 type Error struct {
 	Value any
-	Place string // function, file and line, in brackets; may be empty
+	Place string // function, file and line in brackets; may be empty
 	Stack []byte
 }
 
@@ -24,7 +24,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("internal error: %v%s; please report it", e.Value, e.Place)
 }
 
-// Caught is f's error, and an *Error if f panics, with one that was caught elsewhere that one.
+// Caught returns f's error, or an *Error if f panics. A panic with an *Error returns that *Error.
 func Caught(f func() error) (err error) {
 	defer func() {
 		v := recover()
@@ -40,10 +40,10 @@ func Caught(f func() error) (err error) {
 	return f()
 }
 
-// Group is an errgroup.Group in which a panic of a function is its error.
+// Group is an errgroup.Group that turns panics into errors.
 type Group struct{ *errgroup.Group }
 
-// NewGroup is for functions that are not cancelled.
+// NewGroup returns a group without cancellation.
 func NewGroup() Group { return Group{new(errgroup.Group)} }
 
 // WithContext is errgroup.WithContext.
@@ -55,8 +55,8 @@ func WithContext(ctx context.Context) (Group, context.Context) {
 // Go calls f in a goroutine.
 func (g Group) Go(f func() error) { g.Group.Go(func() error { return Caught(f) }) }
 
-// Place is where a panic that is being recovered from came from, as text in brackets behind a message: the first
-// function on the stack that is neither the runtime's nor begins with one of the prefixes passed over.
+// Place locates a panic that is being recovered, in brackets: the first function on the stack
+// outside the runtime and the given prefixes.
 func Place(over ...string) string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])

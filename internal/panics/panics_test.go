@@ -19,7 +19,7 @@ func TestCaught(t *testing.T) {
 	require.Contains(t, string(panicked.Stack), "panics_test.go")
 }
 
-// A panic in a group's goroutine is the group's error, and cancels the others.
+// A panic in a goroutine is the group's error and cancels the others.
 func TestGroup(t *testing.T) {
 	g, ctx := WithContext(t.Context())
 	g.Go(func() error { panic("shape") })

@@ -1,5 +1,5 @@
-// Package printable makes text from strangers, as names of columns and files and cells, fit to be
-// shown: nothing in it steers a terminal, turns the direction of writing, or runs on without end.
+// Package printable makes untrusted text (names, cells) safe to show: without terminal control,
+// direction marks or excessive length.
 //
 //	Text    a name
 //	Cell    the beginning of a cell
@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text is s with control characters and marks of direction escaped as in JSON, \u202e, where they are
-// the same text. Line feeds and tabs stay; what is no UTF-8 is replaced.
+// Text returns s with control characters and direction marks escaped as in JSON, \u202e. Line feeds
+// and tabs stay; invalid UTF-8 is replaced.
 func Text(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, steers) {
 		return s
@@ -34,7 +34,7 @@ func Text(s string) string {
 	return out.String()
 }
 
-// Texts are the Text of each name.
+// Texts applies Text to each name.
 func Texts(names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
@@ -43,7 +43,7 @@ func Texts(names []string) []string {
 	return out
 }
 
-// longestCell is how many characters of a cell a message shows.
+// longestCell is the maximum number of characters of a cell in a message.
 const longestCell = 60
 
 // Cell is the beginning of a cell for a message: up to 60 characters.
@@ -57,7 +57,7 @@ func Cell(s string) string {
 	return s
 }
 
-// Writer hands on the Text of what is written, for people or as JSON. A character must not be cut in two.
+// Writer passes on the Text of its input. A write must not split a character.
 type Writer struct{ W io.Writer }
 
 // Write implements io.Writer.

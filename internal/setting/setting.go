@@ -1,5 +1,4 @@
-// Package setting has the error of a setting that cannot be used, and the checks that
-// settings of all packages share.
+// Package setting has the error of an invalid setting and common checks.
 package setting
 
 import (
@@ -10,36 +9,36 @@ import (
 	"missingscore/internal/spelling"
 )
 
-// Error says that a setting has a value that cannot be used. Field is the setting's
-// name in settings files; the command line has it as a flag, with dashes.
+// Error reports an invalid setting. Field is its name in settings files; the command line has it as
+// a flag, with dashes.
 type Error struct {
-	Field   string // as imputer_rate
-	Value   string // as it was given
-	Allowed string // what it may be, or why this value may not be, as "it must be positive"
+	Field   string // such as imputer_rate
+	Value   string // as given
+	Allowed string // the allowed values, or the reason, as "it must be positive"
 }
 
 func (e *Error) Error() string { return e.Message(e.Field) }
 
-// Message is the error's text with the field called name, as --imputer-rate.
+// Message is the error's text with name in place of Field, as --imputer-rate.
 func (e *Error) Message(name string) string {
-	if e.Value == "" { // "model energy: …" is not said of the field model twice
+	if e.Value == "" { // avoids repeating a field that the context names
 		return fmt.Sprintf("%s: %s", name, strings.TrimPrefix(e.Allowed, e.Field+" "))
 	}
 	return fmt.Sprintf("%s %s: %s", name, e.Value, e.Allowed)
 }
 
-// Errorf is an Error whose Allowed is formatted.
+// Errorf returns an Error with a formatted Allowed.
 func Errorf(field string, value any, allowed string, args ...any) error {
 	return &Error{field, fmt.Sprint(value), fmt.Sprintf(allowed, args...)}
 }
 
-// Field is one number to check.
+// Field is a number to check.
 type Field struct {
 	Name  string
 	Value float64
 }
 
-// Positive refuses the first number that is not positive and finite.
+// Positive fails at the first number that is not positive and finite.
 func Positive(fields ...Field) error {
 	for _, f := range fields {
 		if !(f.Value > 0) || math.IsInf(f.Value, 0) {
@@ -49,7 +48,7 @@ func Positive(fields ...Field) error {
 	return nil
 }
 
-// NotNegative refuses the first number that is negative or not finite.
+// NotNegative fails at the first number that is negative or not finite.
 func NotNegative(fields ...Field) error {
 	for _, f := range fields {
 		if !(f.Value >= 0) || math.IsInf(f.Value, 0) {
@@ -59,7 +58,7 @@ func NotNegative(fields ...Field) error {
 	return nil
 }
 
-// OneOf refuses a word that is none of those allowed.
+// OneOf fails if value is not in allowed.
 func OneOf(field, value string, allowed ...string) error {
 	for _, a := range allowed {
 		if value == a {
@@ -69,7 +68,7 @@ func OneOf(field, value string, allowed ...string) error {
 	return Errorf(field, value, "it is one of %s%s", strings.Join(allowed, ", "), spelling.DidYouMean(value, allowed))
 }
 
-// Default fills a zero value.
+// Default replaces a zero value.
 func Default[T comparable](v *T, byDefault T) {
 	var zero T
 	if *v == zero {

@@ -1,4 +1,4 @@
-// Package shell writes words as they are typed into a shell.
+// Package shell quotes words for a shell.
 package shell
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Word is a word as a shell takes it, in quotes where it has to be.
+// Word quotes a word if necessary.
 func Word(word string) string {
 	plain := func(r rune) bool {
 		return strings.ContainsRune("-_./,=:+%@", r) || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r >= 0x80
@@ -17,8 +17,7 @@ func Word(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// List is the word of a list as a flag takes it: separated by commas as in a line of CSV, for
-// names may have commas.
+// List is the shell word of a list flag: a CSV line, because names may have commas.
 func List(values []string) string {
 	var line strings.Builder
 	out := csv.NewWriter(&line)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// given is what a shell makes of a word.
+// given returns what a shell reads from a word.
 func given(t *testing.T, word string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+word).Output()
@@ -17,7 +17,7 @@ func given(t *testing.T, word string) string {
 	return string(out)
 }
 
-// A shell gives back every word that it is given.
+// A shell reads back every quoted word.
 func TestWord(t *testing.T) {
 	for _, word := range []string{"plain.csv", "two words", "it's", "$HOME", "`id`", "a\\b", "é", "", "*", "a;b", "~", "a^b", "x\ny"} {
 		require.Equal(t, word, given(t, Word(word)))
@@ -27,7 +27,7 @@ func TestWord(t *testing.T) {
 	}
 }
 
-// A line of CSV gives back every value of a list, which stays as it was.
+// A CSV line reads back every value of a list.
 func TestList(t *testing.T) {
 	for want, values := range map[string][]string{
 		"a,b":                   {"a", "b"},

@@ -1,15 +1,15 @@
 package simd
 
-// Gaps are the places of a row's missing cells.
+// Gaps holds the indices of a row's missing cells.
 type Gaps struct{ at []int }
 
-// Set takes the places where mask is 0.
+// Set stores the indices where mask is 0.
 func (g *Gaps) Set(mask []float64) {
 	if cap(g.at) <= len(mask) {
 		g.at = make([]int, len(mask)+1)
 	}
 	at, n := g.at[:len(mask)+1], 0
-	for j, m := range mask { // no branch on random gaps
+	for j, m := range mask { // branch-free for random gaps
 		at[n] = j
 		one := 0
 		if m == 0 {
@@ -20,10 +20,10 @@ func (g *Gaps) Set(mask []float64) {
 	g.at = at[:n]
 }
 
-// At lists the places in ascending order.
+// At returns the indices in ascending order.
 func (g *Gaps) At() []int { return g.at }
 
-// Scatter is out = row with z in its gaps, for each of the rows of out (r, d); it takes z's numbers in turn.
+// Scatter sets each row of out (r, d) to row, with missing cells from z in turn.
 func Scatter[T Float](out, row, z []T, g *Gaps) {
 	d := len(row)
 	for ; len(out) > 0; out, z = out[d:], z[len(g.at):] {

@@ -2,10 +2,10 @@ package simd
 
 import "math"
 
-// InvertsTogether tells whether the machine has the instructions of Inverses.
+// InvertsTogether reports whether the CPU has the instructions of Inverses.
 func InvertsTogether() bool { return faster }
 
-// Together is how many matrices Inverses inverts at once, one to a number of a vector.
+// Together is the number of matrices that Inverses inverts at once, one per vector lane.
 const Together = 8
 
 const (
@@ -13,16 +13,15 @@ const (
 	tileSize = tileSide * tileSide * Together
 )
 
-// Inverses inverts eight symmetric positive definite matrices of one size at once. They are
-// held by tiles of 4 by 4 elements, those of the lower triangle, and a sweep over the k-th of
-// the diagonal (Goodnight 1979, by blocks),
+// Inverses inverts eight symmetric positive definite matrices of one size at once. Their lower
+// triangles are stored in 4 × 4 tiles; a block sweep (Goodnight 1979) of the k-th diagonal tile,
 //
 //	A_kk ← −A_kk⁻¹,   A_ik ← A_ik A_kk⁻¹,   A_ij ← A_ij − A_ik A_kk⁻¹ A_kj,
 //
-// after all of which A is −A⁻¹. An element is a vector of eight numbers, the matrices' own.
-// It keeps the memory that it works in, and is for one goroutine at a time.
+// is applied for each k, after which A is −A⁻¹. An element is a vector of eight numbers, one for
+// each matrix. Inverses reuses its memory and is not safe for concurrent use.
 type Inverses struct {
-	n      int // of a side, a multiple of tileSide
+	n      int // rows, a multiple of tileSide
 	a      []float64
 	pivots []float64
 	u, w   []float64 // a column of tiles, before and after A_kk⁻¹
@@ -30,7 +29,7 @@ type Inverses struct {
 	own, spare [tileSide * Together]float64
 }
 
-// Begin makes room for matrices of n rows at most; their elements are those of I.
+// Begin sets all matrices to the identity with at most n rows.
 func (m *Inverses) Begin(n int) {
 	t := (n + tileSide - 1) / tileSide
 	m.n = t * tileSide
@@ -44,14 +43,14 @@ func (m *Inverses) Begin(n int) {
 	}
 }
 
-// at is the place of element (i, j), j ≤ i.
+// at is the index of element (i, j), j ≤ i.
 func (m *Inverses) at(i, j int) int {
 	ti := i / tileSide
 	return (ti*(ti+1)/2+j/tileSide)*tileSize + (i%tileSide*tileSide+j%tileSide)*Together
 }
 
-// Take sets matrix number l to the block of columns at[l], in ascending order, of p (d, d). It
-// goes row by row of all matrices, which share the lines of a cache.
+// Take sets matrix l to the block of ascending columns at[l] of p (d, d). It goes row by row
+// through all matrices, which share cache lines.
 func (m *Inverses) Take(p []float64, d int, at [][]int) {
 	for i := range m.n {
 		for l, of := range at {
@@ -62,7 +61,7 @@ func (m *Inverses) Take(p []float64, d int, at [][]int) {
 	}
 }
 
-// takeRow sets a row of a matrix to the elements of another, four to a tile.
+// takeRow sets a row of a matrix, four elements to a tile.
 func takeRow(to, from []float64, at []int) {
 	for len(at) > tileSide {
 		takeFour(to, from, at)
@@ -78,8 +77,8 @@ func takeFour(to, from []float64, at []int) {
 	to[0], to[Together], to[2*Together], to[3*Together] = from[at[0]], from[at[1]], from[at[2]], from[at[3]]
 }
 
-// Add adds the inverse of matrix number l, times weight[l], to the lower triangle of the block
-// of columns at[l], in ascending order, of sum (d, d).
+// Add adds weight[l] times the inverse of matrix l to the lower triangle of the block of ascending
+// columns at[l] of sum (d, d).
 func (m *Inverses) Add(sum []float64, d int, at [][]int, weight []float64) {
 	for i := range m.n {
 		for l, of := range at {
@@ -90,7 +89,7 @@ func (m *Inverses) Add(sum []float64, d int, at [][]int, weight []float64) {
 	}
 }
 
-// addRow adds a row of minus an inverse, times −weight, to elements of another.
+// addRow adds a row of the negative inverse, times −weight, to another row.
 func addRow(to []float64, weight float64, from []float64, at []int) {
 	for len(at) > tileSide {
 		addFour(to, weight, from, at)
@@ -109,8 +108,8 @@ func addFour(to []float64, weight float64, from []float64, at []int) {
 	to[at[3]] -= weight * from[3*Together]
 }
 
-// Apply sets to to minus the inverses times from: element i of vector number l is at
-// Together·i + l, of both Room numbers.
+// Apply sets to to minus the inverses times from: element i of vector l is at Together·i + l; both
+// have Room numbers.
 func (m *Inverses) Apply(from, to []float64) {
 	const high = tileSide * Together
 	clear(to)
@@ -123,10 +122,10 @@ func (m *Inverses) Apply(from, to []float64) {
 	}
 }
 
-// Room is how many numbers vectors for Apply have.
+// Room is the length of vectors for Apply.
 func (m *Inverses) Room() int { return m.n * Together }
 
-// Invert inverts.
+// Invert inverts all matrices.
 func (m *Inverses) Invert() {
 	t := m.n / tileSide
 	row := func(i int) []float64 { return m.a[i*(i+1)/2*tileSize:] }
@@ -154,7 +153,7 @@ func (m *Inverses) Invert() {
 	}
 }
 
-// turnTile is to = fromᵀ of a tile.
+// turnTile sets to to the transpose of a tile.
 func turnTile(to, from []float64) {
 	for i := range tileSide {
 		for j := range tileSide {
@@ -163,14 +162,15 @@ func turnTile(to, from []float64) {
 	}
 }
 
-// apply is own = own + Σ a from and to = to + aᵀ ownFrom of n tiles a beside each other.
+// apply computes own += Σ a from and to += aᵀ ownFrom for n adjacent tiles a.
 func apply(to, a, from, own, ownFrom []float64, n int) {
 	if n > 0 {
 		applyTilesF64(&to[:n*tileSide*Together][0], &a[:n*tileSize][0], &from[:n*tileSide*Together][0], &own[:tileSide*Together][0], &ownFrom[:tileSide*Together][0], n)
 	}
 }
 
-// LogDet is that of the matrix number l before Invert; not ok where it was not positive definite.
+// LogDet is the log determinant of matrix l before Invert; ok is false if it was not positive
+// definite.
 func (m *Inverses) LogDet(l int) (sum float64, ok bool) {
 	product := 1.0
 	for i := l; i < len(m.pivots); i += Together {

@@ -2,14 +2,15 @@ package simd
 
 import "math"
 
-// Lanes is the state of eight generators xoshiro128++ (Blackman & Vigna 2021) side by
-// side: word k of lane i is Lanes[k][i]. No lane may be all zero.
+// Lanes is the state of eight parallel xoshiro128++ generators (Blackman & Vigna 2021): word k of
+// lane i is Lanes[k][i]. No lane may be all zero.
 type Lanes [4][8]uint32
 
-// NormalBlock is how many normals Lanes gives at a time.
+// NormalBlock is the number of normals per step.
 const NormalBlock = 16
 
-// NormalBlocks fills dst, whole blocks of NormalBlock, with standard normals. All machines give the same bits.
+// NormalBlocks fills dst, in whole blocks of NormalBlock, with standard normals. Bits are identical
+// on all machines.
 func NormalBlocks(dst []float32, s *Lanes) {
 	if n := len(dst) / NormalBlock; n > 0 && fast {
 		normalsF32(&dst[0], &s[0][0], &normalConstants[0][0], n)
@@ -18,8 +19,9 @@ func NormalBlocks(dst []float32, s *Lanes) {
 	normalBlocks(dst, s)
 }
 
-// The plain loop of NormalBlocks. Two words a, b of each lane become two independent normals R cos φ, R sin φ
-// (Box & Muller 1958), the first in the first half of the block, the second in the other:
+// normalBlocks is the portable loop of NormalBlocks. Two words a, b of each lane become two
+// independent normals R cos φ, R sin φ (Box & Muller 1958), in the first and the second half of the
+// block:
 //
 //   - R = √(−2 log u), u = (a/2 + ½)/2³¹ in (0, 1], the logarithm by Cephes' logf;
 //   - φ, an angle of at most 45° from the low 30 bits of b by Cephes' sinf and cosf;
@@ -79,7 +81,7 @@ func (s *Lanes) next(i int) uint32 {
 	return word
 }
 
-// Places in normalConstants; asm/main.go has the same.
+// Indices in normalConstants; asm/main.go has the same.
 const (
 	half = iota
 	one
@@ -104,7 +106,7 @@ const (
 	constantCount
 )
 
-// constantTable has each constant in all lanes, as the instructions take them.
+// constantTable repeats each constant in all lanes, as the instructions need.
 type constantTable [constantCount][8]uint32
 
 func (c *constantTable) f(k int) float32 { return math.Float32frombits(c[k][0]) }

@@ -18,7 +18,7 @@ func lanes(seed uint64) (s Lanes) {
 	return s
 }
 
-// Blackman & Vigna's own C program gives these from the state 1, 2, 3, 4.
+// Reference output of Blackman & Vigna's C program from the state 1, 2, 3, 4.
 func TestLanesAreXoshiro128PlusPlus(t *testing.T) {
 	var s Lanes
 	for k := range s {
@@ -44,7 +44,7 @@ func TestNormalBlocksEqualThePlainOnes(t *testing.T) {
 	}
 }
 
-// Each pair by the formula in float64, at the smallest and largest words too.
+// Each pair follows the formula in float64, also for extreme words.
 func TestNormalBlocksByTheFormula(t *testing.T) {
 	const unit = 0x1p-24
 	s := lanes(3)
@@ -73,8 +73,7 @@ func TestNormalBlocksByTheFormula(t *testing.T) {
 			if b>>30&1 == 1 {
 				first, second = second, first
 			}
-			// Six roundings of the result; two of u, of which the logarithm has 1/u and
-			// the root 1/radius, down to where u is rounded to 1.
+			// Six rounding errors of the result, and two of u, amplified by 1/u and 1/radius.
 			slack := 6*unit*radius + 2*unit/max(radius, math.Sqrt(unit))
 			require.InDelta(t, radius*first, float64(got[i]), slack, "a = %d, b = %d", a, b)
 			require.InDelta(t, radius*second, float64(got[8+i]), slack, "a = %d, b = %d", a, b)

@@ -2,29 +2,30 @@ package simd
 
 import "unsafe"
 
-// Product multiplies by a matrix with many zeros: activations behind a rectifier, gradients behind a gate,
-// zero-filled rows. A BLAS does not skip their products. It keeps its memory and is for one goroutine at a time.
+// Product multiplies by matrices with many zeros, such as activations after a rectifier or
+// zero-filled rows, which a BLAS does not skip. It reuses its memory and is not safe for concurrent
+// use.
 type Product[T Float] struct {
-	// Dense says that the BLAS beside it is slower for matrices without zeros too, as
-	// gonum's is: two to six times.
+	// Dense says that the available BLAS is slower even for dense matrices, as gonum's is: two to
+	// six times.
 	Dense bool
 
 	values      []T
 	offsets     []uint32
 	counts      []int
-	left        []T // a, transposed
+	left        []T // transposed a
 	panel, edge []T
 }
 
 const (
-	narrowest = 64      // columns of b below which a BLAS is as fast
-	dense     = 0.6     // share of nonzero numbers in a above which a fast BLAS is as fast
-	largest   = 1 << 22 // numbers in a, which are copied, where the share is more
+	narrowest = 64      // minimum columns of b: below, a BLAS is as fast
+	dense     = 0.6     // maximum nonzero share of a: above, a fast BLAS is as fast
+	largest   = 1 << 22 // maximum size of a, which is copied, for larger shares
 )
 
-// Multiply is c = op(a) op(b), with c (m, n) and inner size k, row-major, where that
-// pays: a large product and enough zeros in a, or Dense. Otherwise it returns false and
-// leaves c undefined. The decision depends on the numbers only.
+// Multiply computes c = op(a) op(b), with c (m, n) and inner size k, row-major, if the product is
+// large and a has enough zeros, or with Dense. Otherwise it returns false and c is undefined. The
+// decision depends on the numbers only.
 func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 	if !fast || m < 32 || k < 32 || n < narrowest {
 		return false
@@ -39,7 +40,7 @@ func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 	}
 	var t T
 	size := int(unsafe.Sizeof(t))
-	width := 128 / size // of a panel of b: the registers hold as many sums
+	width := 128 / size // of a panel of b: its sums fit in the registers
 	space := k + 16     // compress writes whole vectors
 	p.values, p.offsets, p.counts = grown(p.values, m*space), grown(p.offsets, m*space), grown(p.counts, m)
 	for i := range m {
@@ -53,7 +54,7 @@ func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 			p.strip(c[j:], m, space, n, 4)
 			continue
 		}
-		p.strip(p.edge, m, space, width, (w*size+31)/32) // whole vectors would write over the next row
+		p.strip(p.edge, m, space, width, (w*size+31)/32) // whole vectors would overwrite the next row
 		for i := range m {
 			copy(c[i*n+j:i*n+j+w], p.edge[i*width:])
 		}
@@ -61,7 +62,7 @@ func (p *Product[T]) Multiply(ta, tb bool, m, n, k int, a, b, c []T) bool {
 	return true
 }
 
-// take puts w columns of op(b) (k, n) from column j on into the panel, whose rows have width numbers.
+// take copies w columns of op(b) (k, n) from column j into the panel, with width numbers per row.
 func (p *Product[T]) take(tb bool, b []T, j, w, width, k, n int) {
 	if tb {
 		transpose(p.panel, b[j*k:(j+w)*k], w, k, width)
@@ -93,7 +94,7 @@ func nonzero[T Float](x []T) (count int) {
 	return count
 }
 
-// notZero is 1 where v is not 0, without a branch on random zeros.
+// notZero is 1 if v is not 0, branch-free.
 func notZero[T Float](v T) (one int) {
 	if v != 0 {
 		one = 1
@@ -101,7 +102,7 @@ func notZero[T Float](v T) (one int) {
 	return one
 }
 
-// list writes the numbers of x that are not 0, and their places times step.
+// list writes the nonzero numbers of x, and their indices times step.
 func list[T Float](values []T, offsets []uint32, x []T, step uint32) (count int) {
 	n := 0
 	if faster {
@@ -127,10 +128,10 @@ func list[T Float](values []T, offsets []uint32, x []T, step uint32) (count int)
 	return count
 }
 
-// transpose is out of x (rows, cols), with stride numbers from one row of out to the next.
+// transpose sets out to the transpose of x (rows, cols), with stride numbers per row of out.
 func transpose[T Float](out, x []T, rows, cols, stride int) {
 	r := 0
-	for ; r+8 <= rows; r += 8 { // eight rows at a time fill the lines of a cache
+	for ; r+8 <= rows; r += 8 { // eight rows at a time fill cache lines
 		row := func(k int) []T { return x[(r+k)*cols:][:cols] }
 		b, c, d, e, f, g, h := row(1), row(2), row(3), row(4), row(5), row(6), row(7)
 		for j, v := range row(0) {

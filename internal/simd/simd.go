@@ -1,6 +1,6 @@
-// Package simd holds the loops that a training step spends its time in, in AVX2 instructions where the machine
-// has them, plainly elsewhere: the steps of Adam, products by matrices with many zeros (Product), float32
-// normals (NormalBlocks) and short elementwise loops. Inverses needs AVX-512. asm/main.go writes the assembly.
+// Package simd has the inner loops of training in AVX2, with portable fallbacks: Adam steps,
+// products with sparse matrices (Product), float32 normals (NormalBlocks) and elementwise loops.
+// Inverses needs AVX-512. asm/main.go generates the assembly.
 package simd
 
 //go:generate sh -c "cd asm && GOWORK=off go run . -out ../simd_amd64.s -stubs ../stubs_amd64.go -pkg simd"
@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// Float is a type of numbers.
+// Float is float32 or float64.
 type Float interface{ float32 | float64 }
 
 // Instructions names the vector instructions in use.
@@ -29,8 +29,8 @@ func double[T Float]() bool { var x T; return unsafe.Sizeof(x) == 8 }
 func p64[T Float](x []T) *float64 { return (*float64)(unsafe.Pointer(unsafe.SliceData(x))) }
 func p32[T Float](x []T) *float32 { return (*float32)(unsafe.Pointer(unsafe.SliceData(x))) }
 
-// The loops below take rows of as many numbers as the argument that is one row, one after the
-// other: a call for each row costs more than its numbers if there are few columns.
+// The loops below take consecutive rows, each as long as the argument that is one row: with few
+// columns a call per row would cost more than its numbers.
 
 // Add is out_r = x_r + y.
 func Add[T Float](out, x, y []T) {
@@ -64,7 +64,7 @@ func Mul[T Float](out, x, y []T) {
 	}
 }
 
-// rowsOf is how many rows as long as row there are in x.
+// rowsOf is the number of rows in x, as long as row.
 func rowsOf[T Float](x, row []T) int {
 	if len(row) == 0 {
 		return 0
@@ -112,8 +112,8 @@ func Axpy[T Float](out, k, x []T) {
 	}
 }
 
-// short tells whether a row has less numbers than a vector: its sums are then the plain
-// loop's, the same on all machines.
+// short reports whether a row is shorter than a vector: its sums then use the portable loop,
+// identical on all machines.
 func short[T Float](row []T) bool {
 	var t T
 	return len(row) < 32/int(unsafe.Sizeof(t))
@@ -134,13 +134,13 @@ func Rectify[T Float](row, bias []T) {
 	}
 }
 
-// Gate is out = g where y > 0, else 0, of one row.
+// Gate is out = g where y > 0, else 0, for one row.
 func Gate[T Float](out, y, g []T) {
 	y, g = y[:len(out)], g[:len(out)]
 	switch {
 	case len(out) == 0:
 	case !fast:
-		for i, v := range y { // no branch on random signs
+		for i, v := range y { // branch-free for random signs
 			on := 0
 			if v > 0 {
 				on = 1
@@ -181,10 +181,10 @@ func Dot[T Float](x, y []T) T {
 	return s[0]
 }
 
-// AdamConstants are c of m = c₀ m + c₁ g, v = c₂ v + c₃ g², w = w − c₄ m/(√v + c₅).
+// AdamConstants holds c of m = c₀ m + c₁ g, v = c₂ v + c₃ g², w = w − c₄ m/(√v + c₅).
 type AdamConstants [6]float64
 
-// Adam makes one step. Subnormal numbers count as 0. All machines give the same bits.
+// Adam makes one step. Subnormal numbers count as 0. Bits are identical on all machines.
 func Adam[T Float](w, m, v, g []T, c *AdamConstants) {
 	m, v, g = m[:len(w)], v[:len(w)], g[:len(w)]
 	var k [6]T
@@ -209,7 +209,7 @@ func adam[T Float](w, m, v, g []T, c *[6]T) {
 	}
 }
 
-// normal is x, or 0 where x is subnormal.
+// normal is x, or 0 if x is subnormal.
 func normal[T Float](x T) T {
 	least := T(0x1p-126)
 	if double[T]() {
@@ -222,8 +222,8 @@ func normal[T Float](x T) T {
 	return x
 }
 
-// Seen is x = values where observed, else 0, whatever the value, and mask = 1 or 0. It
-// works on bits: 0·NaN is NaN, and a branch on random gaps costs ten times as much.
+// Seen sets x = values where observed and 0 elsewhere, and mask = 1 or 0. It works on bits, because
+// 0·NaN is NaN and branches on random gaps are ten times as slow.
 func Seen(x, mask, values []float64, observed []bool) {
 	x, mask, values = x[:len(observed)], mask[:len(observed)], values[:len(observed)]
 	one := math.Float64bits(1)
@@ -237,14 +237,14 @@ func Seen(x, mask, values []float64, observed []bool) {
 	}
 }
 
-// Narrow is float64 to float32.
+// Narrow converts float64 to float32.
 func Narrow(dst []float32, src []float64) {
 	for i, v := range src[:len(dst)] {
 		dst[i] = float32(v)
 	}
 }
 
-// Widen is float32 to float64.
+// Widen converts float32 to float64.
 func Widen(dst []float64, src []float32) {
 	for i, v := range src[:len(dst)] {
 		dst[i] = float64(v)

@@ -27,7 +27,7 @@ func epsilon[T Float]() float64 {
 	return float64(math.Nextafter32(1, 2) - 1)
 }
 
-// Every length against the definition in float64; nothing is written behind the result.
+// Every length equals the definition in float64, and nothing is written beyond the result.
 func TestLoops(t *testing.T) {
 	t.Logf("instructions: %s", Instructions())
 	t.Run("float64", loops[float64])
@@ -109,7 +109,7 @@ func TestAdamEqualsThePlainLoopToTheBit(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { adamSteps[float32](t, -126) })
 }
 
-// exponent is that of the smallest normal number.
+// exponent of the smallest normal number.
 func adamSteps[T Float](t *testing.T, exponent int) {
 	rng := rand.New(rand.NewPCG(3, 2))
 	c := AdamConstants{0.9, 0.1, 0.999, 0.001, 0.02, 1e-8}
@@ -144,7 +144,7 @@ func adamSteps[T Float](t *testing.T, exponent int) {
 	require.Equal(t, make([]T, 3), m, "moments without a gradient end at 0")
 }
 
-// Products against the three loops of the definition: by AVX-512, and by AVX2 alone.
+// Products equal three plain loops, by AVX-512 and by AVX2.
 func TestProduct(t *testing.T) {
 	if !fast {
 		t.Skip("this machine has no AVX2")
@@ -190,8 +190,8 @@ func product[T Float](t *testing.T) {
 	require.False(t, p.Multiply(false, false, 100, 100, 100, a, b, c), "without zeros the library is faster")
 }
 
-// Blocks of one matrix, of every size up to a few tiles: inverse, its products and
-// determinant are gonum's. A block that is not positive definite is refused.
+// Inverses of blocks of all sizes up to a few tiles equal gonum's, with products and determinant. A
+// block that is not positive definite is refused.
 func TestInversesOfBlocks(t *testing.T) {
 	if !InvertsTogether() {
 		t.Skip("this machine has no AVX-512")

@@ -1,4 +1,4 @@
-// Package slowtest marks tests that take too long for every change.
+// Package slowtest marks slow tests.
 package slowtest
 
 import (
@@ -6,10 +6,11 @@ import (
 	"testing"
 )
 
-// Set reports whether MISSINGSCORE_SLOW is set, as it is at night.
+// Set reports whether MISSINGSCORE_SLOW is set.
 func Set() bool { return os.Getenv("MISSINGSCORE_SLOW") != "" }
 
-// Skip skips the test unless MISSINGSCORE_SLOW is set. took says how long the test takes.
+// Skip skips the test unless MISSINGSCORE_SLOW is set. took is the test's duration, for the
+// message.
 func Skip(t testing.TB, took string) {
 	t.Helper()
 	if !Set() {

@@ -1,4 +1,4 @@
-// Package spelling guesses which of the known names a mistyped one was meant to be.
+// Package spelling suggests known names for mistyped ones.
 package spelling
 
 import (
@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// DidYouMean is " (did you mean NAME?)" for the known name that typed comes nearest to, for
-// messages; it is empty where none is near.
+// DidYouMean returns " (did you mean NAME?)" for the nearest known name, "" if none is near.
 func DidYouMean(typed string, known []string) string {
 	if name, ok := Nearest(typed, known); ok {
 		return fmt.Sprintf(" (did you mean %s?)", name)
@@ -15,8 +14,7 @@ func DidYouMean(typed string, known []string) string {
 	return ""
 }
 
-// Unknown is the error of a name that is none of those known, which it lists: there is no WHAT
-// "NAME" (did you mean …?); WHATs are ….
+// Unknown is the error of an unknown name: there is no WHAT "NAME" (did you mean …?); WHATs are ….
 func Unknown(what, name string, known []string) error {
 	return fmt.Errorf("there is no %s %q%s; %s are %s", what, name, DidYouMean(name, known), plural(what), strings.Join(known, ", "))
 }
@@ -29,13 +27,12 @@ func plural(what string) string {
 }
 
 const (
-	shortest = 3 // letters of a beginning that stands for the whole name
+	shortest = 3 // letters of a prefix that stands for the whole name
 	mistakes = 3 // at most, and at most one in three letters
 )
 
-// Nearest is the known name with the fewest mistakes in it, the first of several: one
-// mistake in three letters at most, and three in all; or else the first that begins with
-// what was typed. Capitals are the same as small letters.
+// Nearest returns the first known name with the fewest mistakes, at most three and at most one in
+// three letters; otherwise the first known name with the prefix typed. It ignores case.
 func Nearest(typed string, known []string) (name string, ok bool) {
 	letters := []rune(strings.ToLower(typed))
 	least := min(mistakes, len(letters)/3) + 1
@@ -52,10 +49,9 @@ func Nearest(typed string, known []string) (name string, ok bool) {
 	return name, ok
 }
 
-// distance is the number of letters added, left out, mistaken or swapped with their
-// neighbour (optimal string alignment: Boytsov 2011, Indexing methods for approximate
-// dictionary searching, section 2.1). agnivade/levenshtein counts a swap as two mistakes, so it
-// finds no "var" for "vra"; cobra's distance is private and for commands.
+// distance is the optimal string alignment distance (Boytsov 2011, Indexing methods for approximate
+// dictionary searching, section 2.1): insertions, deletions, substitutions and swaps of neighbours.
+// agnivade/levenshtein counts a swap as two mistakes, so it finds no "var" for "vra".
 func distance(a, b []rune) int {
 	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {

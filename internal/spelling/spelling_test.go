@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Distances by hand; kitten and sitting are the example of every text.
+// Distances computed by hand.
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -1,5 +1,5 @@
-// Package stream derives random streams from a seed and a place, so that a
-// draw depends on where it is made and never on what was drawn before it.
+// Package stream derives random streams from a seed and keys, so draws depend only on their
+// position, not on earlier draws.
 package stream
 
 import (
@@ -8,7 +8,7 @@ import (
 	"missingscore/internal/simd"
 )
 
-// Purposes keep the streams of one fit apart.
+// Purposes separate the streams of one fit.
 const (
 	Initial uint64 = iota + 1
 	Shuffle
@@ -28,17 +28,17 @@ const (
 	Survey
 )
 
-// New returns the stream of the place given by keys (purpose, iteration, batch …).
-// Equal seed and keys give equal draws; any difference gives an unrelated stream.
+// New returns the stream of keys (purpose, iteration, batch …). Equal seed and keys give equal
+// draws; any difference gives an independent stream.
 func New(seed uint64, keys ...uint64) *rand.Rand { return new(Stream).At(seed, keys...).Rand }
 
-// Stream goes from place to place without allocating. The zero value is ready for At.
+// Stream moves between keys without allocation. The zero value is ready for At.
 type Stream struct {
 	*rand.Rand
 	pcg rand.PCG
 }
 
-// At is the stream of a place; the one given before is at an end.
+// At returns the stream of keys and ends the previous one.
 func (s *Stream) At(seed uint64, keys ...uint64) *Stream {
 	a, b := mix(seed), mix(seed^0x9e3779b97f4a7c15)
 	for _, k := range keys {
@@ -67,11 +67,11 @@ func (s *Stream) Normals(dst []float64) {
 	}
 }
 
-// Singles draws normals in float32, in several lanes at once: five times as fast as
-// Normals, for programs in float32, and other numbers. See simd.Lanes.
+// Singles draws float32 normals in parallel lanes, five times as fast as Normals, with other
+// numbers. See simd.Lanes.
 type Singles struct{ lanes simd.Lanes }
 
-// From starts g's generators with the next words of s.
+// From seeds g from the next words of s.
 func (g *Singles) From(s *Stream) {
 	for k := range g.lanes {
 		for i := range g.lanes[k] {
@@ -80,7 +80,7 @@ func (g *Singles) From(s *Stream) {
 	}
 }
 
-// Normals fills dst with standard normals. What is left of the last block is not drawn again.
+// Normals fills dst with standard normals. The rest of the last block is discarded.
 func (g *Singles) Normals(dst []float32) {
 	whole := len(dst) - len(dst)%simd.NormalBlock
 	simd.NormalBlocks(dst[:whole], &g.lanes)

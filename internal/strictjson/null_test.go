@@ -39,8 +39,8 @@ func TestNull(t *testing.T) {
 		`{"parts":[null]}`:              "parts[0] is null: give a value",
 		`{"rows":[[1,2],[3,null]]}`:     "rows[1][1] is null: give a value",
 		`{"laws":[null]}`:               "laws[0] is null: give a value",
-		`{"draws":1,"draws":2}`:         "draws is there twice: keep one",
-		`{"law":{"x":[{"y":1,"y":1}]}}`: "law.x[0].y is there twice: keep one",
+		`{"draws":1,"draws":2}`:         "draws occurs twice: keep one",
+		`{"law":{"x":[{"y":1,"y":1}]}}`: "law.x[0].y occurs twice: keep one",
 	} {
 		require.EqualError(t, Decode([]byte(text), &settings{}, ""), want, text)
 		require.EqualError(t, Unmarshal([]byte(text), &settings{}), want, text)

@@ -21,7 +21,7 @@ func TestOptions(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"numbre":1}`:  `unknown field "numbre"; it should look like {"number": …, "name": …}`,
 		`{"number":""}`: `"number" takes no string; it should look like`,
-		`{} {}`:         "something follows",
+		`{} {}`:         "text after the first object",
 		`{`:             "it ends too early",
 	} {
 		require.ErrorContains(t, Options([]byte(text), &v), want)

@@ -1,5 +1,5 @@
-// Package strictjson reads JSON by encoding/json and refuses what that passes over: unknown
-// fields, null, a key that is given twice, and text after the value. Errors are in plain words.
+// Package strictjson reads JSON and refuses unknown fields, null, repeated keys and trailing text,
+// which encoding/json accepts. Errors are in plain words.
 package strictjson
 
 import (
@@ -15,8 +15,8 @@ import (
 	"missingscore/internal/memory"
 )
 
-// Decode reads text into v. An error ends with an example of the right text. An empty example says
-// that a program wrote the text: a key's value may be null then, as if the key were not there.
+// Decode reads text into v. Errors end with example, a valid text. An empty example marks text
+// written by a program: null values then count as absent keys.
 func Decode(text []byte, v any, example string) error {
 	return decode(text, v, example, example != "")
 }
@@ -26,7 +26,7 @@ func decode(text []byte, v any, example string, strict bool) error {
 	in.DisallowUnknownFields()
 	err := in.Decode(v)
 	if err == nil && in.More() {
-		err = errors.New("something follows the first object")
+		err = errors.New("there is text after the first object")
 	}
 	if err == nil {
 		err = check(json.NewDecoder(bytes.NewReader(text)), "", strict)
@@ -37,7 +37,7 @@ func decode(text []byte, v any, example string, strict bool) error {
 	return Plainly(err)
 }
 
-// Unmarshal is Decode without an example that leaves unknown fields out.
+// Unmarshal does the work of Decode without an example and ignores unknown fields.
 func Unmarshal(text []byte, v any) error {
 	if err := json.Unmarshal(text, v); err != nil {
 		return Plainly(err)
@@ -45,7 +45,7 @@ func Unmarshal(text []byte, v any) error {
 	return Plainly(check(json.NewDecoder(bytes.NewReader(text)), "", false))
 }
 
-// check goes through the next value; null as a key's value is an error if strict.
+// check walks the next value; a null value is an error if strict.
 func check(in *json.Decoder, path string, strict bool) error {
 	token, err := in.Token()
 	switch {
@@ -70,7 +70,7 @@ func check(in *json.Decoder, path string, strict bool) error {
 			}
 			at = strings.TrimPrefix(fmt.Sprintf("%s.%s", path, key), ".")
 			if seen[key] {
-				return fmt.Errorf("%s is there twice: keep one", at)
+				return fmt.Errorf("%s occurs twice: keep one", at)
 			}
 			seen[key] = true
 		}
@@ -82,7 +82,7 @@ func check(in *json.Decoder, path string, strict bool) error {
 	return err
 }
 
-// textFactor is how many times its text the use of a JSON object takes, at most.
+// textFactor is the maximum memory of a JSON object, relative to its text.
 const textFactor = 20
 
 // File parses a file, which may begin with a byte order mark; errors name it.
@@ -97,8 +97,8 @@ func File[T any](path string, parse func(text []byte) (T, error)) (v T, err erro
 	return v, err
 }
 
-// Options is Decode into a pointer to a struct of settings. Empty text leaves v as it is, null a
-// field, and an error ends with v's fields.
+// Options decodes into a pointer to a struct of settings. Empty text leaves v unchanged, null a
+// field. Errors end with v's fields.
 func Options(text []byte, v any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil
@@ -115,7 +115,7 @@ func Options(text []byte, v any) error {
 	return nil
 }
 
-// Plainly is an error of encoding/json without Go's words; others, and nil, stay.
+// Plainly replaces Go's words in errors of encoding/json; other errors and nil are unchanged.
 func Plainly(err error) error {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
@@ -134,7 +134,7 @@ func Plainly(err error) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("it is not JSON from its character %d on", syntax.Offset)
 	case errors.As(err, &packed):
-		return errors.New("packed numbers are not written in base64")
+		return errors.New("packed numbers must be in base64")
 	}
 	if text, ok := strings.CutPrefix(err.Error(), "json: "); ok {
 		return errors.New(text)

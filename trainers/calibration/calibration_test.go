@@ -87,7 +87,7 @@ var approximations = [][2]way{
 	{sample(alongLevels, "ode", diffusion.Options{Steps: 5}), sample(alongLevels, "ode", diffusion.Options{Steps: 20})},
 	{sample(alongLevels, "sde", diffusion.Options{Steps: 5}), sample(alongLevels, "sde", diffusion.Options{Steps: 100})},
 	{sample(alongLevels, "langevin", diffusion.Options{Steps: 10, Corrections: 10}), sample(alongLevels, "langevin", diffusion.Options{Steps: 30, Corrections: 30}).costing(4)},
-	{impute(alongLevels, "diffusion", diffusion.Options{Steps: 10, Corrections: 10}), impute(alongLevels, "diffusion", diffusion.Options{Steps: 30, Corrections: 30}).costing(4)},
+	{impute(alongLevels, "diffusion", diffusion.Options{Steps: 5, Corrections: 5}), impute(alongLevels, "diffusion", diffusion.Options{Steps: 30, Corrections: 30}).costing(4)},
 	{held(20, false), held(50, false)}, // parameters held at their estimate: 1/rows
 }
 

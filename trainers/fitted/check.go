@@ -72,6 +72,9 @@ const (
 	distanceRoom  = 0.005 // of 2 E|X−Y|
 )
 
+// leastAgain is the least number of rows that Again judges: fewer have no shares below quantiles.
+const leastAgain = 100
+
 // CheckedRows is how many rows are drawn for a Check where they are independent.
 const CheckedRows = 2000
 
@@ -136,7 +139,10 @@ func (c *Check) Again(names []string, drawn []float64) *Check {
 	for _, k := range c.Columns {
 		numbers = append(numbers, slices.Index(names, k.Name))
 	}
-	compare(&again.Off, again.features(numbers, drawn, len(names)), nil, drawn, len(names), "")
+	features := again.features(numbers, drawn, len(names))
+	if again.Drawn >= leastAgain {
+		compare(&again.Off, features, nil, drawn, len(names), "")
+	}
 	return again
 }
 

@@ -170,7 +170,7 @@ func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likel
 		return all, err
 	}
 	stride, full := coarse, w.lambdas
-	apart := w.again && w.asNeeded() && w.Config.Schedule == EM
+	apart := w.again && w.asNeeded() && w.Config.Schedule == EM && len(w.State.Points) == 0
 	if apart {
 		stride, w.lambdas = 1, nil
 		for part := range slices.Chunk(full, coarse) {

@@ -1,22 +1,18 @@
-// Package training writes what a fit had along its training into a cell's line.
-package training
+package harness
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 )
 
-// History is a fit's, whole or up to where it diverged: then Estimate gave an error, which
-// is no other.
+// History returns the history of a fit from its state and error. A fit that diverged keeps the
+// history before; other errors are returned.
 func History(s *trainers.State, err error) (h []descent.Record, diverged bool, other error) {
-	var fault *engine.DivergedError
-	if diverged = errors.As(err, &fault); err != nil && !diverged {
+	if diverged = trainers.Diverged(err); err != nil && !diverged {
 		return nil, false, err
 	}
 	if s.Descent != nil {
@@ -25,8 +21,8 @@ func History(s *trainers.State, err error) (h []descent.Record, diverged bool, o
 	return h, diverged, nil
 }
 
-// Trace writes one of a fit's errors at the given epochs, separated by spaces;
-// epochs that a fit which stopped early did not reach are "-".
+// Trace returns the named error at each of the epochs, separated by spaces, and "-" for epochs that
+// the fit did not reach.
 func Trace(history []descent.Record, epochs []int, name string) string {
 	var out []string
 	for _, epoch := range epochs {
@@ -43,7 +39,7 @@ func Trace(history []descent.Record, epochs []int, name string) string {
 	return strings.Join(out, " ")
 }
 
-// EffectiveSize writes that of a fit's last epoch; "-" if it made none.
+// EffectiveSize returns the effective sample size of the last epoch; "-" if there is none.
 func EffectiveSize(history []descent.Record) string {
 	if len(history) == 0 {
 		return "-"
@@ -51,7 +47,7 @@ func EffectiveSize(history []descent.Record) string {
 	return fmt.Sprintf("%.3f", history[len(history)-1].EffectiveSize)
 }
 
-// Epochs are those at which errors are written: about ten a decade, and the last.
+// Epochs returns about ten epochs per decade up to last, and last.
 func Epochs(last int) []int {
 	var out []int
 	for _, e := range []int{1, 2, 3, 4, 5, 7, 10, 12, 15, 20, 25, 30, 40, 50, 60, 70, 85, 100, 120, 140, 170, 200} {

@@ -4,18 +4,60 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"missingscore/benchmarks/cells"
+	"missingscore/trainers"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/evaluate"
 )
 
-// counted squares numbers, counts its runs, and fails at one cell.
+// A setting of one variant leaves the others and the common settings unchanged.
+func TestVariantsAreApart(t *testing.T) {
+	common := engine.Config{WarmUp: new(3), Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":8}`)}}
+	variants, err := Variants(common, []json.RawMessage{
+		[]byte(`{"method": "var"}`), []byte(`{"name": "small", "method": "var", "warm_up": 5, "imputer": {"options": {"hidden":4}}}`), []byte(`{"name": "third", "method": "var"}`),
+	})
+	require.NoError(t, err)
+	for i, want := range []struct {
+		name    string
+		warmUp  int
+		options string
+	}{{"var", 3, `{"hidden":8}`}, {"small", 5, `{"hidden":4}`}, {"third", 3, `{"hidden":8}`}} {
+		require.Equal(t, want.name, variants[i].Name)
+		require.Equal(t, want.warmUp, *variants[i].WarmUp)
+		require.JSONEq(t, want.options, string(variants[i].Imputer.Options))
+	}
+	require.Equal(t, 3, *common.WarmUp)
+	require.JSONEq(t, `{"hidden":8}`, string(common.Imputer.Options))
+}
+
+// By hand: last errors 3 and 5, and a fit that diverged; the standard error of (3, 5) is 1.
+func TestSummary(t *testing.T) {
+	r := cells.Results{Columns: []string{"law", "d", "replicate", "method", "error", "version", "converged"}, Lines: [][]string{
+		{"MCAR", "5", "1", "iw", "9 2 3", "R 4", "true"},
+		{"MCAR", "5", "2", "iw", "9 4 5", "R 4", "false"},
+		{"MCAR", "5", "3", "iw", "9 1 -", "R 4", "false"},
+		{"MCAR", "5", "1", "em", "-", "R 4", "true"},
+	}}
+	require.Equal(t, [][]string{
+		{"law=MCAR; d=5", "iw", "error", "4", "1", "2"},
+		{"law=MCAR; d=5", "iw", "error, least", "2.3333", "0.88192", "3"},
+		{"law=MCAR; d=5", "iw", "converged", "0.33333", "0.33333", "3"},
+		{"law=MCAR; d=5", "em", "converged", "1", "", "1"},
+	}, Summary(r, r.Columns[:4]))
+}
+
+// counted is an experiment that squares numbers, counts its runs and fails at one cell.
 func counted(runs *atomic.Int32, fail string) Experiment {
 	return Experiment{
 		Name: "counted", Settings: []byte(`{"full": {"replicates": 2, "xs": [1, 2, 3], "note": "a < b & c"}, "smoke": {"replicates": 1, "xs": [1]}}`),
@@ -49,7 +91,7 @@ func counted(runs *atomic.Int32, fail string) Experiment {
 
 const whole = "x,replicate,method,square\n1,1,iw,1\n2,1,iw,4\n3,1,iw,9\n1,2,iw,1\n2,2,iw,4\n3,2,iw,9\n"
 
-func TestCutAnywhereAndStartedAgain(t *testing.T) {
+func TestContinueAfterAnyCut(t *testing.T) {
 	var runs atomic.Int32
 	e := []Experiment{counted(&runs, "")}
 	for cut := range len(whole) + 1 {
@@ -66,67 +108,29 @@ func TestCutAnywhereAndStartedAgain(t *testing.T) {
 	}
 }
 
-func TestShardsMergeToTheWhole(t *testing.T) {
-	var runs atomic.Int32
-	one := []Experiment{counted(&runs, "")}
-	a, b, out := t.TempDir(), t.TempDir(), t.TempDir()
-	for i, dir := range []string{a, b, a} { // two on one disk
-		_, err := Run(t.Context(), one, Options{Out: dir, Shard: i + 1, Shards: 4})
-		require.NoError(t, err)
-	}
-	missing, err := Merge(one, []string{a, b}, out)
-	require.NoError(t, err)
-	require.Equal(t, 1, missing, "the fourth shard's")
-	_, err = Run(t.Context(), one, Options{Out: out})
-	require.NoError(t, err)
-	require.EqualValues(t, 6, runs.Load())
-	text, err := os.ReadFile(filepath.Join(out, "counted", cellsFile))
-	require.NoError(t, err)
-	require.Equal(t, whole, string(text))
-	_, err = Merge(one, []string{t.TempDir()}, out)
-	require.ErrorContains(t, err, "there are no results in")
-}
-
 func readFile(t *testing.T, path ...string) string {
 	text, err := os.ReadFile(filepath.Join(path...))
 	require.NoError(t, err)
 	return string(text)
 }
 
-func TestMergeKeepsWhatIsThere(t *testing.T) {
+func TestLoadJoinsShards(t *testing.T) {
 	var runs atomic.Int32
-	one := []Experiment{counted(&runs, "")}
-	base := t.TempDir()
-	out := filepath.Join(base, "o[1]") // no pattern
+	e := counted(&runs, "")
+	out := t.TempDir()
 	for i, want := range []int{4, 2, 0} {
-		part := filepath.Join(base, strconv.Itoa(i))
-		_, err := Run(t.Context(), one, Options{Out: part, Shard: i + 1, Shards: 3})
+		_, err := Run(t.Context(), []Experiment{e}, Options{Out: out, Shard: i + 1, Shards: 3})
 		require.NoError(t, err)
-		missing, err := Merge(one, []string{part}, out)
+		l, err := Load(e, out)
 		require.NoError(t, err)
-		require.Equal(t, want, missing)
+		require.Equal(t, want, l.Missing)
+		require.Len(t, l.Results.Lines, 6-want)
 	}
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
-	_, err := Merge(one, []string{out}, out)
+	require.EqualValues(t, 6, runs.Load())
+	l, err := Load(e, out)
 	require.NoError(t, err)
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
-
-	fewer, other := filepath.Join(base, "fewer"), filepath.Join(base, "other")
-	_, err = Run(t.Context(), one, Options{Out: fewer, Replicates: 1})
-	require.NoError(t, err)
-	missing, err := Merge(one, []string{fewer}, out)
-	require.NoError(t, err)
-	require.Zero(t, missing)
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile), "the larger number of replicates stays")
-	require.NoError(t, os.Remove(filepath.Join(out, "counted", runFile)))
-	_, err = Merge(one, []string{fewer}, out)
-	require.NoError(t, err)
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile), "so do cells of which nothing is said")
-	_, err = Run(t.Context(), one, Options{Out: other, Smoke: true})
-	require.NoError(t, err)
-	_, err = Merge(one, []string{other}, out)
-	require.ErrorContains(t, err, "with other settings")
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+	require.Equal(t, []string{"1", "1", "iw", "1"}, l.Results.Lines[0])
+	require.Equal(t, []string{"3", "2", "iw", "9"}, l.Results.Lines[5])
 }
 
 func TestGridsAreCheckedFirst(t *testing.T) {
@@ -134,7 +138,7 @@ func TestGridsAreCheckedFirst(t *testing.T) {
 	e := []Experiment{counted(&runs, "")}
 	out := filepath.Join(t.TempDir(), "out")
 	for settings, want := range map[string]string{
-		`{"full": {"replicates": 1, "xs": [1, 2, 1]}}`: `counted: settings: two cells are called 1,1,iw (x,replicate,method): give methods a "name" each`,
+		`{"full": {"replicates": 1, "xs": [1, 2, 1]}}`: `counted: settings: two cells are called 1,1,iw (x,replicate,method): give each method its own "name"`,
 		`{"full": {"replicates": 1, "xs": []}}`:        "counted: settings: there are no cells: ",
 	} {
 		for _, cell := range []string{"", "1,1,iw"} {
@@ -146,8 +150,8 @@ func TestGridsAreCheckedFirst(t *testing.T) {
 	require.Zero(t, runs.Load())
 }
 
-// Replicates that were asked for, but never ran, bind nobody; nor does a single cell.
-func TestReplicatesAreThoseThatRan(t *testing.T) {
+// Replicates that never ran, and runs of a single cell, do not bind later runs.
+func TestReplicatesOfAFolder(t *testing.T) {
 	var runs atomic.Int32
 	one := []Experiment{counted(&runs, "")}
 	out := t.TempDir()
@@ -172,25 +176,22 @@ func TestReplicatesAreThoseThatRan(t *testing.T) {
 	require.NoError(t, run(t.Context(), Options{Replicates: 3, Cell: "1,3,iw"}))
 	require.Equal(t, 2, replicates())
 	require.ErrorContains(t, run(t.Context(), Options{}), "holds 3 replicates, not 2")
-	missing, err := Merge(one, []string{out}, out)
+	l, err := Load(one[0], out)
 	require.NoError(t, err)
-	require.Equal(t, 2, missing)
-	require.Equal(t, whole+"1,3,iw,1\n", readFile(t, out, "counted", cellsFile))
+	require.Equal(t, 2, l.Missing)
+	require.Equal(t, []string{"1", "3", "iw", "1"}, l.Results.Lines[6])
 }
 
-func TestAFailedCellIsToldAndRunAgain(t *testing.T) {
+func TestFailedCellRunsAgain(t *testing.T) {
 	var runs atomic.Int32
 	out := t.TempDir()
-	var told []Failure
-	o := Options{Out: out, Workers: 1, Failed: func(f Failure) { told = append(told, f) }}
+	var log strings.Builder
+	o := Options{Out: out, Workers: 1, Log: &log}
 	failed, err := Run(t.Context(), []Experiment{counted(&runs, "2,1,iw")}, o)
 	require.NoError(t, err)
 	require.Equal(t, 1, failed)
-	require.Equal(t, "counted", told[0].Experiment)
-	require.Equal(t, "2,1,iw", told[0].Cell)
-	require.Equal(t, "1", told[0].Replicate)
-	require.EqualError(t, told[0].Err, "no luck")
-	o.Cell = told[0].Cell
+	require.Equal(t, "counted, replicate 1 failed: no luck\n  again: --cell '2,1,iw'\n", log.String())
+	o.Cell = "2,1,iw"
 	_, err = Run(t.Context(), []Experiment{counted(&runs, "")}, o)
 	require.NoError(t, err)
 	require.EqualValues(t, 7, runs.Load())
@@ -214,17 +215,16 @@ func TestAFolderBelongsToItsSettings(t *testing.T) {
 	require.NoError(t, run(Options{}))
 	require.NoError(t, run(Options{Replicates: 3}))
 	require.EqualValues(t, 9, runs.Load(), "only the third replicate is new")
-	require.ErrorContains(t, run(Options{Replicates: 2}), "holds 3 replicates, not 2: ask for as many or more, or choose another folder")
+	require.ErrorContains(t, run(Options{Replicates: 2}), "holds 3 replicates, not 2: ask for at least 3, or choose another folder")
 	require.ErrorContains(t, run(Options{Smoke: true}), "is of a full run of counted with other settings: choose another folder")
-	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"xs": [1]}}`)}), "0 replicates: at least one is needed")
+	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"xs": [1]}}`)}), "0 replicates: at least 1 is needed")
 	require.ErrorContains(t, run(Options{Config: []byte(`{"full": {"replicates": 1, "ys": [1]}}`)}), `settings: unknown field "ys"`)
-	require.ErrorContains(t, run(Options{Config: []byte(`{"smoke": {}}`)}), `settings: there is no "full" among them`)
+	require.ErrorContains(t, run(Options{Config: []byte(`{"smoke": {}}`)}), `settings: there is no "full"`)
 	require.ErrorContains(t, run(Options{Config: []byte(`{"full"`)}), "settings: ")
 	require.ErrorContains(t, run(Options{Cell: "9"}), "there is no cell 9; the first is 1,1,iw")
-	require.ErrorContains(t, run(Options{Shard: 3, Shards: 2}), "shard 3 of 2")
 }
 
-// What is called ours changes no cell; any other setting may.
+// The list "ours" does not change cells; other settings may.
 func TestSameSettings(t *testing.T) {
 	of := func(settings string) manifest { return manifest{Settings: json.RawMessage(settings)} }
 	first := of(`{"a":1,"b":[2],"ours":["a"]}`)
@@ -236,8 +236,8 @@ func TestSameSettings(t *testing.T) {
 	}
 }
 
-// Only cells need an experiment's data: what they left is reported and joined without.
-func TestResultsOutliveTheirData(t *testing.T) {
+// Reports do not need the data of an experiment.
+func TestResultsWithoutData(t *testing.T) {
 	var runs atomic.Int32
 	e, out, here := counted(&runs, ""), t.TempDir(), true
 	grid := e.Grid
@@ -257,23 +257,18 @@ func TestResultsOutliveTheirData(t *testing.T) {
 	here = false
 	_, err = Run(t.Context(), one, Options{Out: out})
 	require.ErrorIs(t, err, cells.ErrAbsent)
-	var skipped []string
+	var log strings.Builder
 	other := counted(&runs, "")
 	other.Name = "other"
-	_, err = Run(t.Context(), []Experiment{e, other}, Options{Out: out, Skipped: func(name string, _ error) { skipped = append(skipped, name) }})
+	_, err = Run(t.Context(), []Experiment{e, other}, Options{Out: out, Log: &log})
 	require.NoError(t, err)
-	require.Equal(t, []string{"counted"}, skipped)
-	joined := t.TempDir()
-	missing, err := Merge(one, []string{out}, joined)
-	require.NoError(t, err)
-	require.Zero(t, missing)
-	held, err := Load(e, joined)
+	require.Equal(t, "counted is skipped: not found\n", log.String())
+	held, err := Load(e, out)
 	require.NoError(t, err)
 	require.Len(t, held.Results.Lines, 6)
-	require.Equal(t, 6, held.Wanted)
 }
 
-func TestOneRunAFile(t *testing.T) {
+func TestFilesAreLocked(t *testing.T) {
 	var runs atomic.Int32
 	one := []Experiment{counted(&runs, "")}
 	out := t.TempDir()
@@ -288,12 +283,50 @@ func TestOneRunAFile(t *testing.T) {
 	_, err = Run(t.Context(), one, Options{Out: out, Shard: 2, Shards: 2})
 	require.NoError(t, err, "another shard runs beside it")
 	require.NoError(t, lock.Close())
-	lock, err = cells.Lock(filepath.Join(out, "counted", cellsFile))
-	require.NoError(t, err)
-	_, err = Merge(one, []string{out}, out)
-	require.ErrorContains(t, err, "cells.csv is being written by another run")
-	require.NoError(t, lock.Close())
-	_, err = Merge(one, []string{out}, out)
-	require.NoError(t, err)
-	require.Equal(t, whole, readFile(t, out, "counted", cellsFile))
+}
+
+func TestTrace(t *testing.T) {
+	require.Equal(t, []int{1, 2, 3, 4}, Epochs(4))
+	history := func(values ...float64) (h []descent.Record) {
+		for _, v := range values {
+			h = append(h, descent.Record{Errors: []evaluate.Error{{Name: "x", Value: v}}})
+		}
+		return h
+	}
+	at := []int{1, 2, 4}
+	require.Equal(t, "3 1 2", Trace(history(3, 1, 5, 2), at, "x"))
+	require.Equal(t, "5 3 -", Trace(history(5, 3), at, "x"))
+}
+
+func TestHistory(t *testing.T) {
+	state := &trainers.State{Descent: &descent.State{History: []descent.Record{{Epoch: 1}}}}
+	for _, c := range []struct {
+		state    *trainers.State
+		err      error
+		length   int
+		diverged bool
+	}{{state, nil, 1, false}, {state, fmt.Errorf("a fit: %w", &engine.DivergedError{Iteration: 5, What: "loss"}), 1, true}, {&trainers.State{}, &engine.DivergedError{}, 0, true}} {
+		h, diverged, err := History(c.state, c.err)
+		require.NoError(t, err)
+		require.Len(t, h, c.length)
+		require.Equal(t, c.diverged, diverged)
+	}
+	_, _, err := History(state, context.Canceled)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestRecentCache(t *testing.T) {
+	made := 0
+	l := NewRecentCache[int, int](2)
+	get := func(key int) {
+		v, err := l.Get(key, func() (int, error) { made++; return key * key, nil })
+		require.NoError(t, err)
+		require.Equal(t, key*key, v)
+	}
+	for _, key := range []int{1, 1, 2, 1, 3} {
+		get(key)
+	}
+	require.Equal(t, 3, made)
+	get(1)
+	require.Equal(t, 4, made, "the third key evicted the first")
 }
