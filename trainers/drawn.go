@@ -12,6 +12,7 @@ import (
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 	"missingscore/nets"
+	"missingscore/trainers/descent"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/mixed"
 )
@@ -20,7 +21,7 @@ import (
 const heldRows = 1000
 
 // checkDraws draws rows from a fitted model other than a normal one, holds them against the table, and marks a
-// result whose rows are unlike it. An energy gets its tilt before, and another one if its rows are unlike the
+// result whose rows are unlike it. A fit that was cut while its held-out loss fell has converged if they are like it. An energy gets its tilt before, and another one if its rows are unlike the
 // table: by a mixture of the table and another of these rows, so that a mode where the table has no rows is a
 // component.
 // A model with a known law of missing cells is not checked.
@@ -30,7 +31,7 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	}
 	t, seed := someRows(p.Table, p.Spec.Steps.Seed), p.Spec.Steps.Seed
 	_, tilted := r.Model.Model.(nets.Tilted)
-	c := mixed.Config{Seed: seed, Workers: p.Spec.Steps.Workers}
+	c := mixed.Config{Seed: seed, Folds: 1, Iterations: checkedTurns, Workers: p.Spec.Steps.Workers}
 	var by *model.Mixed
 	for round := 1; ; round++ {
 		var drawn []float64
@@ -59,6 +60,10 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	}
 	off := slices.Clone(r.Model.Check.Off)
 	if len(off) == 0 {
+		if before, after, stopped := strings.Cut(r.Verdict, descent.StillFell); stopped {
+			r.Converged = true
+			r.Verdict = "converged: rows drawn from the model are like the table, though " + strings.TrimPrefix(before, "NOT converged: ") + descent.StillFell + strings.Replace(after, "; allow more epochs", "", 1)
+		}
 		return nil
 	}
 	if n := len(off) - namedColumns; n > 1 {
@@ -73,7 +78,10 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	return nil
 }
 
-const tiltRounds = 3
+const (
+	tiltRounds   = 3
+	checkedTurns = 200 // of EM, at most, for the mixture of a check
+)
 
 // checkOnce makes the Check of a model, and the tilt of an energy, by a mixture: one fitted to the table where it
 // is nil. It gives the rows drawn, in the units of the model.

@@ -117,6 +117,9 @@ func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) *Completed {
 // (docs/theory/models.md#eq-tilt). The table is in the units of Saved.InUnits.
 func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed uint64) (*Completed, error) {
 	done, rng, d := &Completed{Values: slices.Clone(t.Values), Mixture: m}, stream.New(seed, stream.Sample, 3), t.D
+	if e, ok := s.Model.(nets.Tilted); ok {
+		e.SetTilt(m, m.Weights) // q' = q: an earlier tilt is replaced
+	}
 	evaluator, err := model.NewEvaluator(s.InUnits(), 1, false)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ import (
 // Config says how a mixture is fitted. Zero values mean the defaults named here.
 type Config struct {
 	Components int     // chosen among Candidates by the log density of held-out rows
+	Folds      int     // that are held out for it, one after the other, of five; 5
 	Iterations int     // of EM, at most; Iterations
 	Tolerance  float64 // EM ends when the mean log posterior of a row grows by less; Tolerance
 	Seed       uint64
@@ -149,6 +150,7 @@ func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mi
 
 // Fit fits a mixture to a table, whose Levels say which columns are levels. It fails if ctx ends.
 func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
+	setting.Default(&c.Folds, folds)
 	setting.Default(&c.Iterations, Iterations)
 	setting.Default(&c.Tolerance, Tolerance)
 	if c.State == nil {
@@ -248,8 +250,8 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 			break
 		}
 		if n := len(f.Tried); n == len(c.State.Tried) {
-			held := make([]float64, folds)
-			if err := panics.Each(ctx, max(1, c.Workers), folds, func() (func(context.Context, int) error, error) {
+			held := make([]float64, c.Folds)
+			if err := panics.Each(ctx, max(1, c.Workers), c.Folds, func() (func(context.Context, int) error, error) {
 				return func(ctx context.Context, fold int) (err error) {
 					held[fold], err = p.heldOut(ctx, order, k, fold, *c)
 					return err
@@ -257,7 +259,7 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 			}, func(int) error { return nil }); err != nil {
 				return err
 			}
-			c.State.Tried = append(c.State.Tried, Try{k, floats.Sum(held) / folds})
+			c.State.Tried = append(c.State.Tried, Try{k, floats.Sum(held) / float64(c.Folds)})
 			if err := c.Save(); err != nil {
 				return err
 			}
