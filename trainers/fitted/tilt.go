@@ -164,6 +164,18 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 	truncate(omega, parts)
 	truncate(pooled, pooledParts)
 	if e, ok := s.Model.(nets.Tilted); ok {
+		sharp := *m
+		sharp.Covariances = nil
+		for _, v := range m.Covariances {
+			sharp.Covariances = append(sharp.Covariances, floats.ScaleTo(make([]float64, len(v)), 1./nets.Sharpness, v))
+		}
+		all, k := sharp.Given(slices.Repeat([]bool{true}, d)), len(m.Weights)
+		for i := range omega {
+			all.Posterior(x[i*d:(i+1)*d], parts[i*k:(i+1)*k])
+		}
+		for i := range pooled {
+			all.Posterior(pool[i*d:(i+1)*d], pooledParts[i*k:(i+1)*k])
+		}
 		a := tiltOf(m.Weights, omega, parts, first, pooled, pooledParts)
 		e.SetTilt(m, a)
 		for i := range omega {
@@ -187,7 +199,7 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 //
 //	f_k(x_obs) ∝ mean over its draws of ω r_k/(w_k c_k)
 //
-// r_k the part of m that component k is.
+// r_k the part of m that component k is, of an energy with covariances divided by nets.Sharpness.
 func tiltOf(w, omega, parts []float64, first []int, pooled, pooledParts []float64) (a []float64) {
 	n, k := len(first)-1, len(w)
 	c := make([]float64, k)
