@@ -250,8 +250,8 @@ const (
 	proposedWarmUp     = 40 // iterations
 	proposedIterations = 60
 	proposedTries      = 4
-	proposedRatio      = 10  // draws of the proposal for a chain
-	leastStart         = 0.2 // of 1000 chains: a share has a standard error of at most 0.035
+	proposedRatio      = 10 // draws of the proposal for a chain
+	leastStart         = 0.5
 )
 
 // proposed are n rows of a mixture, drawn again by the weights q/m (sampling-importance resampling), and the
