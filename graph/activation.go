@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"missingscore/internal/simd"
 	"missingscore/internal/spelling"
 )
 
@@ -20,56 +21,50 @@ type Activation struct {
 
 // rules holds an activation for one number type.
 type rules[T Float] struct {
-	gate  func(z T) T
-	order [4]func(z, s T) T // value and three derivatives at z with gate s
+	gate  Kernel[T]    // of z
+	order [4]Kernel[T] // of z and the gate: value and three derivatives
 }
 
 // Softplus is log(1 + eᶻ), with derivatives s = σ(z), s(1−s), s(1−s)(1−2s). It grows
 // like |z| at most.
-var Softplus = &Activation{"softplus", softplusRules(sigmoid, softplus), softplusRules(sigmoid32, softplus32)}
+var Softplus = &Activation{"softplus", softplusRules[float64](), softplusRules[float32]()}
 
-func softplusRules[T Float](gate func(T) T, value func(z, s T) T) rules[T] {
-	return rules[T]{gate, [...]func(z, s T) T{
-		value,
-		func(_, s T) T { return s },
-		func(_, s T) T { return s * (1 - s) },
-		func(_, s T) T { return s * (1 - s) * (1 - 2*s) },
+func softplusRules[T Float]() rules[T] {
+	return rules[T]{sigmoids[T], [...]Kernel[T]{
+		func(out []T, in [][]T) error { simd.Softplus(out, in[0], in[1]); return nil },
+		func(out []T, in [][]T) error { copy(out, in[1]); return nil },
+		gated(func(_, s T) T { return s * (1 - s) }),
+		gated(func(_, s T) T { return s * (1 - s) * (1 - 2*s) }),
 	}}
 }
 
-// softplus is log(1 + eᶻ) with s = σ(z) given.
-func softplus(z, s float64) float64 {
-	if z < 0 {
-		return -math.Log1p(-s)
-	}
-	return z - math.Log(s)
-}
+func sigmoids[T Float](out []T, in [][]T) error { simd.Sigmoid(out, in[0]); return nil }
 
 // Tanh has, with t = tanh z, the derivatives 1−t², −2t(1−t²), (1−t²)(6t²−2). It is bounded.
 var Tanh = &Activation{"tanh", tanhRules(math.Tanh), tanhRules(tanh32)}
 
 func tanhRules[T Float](gate func(T) T) rules[T] {
-	return rules[T]{gate, [...]func(z, s T) T{
-		func(_, t T) T { return t },
-		func(_, t T) T { return 1 - t*t },
-		func(_, t T) T { return -2 * t * (1 - t*t) },
-		func(_, t T) T { return (1 - t*t) * (6*t*t - 2) },
+	return rules[T]{gates(gate), [...]Kernel[T]{
+		func(out []T, in [][]T) error { copy(out, in[1]); return nil },
+		gated(func(_, t T) T { return 1 - t*t }),
+		gated(func(_, t T) T { return -2 * t * (1 - t*t) }),
+		gated(func(_, t T) T { return (1 - t*t) * (6*t*t - 2) }),
 	}}
 }
 
 // SiLU is zσ(z), also called swish (Elfwing et al. 2018), with derivatives, p = s(1−s),
 // s + zp, p(2 + z(1−2s)), p(3(1−2s) + z(1−6p)). It grows like |z| at most.
-var SiLU = &Activation{"silu", siluRules(sigmoid), siluRules(sigmoid32)}
+var SiLU = &Activation{"silu", siluRules[float64](), siluRules[float32]()}
 
-func siluRules[T Float](gate func(T) T) rules[T] {
-	return rules[T]{gate, [...]func(z, s T) T{
-		func(z, s T) T { return z * s },
-		func(z, s T) T { return s + z*s*(1-s) },
-		func(z, s T) T { return s * (1 - s) * (2 + z*(1-2*s)) },
-		func(z, s T) T {
+func siluRules[T Float]() rules[T] {
+	return rules[T]{sigmoids[T], [...]Kernel[T]{
+		gated(func(z, s T) T { return z * s }),
+		gated(func(z, s T) T { return s + z*s*(1-s) }),
+		gated(func(z, s T) T { return s * (1 - s) * (2 + z*(1-2*s)) }),
+		gated(func(z, s T) T {
 			p := s * (1 - s)
 			return p * (3*(1-2*s) + z*(1-6*p))
-		},
+		}),
 	}}
 }
 
@@ -89,11 +84,11 @@ func NewActivation(name string) (*Activation, error) {
 // gradients of the score and of the diagonal.
 func (b *Builder) Activate(a *Activation, z Node) Node {
 	r, c := shape(z)
-	gate := b.Apply(Op{Name: a.Name + " gate", Rows: r, Cols: c, Constant: []bool{true}, Kernel: gates(a.double.gate), Single: gates(a.single.gate)}, z)
+	gate := b.Apply(Op{Name: a.Name + " gate", Rows: r, Cols: c, Constant: []bool{true}, Kernel: a.double.gate, Single: a.single.gate}, z)
 	var order [4]Node
 	for k := 3; k >= 0; k-- {
 		op := Op{Name: fmt.Sprintf("%s %d", a.Name, k), Rows: r, Cols: c, Constant: []bool{false, true}, Elementwise: true,
-			Kernel: gated(a.double.order[k]), Single: gated(a.single.order[k])}
+			Kernel: a.double.order[k], Single: a.single.order[k]}
 		if k < 3 {
 			op.Reverse = func(_, g Node) []Node { return []Node{b.Prod(g, order[k+1]), nil} }
 		}

@@ -25,31 +25,6 @@ func exp32(x float32) float32 {
 	return math.Float32frombits(uint32(n)<<23) * (p*r*r + r + 1)
 }
 
-// sigmoid32 is σ(z) = 1/(1 + e⁻ᶻ).
-func sigmoid32(z float32) float32 {
-	if z < 0 {
-		e := exp32(z)
-		return e / (1 + e)
-	}
-	return 1 / (1 + exp32(-z))
-}
-
-// softplus32 is log(1 + eᶻ) = max(z, 0) + log(1 + e), e = e^(−|z|), with s = σ(z) given:
-// log(1 + e) = 2 artanh w, w = e/(2 + e) ≤ 1/3.
-func softplus32(z, s float32) float32 {
-	w, top := s/(2-s), float32(0)
-	if z >= 0 {
-		w, top = (1-s)/(1+s), z
-	}
-	u := w * w
-	p := float32(0.28179034)
-	p = p*u + 0.27960467
-	p = p*u + 0.40024918
-	p = p*u + 0.66666315
-	p = p*u + 2
-	return top + p*w
-}
-
 // tanh32 is tanh z, by a polynomial near 0, where 1 − e^(−2|z|) loses digits.
 func tanh32(z float32) float32 {
 	size := max(z, -z)

@@ -9,15 +9,12 @@ import (
 
 // Against package math at 10⁵ numbers from −90 to 90, closer together about 0.
 func TestElementary(t *testing.T) {
-	log1p := func(z float64) float64 { return math.Max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) }
 	for name, f := range map[string]struct {
 		single func(z float32) float32
 		double func(z float64) float64
 	}{
-		"exp":      {exp32, math.Exp},
-		"sigmoid":  {sigmoid32, sigmoid},
-		"softplus": {func(z float32) float32 { return softplus32(z, sigmoid32(z)) }, log1p},
-		"tanh":     {tanh32, math.Tanh},
+		"exp":  {exp32, math.Exp},
+		"tanh": {tanh32, math.Tanh},
 	} {
 		worst, at := 0., float32(0)
 		for i := -50_000; i <= 50_000; i++ {
@@ -36,5 +33,5 @@ func TestElementary(t *testing.T) {
 		require.True(t, math.IsNaN(float64(f.single(nan))), name)
 	}
 	require.Equal(t, []float32{0, 0, 1, float32(math.Inf(1))}, []float32{exp32(float32(math.Inf(-1))), exp32(-88), exp32(0), exp32(float32(math.Inf(1)))})
-	require.Equal(t, []float32{-1, 1, 0, 1}, []float32{tanh32(-100), tanh32(float32(math.Inf(1))), sigmoid32(-100), sigmoid32(100)})
+	require.Equal(t, []float32{-1, 1}, []float32{tanh32(-100), tanh32(float32(math.Inf(1)))})
 }

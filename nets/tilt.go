@@ -14,13 +14,17 @@ import (
 //
 //	log q'(x) = log q(x) + log Σ_k a_k N(x; m_k, Σ_k) − log Σ_k w_k N(x; m_k, Σ_k)
 //
-// for a mixture of K normals with weights w, and other weights a. The factor lies between min
-// a_k/w_k and max a_k/w_k, so q' is integrable if q is.
+// for a mixture of K normals with weights w and covariances divided by Sharpness, and other weights a. The factor
+// lies between min a_k/w_k and max a_k/w_k, so q' is integrable if q is.
 type tilt struct {
 	whitening *graph.Param // (d, K·d): L_k⁻ᵀ side by side, Σ_k = L_k L_kᵀ
 	shift     *graph.Param // (1, K·d): −m_kᵀ L_k⁻ᵀ
 	from, to  *graph.Param // (K, 1): log w_k − log |L_k| and log a_k − log |L_k|, up to a common constant
 }
+
+// Sharpness divides the covariances of a tilt's mixture, so that a component's tail has little weight where the
+// energy has another mode.
+const Sharpness = 4
 
 // Tilted is an energy that can have a tilt (docs/theory/models.md#eq-tilt).
 type Tilted interface {
@@ -62,6 +66,7 @@ func (m *energy) SetTilt(of *model.Mixed, a []float64) {
 		if !factor.Factorize(mat.NewSymDense(d, of.Covariances[c])) {
 			panic("a covariance of the mixture is not positive definite")
 		}
+		factor.Scale(1./Sharpness, &factor)
 		var root, inverse mat.TriDense
 		factor.LTo(&root)
 		if err := inverse.InverseTri(&root); err != nil {
@@ -93,7 +98,7 @@ func (m *energy) Proposal() *model.Mixed {
 			return nil // damaged file
 		}
 		covariance.Mul(inverse.T(), &inverse)
-		copy(of.Covariances[c], covariance.RawMatrix().Data)
+		floats.ScaleTo(of.Covariances[c], Sharpness, covariance.RawMatrix().Data)
 		var mean mat.Dense
 		mean.Mul(mat.NewDense(1, d, m.tilt.shift.Value[c*d:(c+1)*d]), &inverse)
 		floats.ScaleTo(of.Means[c], -1, mean.RawRowView(0))

@@ -31,12 +31,14 @@ func TestTilt(t *testing.T) {
 	plain := at(points)
 	require.Nil(t, m.Proposal())
 	m.SetTilt(of, a)
-	to := *of
+	from := *of
+	from.Covariances = [][]float64{{0.25, 0.15, 0.15, 0.5}, {0.125, -0.05, -0.05, 0.25}}
+	to := from
 	to.Weights = a
 	ratio := func(x []float64) float64 {
 		part := make([]float64, 2)
 		all := []bool{true, true}
-		return to.Given(all).Joint(x, part) - of.Given(all).Joint(x, part)
+		return to.Given(all).Joint(x, part) - from.Given(all).Joint(x, part)
 	}
 	tilted := at(points)
 	for i := range plain {

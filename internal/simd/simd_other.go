@@ -23,6 +23,10 @@ func dotF32(out, x, y *float32, n, rows int)                  {}
 func adamF64(w, m, v, slope *float64, c *[6]float64, n int)   {}
 func adamF32(w, m, v, slope *float32, c *[6]float32, n int)   {}
 func normalsF32(dst *float32, s, c *uint32, n int)            {}
+func sigmoidF64(out, z, c *float64, n int)                    {}
+func sigmoidF32(out, z, c *float32, n int)                    {}
+func softplusF64(out, z, s, c *float64, n int)                {}
+func softplusF32(out, z, s, c *float32, n int)                {}
 func tilesF64(a, w, u *float64, n int)                        {}
 func pivotTileF64(a, pivots, one *float64)                    {}
 func applyTilesF64(to, a, from, own, ownFrom *float64, n int) {}

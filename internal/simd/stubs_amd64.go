@@ -122,6 +122,26 @@ func sparse1F32(out *float32, panel *float32, values *float32, offsets *uint32, 
 //go:noescape
 func sparse4F32(out *float32, panel *float32, values *float32, offsets *uint32, counts *int, rows int, space int, stride int)
 
+// sigmoidF64 is out = 1/(1 + exp(−z)).
+//
+//go:noescape
+func sigmoidF64(out *float64, z *float64, c *float64, n int)
+
+// softplusF64 is out = log(1 + exp(z)) = max(z, 0) + 2 artanh(w), w = q/(2 − q), q = min(s, 1 − s), with s = σ(z).
+//
+//go:noescape
+func softplusF64(out *float64, z *float64, s *float64, c *float64, n int)
+
+// sigmoidF32 is out = 1/(1 + exp(−z)).
+//
+//go:noescape
+func sigmoidF32(out *float32, z *float32, c *float32, n int)
+
+// softplusF32 is out = log(1 + exp(z)) = max(z, 0) + 2 artanh(w), w = q/(2 − q), q = min(s, 1 − s), with s = σ(z).
+//
+//go:noescape
+func softplusF32(out *float32, z *float32, s *float32, c *float32, n int)
+
 // normalsF32 fills n blocks of 16 normals.
 //
 //go:noescape

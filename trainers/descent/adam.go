@@ -181,10 +181,13 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 		return false, tooFew(h) + "; " + best
 	}
 	if fell > 0 {
-		return false, fmt.Sprintf("NOT converged: in the last %d epochs the held-out loss still fell by %.3g; allow more epochs; %s", n, fell, best)
+		return false, fmt.Sprintf("NOT converged: in the last %d epochs %s by %.3g; allow more epochs; %s", n, StillFell, fell, best)
 	}
 	return true, fmt.Sprintf("converged: the held-out loss stopped falling within %d epochs; %s", len(h), best)
 }
+
+// StillFell is in the verdict of a fit whose held-out loss fell until the epochs ended.
+const StillFell = "the held-out loss still fell"
 
 // Stochastic steps make the parameters fluctuate around the optimum. With a share a the fit is the
 // running average

@@ -116,6 +116,9 @@ func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) *Completed {
 // The table is in the units of Saved.InUnits.
 func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed uint64) (*Completed, error) {
 	done, rng, d := &Completed{Values: slices.Clone(t.Values), Mixture: m}, stream.New(seed, stream.Sample, 3), t.D
+	if e, ok := s.Model.(nets.Tilted); ok {
+		e.SetTilt(m, m.Weights) // q' = q: an earlier tilt is replaced
+	}
 	evaluator, err := model.NewEvaluator(s.InUnits(), 1, false)
 	if err != nil {
 		return nil, err
@@ -160,6 +163,18 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 	truncate(omega, parts)
 	truncate(pooled, pooledParts)
 	if e, ok := s.Model.(nets.Tilted); ok {
+		sharp := *m
+		sharp.Covariances = nil
+		for _, v := range m.Covariances {
+			sharp.Covariances = append(sharp.Covariances, floats.ScaleTo(make([]float64, len(v)), 1./nets.Sharpness, v))
+		}
+		all, k := sharp.Given(slices.Repeat([]bool{true}, d)), len(m.Weights)
+		for i := range omega {
+			all.Posterior(x[i*d:(i+1)*d], parts[i*k:(i+1)*k])
+		}
+		for i := range pooled {
+			all.Posterior(pool[i*d:(i+1)*d], pooledParts[i*k:(i+1)*k])
+		}
 		a := tiltOf(m.Weights, omega, parts, first, pooled, pooledParts)
 		e.SetTilt(m, a)
 		for i := range omega {
@@ -183,7 +198,7 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 //
 //	f_k(x_obs) ∝ mean over its draws of ω r_k/(w_k c_k)
 //
-// and r_k is component k's share of m.
+// and r_k is component k's share of m, of an energy with covariances divided by nets.Sharpness.
 func tiltOf(w, omega, parts []float64, first []int, pooled, pooledParts []float64) (a []float64) {
 	n, k := len(first)-1, len(w)
 	c := make([]float64, k)

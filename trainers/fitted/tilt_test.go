@@ -1,6 +1,7 @@
 package fitted
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,7 @@ import (
 	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/nets"
 )
 
 // A density with the right components and wrong weights gets the table's weights, also with missing
@@ -53,4 +55,24 @@ func TestTiltOfKnownShares(t *testing.T) {
 	b := []float64{a[0] / m.Weights[0] * 0.9, a[1] / m.Weights[1] * 0.1}
 	floats.Scale(1/floats.Sum(b), b)
 	require.InDelta(t, 0.35, b[0], 0.03)
+}
+
+// A second tilt replaces the first: it is of the energy without one.
+func TestTiltAgain(t *testing.T) {
+	e, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{8}}, stream.New(1))
+	require.NoError(t, err)
+	of := simulate.Mixture{Weights: []float64{0.2, 0.8}, Means: [][]float64{{-1, 0}, {1, 1}}, Deviations: [][]float64{{0.7, 1}, {0.7, 1}}}
+	table := &data.Table{Names: []string{"a", "b"}, N: 300, D: 2, Values: of.Draw(300, stream.New(2)), Observed: slices.Repeat([]bool{true}, 600)}
+	m := model.NewMixed(2, []int{0, 0})
+	m.Weights, m.Means = []float64{0.5, 0.5}, of.Means
+	s := &Saved{Model: e, Names: table.Names}
+	tilt := func() (values []float64) {
+		_, err := Complete(t.Context(), s, table, m, 1)
+		require.NoError(t, err)
+		for _, q := range e.Params() {
+			values = append(values, q.Value...)
+		}
+		return values
+	}
+	require.Equal(t, tilt(), tilt())
 }

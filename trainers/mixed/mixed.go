@@ -25,6 +25,7 @@ import (
 // Config configures Fit. Zero values select the defaults.
 type Config struct {
 	Components int     // 0: chosen by the held-out log density
+	Folds      int     // number of the five folds that are held out for it; 5
 	Iterations int     // maximum number of EM iterations; Iterations
 	Tolerance  float64 // EM stops when the mean log posterior per row grows by less; Tolerance
 	Seed       uint64
@@ -148,6 +149,7 @@ func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mi
 
 // Fit fits a mixture to a table, whose Levels mark columns of levels. It fails if ctx is cancelled.
 func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
+	setting.Default(&c.Folds, folds)
 	setting.Default(&c.Iterations, Iterations)
 	setting.Default(&c.Tolerance, Tolerance)
 	if c.State == nil {
@@ -247,8 +249,8 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 			break
 		}
 		if n := len(f.Tried); n == len(c.State.Tried) {
-			held := make([]float64, folds)
-			if err := panics.Each(ctx, max(1, c.Workers), folds, func() (func(context.Context, int) error, error) {
+			held := make([]float64, c.Folds)
+			if err := panics.Each(ctx, max(1, c.Workers), c.Folds, func() (func(context.Context, int) error, error) {
 				return func(ctx context.Context, fold int) (err error) {
 					held[fold], err = p.heldOut(ctx, order, k, fold, *c)
 					return err
@@ -256,7 +258,7 @@ func (f *Fitted) choose(ctx context.Context, p *problem, c *Config) error {
 			}, func(int) error { return nil }); err != nil {
 				return err
 			}
-			c.State.Tried = append(c.State.Tried, Try{k, floats.Sum(held) / folds})
+			c.State.Tried = append(c.State.Tried, Try{k, floats.Sum(held) / float64(c.Folds)})
 			if err := c.Save(); err != nil {
 				return err
 			}

@@ -645,6 +645,82 @@ func applyTiles() {
 	RET()
 }
 
+// elementary are σ(z) and log(1 + eᶻ). c has vectors of constants: those before `horner`, then coefficients of a
+// polynomial from the highest power on.
+func elementary(t number, terms, logTerms int) {
+	const log2e, high, low, most, least, one, two, horner = 0, 1, 2, 3, 4, 5, 6, 7
+	round, integer, shift, add, fma, subtract, bits := VROUNDPD, VCVTPD2DQY, VPSLLQ, VPADDQ, VFMADD213PD, VFNMADD231PD, 52
+	least2 := VMINPD
+	if t.elem == single.elem {
+		round, integer, shift, add, fma, subtract, bits = VROUNDPS, VCVTPS2DQ, VPSLLD, VPADDD, VFMADD213PS, VFNMADD231PS, 23
+		least2 = VMINPS
+	}
+	table := func() (constant func(k int) Mem) {
+		c := pointer("c")
+		return func(k int) Mem { return at(c, 32*k) }
+	}
+	polynomial := func(constant func(k int) Mem, first, n int, x VecVirtual) VecVirtual {
+		p := YMM()
+		t.load(constant(first), p)
+		for k := 1; k < n; k++ {
+			fma(constant(first+k), x, p)
+		}
+		return p
+	}
+	begin("sigmoid"+t.suffix, "func(out, z, c *"+t.elem+", n int)", "sigmoid"+t.suffix+" is out = 1/(1 + exp(−z)).")
+	out, z, constant := pointer("out"), pointer("z"), table()
+	over(t, 1, []GPVirtual{out, z}, func(m memory, o int) {
+		x, n, limit := YMM(), YMM(), YMM()
+		m.load(z, o, n)
+		t.xor(x, x, x)
+		t.sub(n, x, x)
+		t.load(constant(most), limit) // this order keeps NaN
+		least2(x, limit, x)
+		t.load(constant(least), limit)
+		t.max(x, limit, x)
+		t.mul(constant(log2e), x, n)
+		round(Imm(8), n, n)
+		subtract(constant(high), n, x)
+		subtract(constant(low), n, x)
+		p := polynomial(constant, horner, terms, x)
+		if t.elem == double.elem {
+			half := XMM()
+			integer(n, half)
+			VPMOVSXDQ(half, n)
+		} else {
+			integer(n, n)
+		}
+		shift(Imm(uint64(bits)), n, n)
+		add(n, p, p)
+		t.load(constant(one), x)
+		t.add(x, p, p)
+		t.div(p, x, x)
+		m.store(out, o, x)
+	})
+	finish()
+	begin("softplus"+t.suffix, "func(out, z, s, c *"+t.elem+", n int)", "softplus"+t.suffix+" is out = log(1 + exp(z)) = max(z, 0) + 2 artanh(w), w = q/(2 − q), q = min(s, 1 − s), with s = σ(z).")
+	out, z, constant = pointer("out"), pointer("z"), table()
+	s := pointer("s")
+	over(t, 1, []GPVirtual{out, z, s}, func(m memory, o int) {
+		q, w, u, v := YMM(), YMM(), YMM(), YMM()
+		m.load(s, o, w)
+		t.load(constant(one), q)
+		t.sub(w, q, q)
+		least2(q, w, q)
+		t.load(constant(two), w)
+		t.sub(q, w, w)
+		t.div(w, q, w)
+		t.mul(w, w, u)
+		p := polynomial(constant, horner+terms, logTerms, u)
+		m.load(z, o, v)
+		t.xor(u, u, u)
+		t.max(v, u, v)
+		t.fma(w, p, v)
+		m.store(out, o, v)
+	})
+	finish()
+}
+
 func main() {
 	ConstraintExpr("amd64")
 	masks = GLOBL("masks", RODATA|NOPTR)
@@ -671,6 +747,8 @@ func main() {
 		sparse(t, 1)
 		sparse(t, 4)
 	}
+	elementary(double, 14, 18)
+	elementary(single, 8, 8)
 	normals()
 	tiles()
 	pivotTile()
