@@ -82,9 +82,9 @@ func TestKept(t *testing.T) {
 	_, err = fitted.Impute(t.Context(), f, table(gaps.Names, []float64{x, nan, 4}), fitted.ImputeConfig{})
 	require.ErrorContains(t, err, `column "three": 4 lies outside the values that the model knows, -1 to 1`)
 	_, err = fitted.Impute(t.Context(), f, gaps, fitted.ImputeConfig{Sampler: "mcmc"})
-	require.ErrorContains(t, err, "use predictive")
+	require.ErrorContains(t, err, "use the sampler predictive")
 	_, err = fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: "hmc"})
-	require.ErrorContains(t, err, "use predictive")
+	require.ErrorContains(t, err, "use the sampler predictive")
 }
 
 // Probabilities of the levels add up to 1; drawn rows have levels that the table has, in its shares.
