@@ -189,7 +189,7 @@ func goldenRun(t *testing.T, dir, command string) (o goldenOutput) {
 // Progress depends on the clock where it tells the time that is left, and is no result;
 // --json gives the seconds that a command took.
 var (
-	progressLine = regexp.MustCompile(`^\S+: (\S+ )?\d+ of \d+(, .*loss|, paths on| \w+, about) `)
+	progressLine = regexp.MustCompile(`^\S+: (\S+ )?\d+ of \d+(, .*loss|, paths on| \w+, (about|time left)) `)
 	clock        = regexp.MustCompile(`"seconds":[0-9.e+-]+`)
 	commandName  = regexp.MustCompile(`^command \d+$`)
 	vectors      = regexp.MustCompile(`loops with AVX2( and AVX-512)?"`)

@@ -108,7 +108,7 @@ func (f *imputeCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer release()
-	if err := f.placed(args); err != nil {
+	if err := f.placed(cmd, args); err != nil {
 		return err
 	}
 	alone, err := f.fromTable(cmd, args)
@@ -202,14 +202,18 @@ func (f *imputeCommand) consistent(cmd *cobra.Command) error {
 	return f.check(cmd, append(slices.Clone(fitted.Samplers), fitted.FromPosterior)...)
 }
 
-// placed refuses model and table in the wrong order.
-func (f *imputeCommand) placed(args []string) error {
+// placed refuses model and table in the wrong places.
+func (f *imputeCommand) placed(cmd *cobra.Command, args []string) error {
 	isModel, err := modelFile(args[0])
 	swapped := false
 	if len(args) == 2 && !isModel {
 		swapped, _ = modelFile(args[1]) // a file that cannot be read is told of as the table
 	}
+	kind, _ := cmd.Flags().GetString("model")
+	named, _ := modelFile(kind) // of most kinds there is no file
 	switch {
+	case len(args) == 1 && named:
+		return usageError{fmt.Errorf("--model: %s is a fitted model, which comes before the table: missingscore impute %[1]s %s --out %s", kind, args[0], f.out)}
 	case swapped:
 		return usageError{fmt.Errorf("%s is a model, which comes before the table: missingscore impute %[1]s %[2]s --out %[3]s", args[1], args[0], f.out)}
 	case len(args) == 2 && err == nil && !isModel && !atomicfile.Special(args[0]):
@@ -273,7 +277,7 @@ func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []
 		return nil, false, "", usageError{errors.New("--draws: the expectations of this model are known in closed form, without draws; leave it out, or take --sampler mcmc")}
 	}
 	converged, mixing := mixed(f.known, r.Mixing)
-	return r.Values, converged, fmt.Sprintf("expectations of %d cells of %d rows, %s%s%s", t.Missing(), t.N, how, f.values.held(f.known, changed), mixing), nil
+	return r.Values, converged, fmt.Sprintf("expectations of %d cells of %d rows, %s%s%s", t.Missing(), t.N, how, f.values.held(f, changed), mixing), nil
 }
 
 // pointErrors are the largest Monte Carlo error, in standard deviations of its column, and the root mean
@@ -496,7 +500,7 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 		how = fmt.Sprintf("\nnumbers are replaced by observed ones of the %d nearest rows; levels are as drawn", f.values.donors)
 	}
 	if f.values.donors == 0 {
-		how += f.values.held(f.known, f.values.hold.Apply(f.ready, t, values, draws))
+		how += f.values.held(f, f.values.hold.Apply(f.ready, t, values, draws))
 	}
 	f.outcome.doubts = append(r.Beyond(t), r.Extrapolated(t)...)
 	if m := r.Law.Mixture; m != nil {
@@ -768,7 +772,7 @@ func column(t *data.Table, name string) (int, error) {
 func (f *valueFlags) apply(cmd *cobra.Command, i *imputeCommand, r *fitted.Imputed) (how string, err error) {
 	t := i.cells.Table
 	if f.donors == 0 {
-		return f.held(i.known, f.hold.Apply(i.ready, t, r.Values, r.Draws)), nil
+		return f.held(i, f.hold.Apply(i.ready, t, r.Values, r.Draws)), nil
 	}
 	bar := newProgress(cmd.ErrOrStderr(), false)
 	kept, err := fitted.Match(cmd.Context(), i.ready, t, r, fitted.MatchConfig{
@@ -787,12 +791,33 @@ func (f *valueFlags) apply(cmd *cobra.Command, i *imputeCommand, r *fitted.Imput
 	return how, nil
 }
 
-func (f *valueFlags) held(known map[string]any, changed int) string {
+func (f *valueFlags) held(i *imputeCommand, changed int) string {
 	if f.hold.Step == nil && f.hold.Low == nil {
+		if !i.imputesNumbers() {
+			return ""
+		}
 		return "\nimputed numbers are not rounded and may leave the observed range; --pmm, --round auto or --clip observed change that"
 	}
-	known["held"] = changed
+	i.known["held"] = changed
 	return fmt.Sprintf("; %d values rounded or moved into their range", changed)
+}
+
+// imputesNumbers says whether a column with missing cells is drawn as a number, not as one of its levels.
+func (f *imputeCommand) imputesNumbers() bool {
+	t := f.cells.Table
+	for k, observed := range t.Observed {
+		j := k % t.D
+		if observed || data.Coded(t, j) != nil {
+			continue
+		}
+		if j < len(f.ready.Transform) {
+			if _, levels := f.ready.Transform[j].(*transform.Ordinal); levels {
+				continue
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // resumableDraws are the saved draws of an interrupted run.

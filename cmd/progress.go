@@ -24,7 +24,8 @@ type progress struct {
 	hundredth int
 	start     time.Time // of the stage
 	shown     time.Time // the last line, or the beginning
-	before    int       // units of the stage that an earlier run had done
+	before    int       // units of the stage that were done at its start
+	last      int       // units done at the last report
 }
 
 func newProgress(w io.Writer, verbose bool) *progress {
@@ -44,7 +45,7 @@ func (p *progress) observe(s engine.Progress) {
 	}
 	if stage != p.stage {
 		p.enter(stage, s.Total)
-		p.before = s.Iteration - 1
+		p.before = s.Iteration
 	}
 	if p.live {
 		p.bar.Describe(stage + "  " + standing(s))
@@ -57,15 +58,20 @@ func (p *progress) observe(s engine.Progress) {
 }
 
 func (p *progress) left(done, total int) string {
-	left := time.Since(p.start) / time.Duration(max(1, done-p.before)) * time.Duration(total-done)
+	if done <= p.before {
+		return "time left unknown"
+	}
+	left := time.Since(p.start) / time.Duration(done-p.before) * time.Duration(total-done)
 	return fmt.Sprintf("about %v left", left.Round(time.Second))
 }
 
 func (p *progress) count(stage, units string, done, total int) {
-	if stage != p.stage {
+	if stage != p.stage || done < p.last { // another stage, or the same one again
+		p.finish()
 		p.enter(stage, total)
-		p.before = max(0, done-1)
+		p.before = done
 	}
+	p.last = done
 	if p.live {
 		p.bar.Describe(stage)
 		_ = p.bar.Set(done)
@@ -84,7 +90,7 @@ func (p *progress) enter(stage string, total int) {
 		return
 	}
 	p.finish()
-	p.stage, p.hundredth, p.before, p.start = stage, 0, 0, time.Now()
+	p.stage, p.hundredth, p.before, p.last, p.start = stage, 0, 0, 0, time.Now()
 	if p.live {
 		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(beneath(p.w)), progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100e6))
@@ -164,11 +170,15 @@ func (r *reading) observe(read, size int64) {
 		r.bar.finish()
 	case time.Since(r.start) < longReading:
 	case size > 0:
-		if r.bar.stage == "" { // what is left is judged by the whole reading
-			r.bar.enter("reading", int(size/megabyte)+1)
+		unit, name := int64(megabyte), "MB"
+		if size < 100*megabyte {
+			unit, name = 1000, "kB"
+		}
+		if r.bar.stage == "" { // the time left is judged by the whole reading
+			r.bar.enter("reading", int(size/unit)+1)
 			r.bar.start = r.start
 		}
-		r.bar.count("reading", "MB", int(read/megabyte), int(size/megabyte)+1)
+		r.bar.count("reading", name, int(read/unit), int(size/unit)+1)
 	case time.Since(r.shown) > sayEach:
 		r.shown = time.Now()
 		r.bar.note(fmt.Sprintf("reading: %d MB", read/megabyte))

@@ -128,7 +128,7 @@ func begin(cmd *cobra.Command) error {
 func exactArgs(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != n {
-			return usageError{fmt.Errorf("%s is expected, got %d arguments", what, len(args))}
+			return usageError{fmt.Errorf("expected %s, got %d", what, len(args))}
 		}
 		return nil
 	}

@@ -2,9 +2,7 @@ package cmd
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -59,9 +57,6 @@ func (f *settingsFlag) read(cmd *cobra.Command, s *trainers.Spec) error {
 		}
 		return struct{}{}, json.Unmarshal(text, &f.given)
 	})
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		err = fmt.Errorf("%s: %w", e.Path, e.Err)
-	}
 	if err != nil {
 		return usageError{fmt.Errorf("--config %w", err)}
 	}

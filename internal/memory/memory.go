@@ -157,7 +157,11 @@ func Room(limit float64) float64 { return max(limit-outside, limit/2) }
 // ReadFile is os.ReadFile for a file that needs factor times its size. It fails if that exceeds the
 // memory, also for endless devices and pipes.
 func ReadFile(path string, factor float64) ([]byte, error) {
+	var system *fs.PathError
 	f, err := os.Open(path)
+	if errors.As(err, &system) {
+		err = fmt.Errorf("%s: %w", path, system.Err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +173,6 @@ func ReadFile(path string, factor float64) ([]byte, error) {
 	var text bytes.Buffer
 	most := int64(limit / factor)
 	n, err := text.ReadFrom(io.LimitReader(f, most+1))
-	var system *fs.PathError
 	if errors.As(err, &system) {
 		err = system.Err
 	}

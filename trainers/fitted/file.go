@@ -370,6 +370,9 @@ func decodeModel(text []byte) (*Saved, error) {
 }
 
 func decodeFile(text []byte) (*file, error) {
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return nil, errors.New("it holds no JSON object; give the model.json of a fit")
+	}
 	var head struct {
 		Version int `json:"version"`
 	}

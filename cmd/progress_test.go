@@ -1,0 +1,35 @@
+package cmd
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The time left follows from the units done since the stage's first report. A stage that begins again
+// starts its clock anew.
+func TestTimeLeft(t *testing.T) {
+	p := newProgress(&bytes.Buffer{}, false)
+	p.count("impute", "chains", 2, 5)
+	require.Equal(t, "time left unknown", p.left(2, 5))
+	p.start = time.Now().Add(-20 * time.Second)
+	p.count("impute", "chains", 4, 5)
+	require.Equal(t, "about 10s left", p.left(4, 5))
+	p.count("impute", "chains", 1, 5)
+	require.Equal(t, "time left unknown", p.left(1, 5))
+	p.start = time.Now().Add(-30 * time.Second)
+	require.Equal(t, "about 1m30s left", p.left(2, 5))
+}
+
+// A small file that takes long, such as a compressed one, is counted in kB.
+func TestReadingCountsKilobytes(t *testing.T) {
+	defer func(d time.Duration) { sayEach = d }(sayEach)
+	sayEach = time.Nanosecond
+	var said bytes.Buffer
+	r := newReading(&said)
+	r.start = time.Now().Add(-10 * time.Second)
+	r.observe(500_000, 1_500_000)
+	require.Equal(t, "reading: 500 of 1501 kB, about 20s left\n", said.String())
+}
