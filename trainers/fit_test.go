@@ -608,13 +608,13 @@ func TestNoStandardErrors(t *testing.T) {
 			s.Model.Kind = "energy"
 			return table
 		},
-		"take Spec.Steps.Method variw":    func(s *trainers.Spec) *data.Table { s.Steps.Method = "var"; return table },
-		"take Spec.Steps.Method em-variw": func(s *trainers.Spec) *data.Table { s.Steps.Method = "em-chains"; return table },
-		"method zeroed is biased":         func(s *trainers.Spec) *data.Table { s.Steps.Method = "zeroed"; return table },
-		"leave Spec.KeepUnits out":        func(s *trainers.Spec) *data.Table { s.KeepUnits = true; return table },
-		"the random draws of the objective":   func(s *trainers.Spec) *data.Table { s.Objective.Kind = "sliced"; return table },
-		"a given missingness mechanism":          func(s *trainers.Spec) *data.Table { s.Missingness = law; return two },
-		"it is for networks; leave it out": func(s *trainers.Spec) *data.Table { s.Inference.Stability = 50; return table },
+		"take Spec.Steps.Method variw":      func(s *trainers.Spec) *data.Table { s.Steps.Method = "var"; return table },
+		"take Spec.Steps.Method em-variw":   func(s *trainers.Spec) *data.Table { s.Steps.Method = "em-chains"; return table },
+		"method zeroed is biased":           func(s *trainers.Spec) *data.Table { s.Steps.Method = "zeroed"; return table },
+		"leave Spec.KeepUnits out":          func(s *trainers.Spec) *data.Table { s.KeepUnits = true; return table },
+		"the random draws of the objective": func(s *trainers.Spec) *data.Table { s.Objective.Kind = "sliced"; return table },
+		"a given missingness mechanism":     func(s *trainers.Spec) *data.Table { s.Missingness = law; return two },
+		"it is for networks; leave it out":  func(s *trainers.Spec) *data.Table { s.Inference.Stability = 50; return table },
 	} {
 		s := trainers.Spec{Inference: robust}
 		x := change(&s)
