@@ -240,7 +240,7 @@ func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 // docs/theory/sampling.md#eq-met. Chains of no set length go on until R-hats are below the others.
 const (
 	MostRHat     = 1.4
-	MostCellRHat = 1.1
+	MostCellRHat = 1.2
 
 	settledRHat     = 1.1
 	settledCellRHat = 1.05
