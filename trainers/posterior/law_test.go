@@ -376,7 +376,7 @@ func TestHopeless(t *testing.T) {
 		column, cells float64
 		rounds        int
 		want          bool
-	}{{2.59, 1.1, 1, false}, {2.61, 1.1, 1, true}, {1.1, 1.39, 1, false}, {1.1, 1.41, 1, true}, {2.61, 1.41, 2, false}} {
+	}{{2.59, 1.1, 1, false}, {2.61, 1.1, 1, true}, {1.1, 1.79, 1, false}, {1.1, 1.81, 1, true}, {2.61, 1.81, 2, false}} {
 		d := Drawn{Mixing: &mcmc.Mixing{Worst: c.column}, Cells: &mcmc.Mixing{Worst: c.cells}}
 		require.Equal(t, c.want, d.hopeless(c.rounds), "%v", c)
 	}

@@ -171,6 +171,7 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 		return nil, err
 	}
 	length, rounds := c.Iterations, 1
+	work := float64(z.N * c.Components * (c.width(z)*c.width(z) + 30)) // operations of an iteration
 	if length == 0 {
 		length, rounds = max(leastRound, leastSpacing*runs[0].draws), mostRounds
 		if c.width(z) > z.D {
@@ -179,9 +180,8 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 				rounds++
 			}
 		}
-		work := float64(length * z.N * c.Components * (c.width(z)*c.width(z) + 30))
 		for range moreRounds {
-			if math.Ldexp(work, rounds) <= cheap {
+			if math.Ldexp(float64(length)*work, rounds) <= cheap {
 				rounds++
 			}
 		}
@@ -191,7 +191,7 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 			return nil, err
 		}
 		d := together(runs, c.Draws)
-		if rounds--; rounds == 0 || d.within(settledRHat, settledCellRHat) || c.Components > 1 && d.hopeless(rounds) {
+		if rounds--; rounds == 0 || d.within(settledRHat, settledCellRHat) || d.Met() && float64(2*length)*work > cheap || c.Components > 1 && d.hopeless(rounds) {
 			d.Iterations = length
 			if c.Keep > 0 {
 				d.Parameters = &Parameters{Cuts: c.Cuts, Levels: c.Levels}
@@ -237,10 +237,10 @@ func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 
 // Chains have converged if Drawn.Mixing is at most MostRHat and Drawn.Cells at most MostCellRHat.
 // Up to these limits, errors and coverage do not change (docs/theory/sampling.md#eq-met). Chains
-// without a set length continue until they reach the stricter limits.
+// without a set length continue until they reach the stricter limits, while a round is cheap.
 const (
 	MostRHat     = 1.4
-	MostCellRHat = 1.1
+	MostCellRHat = 1.2
 
 	settledRHat     = 1.1
 	settledCellRHat = 1.05
