@@ -10,7 +10,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/diagnose"
-	"missingscore/data/mcar"
+	"missingscore/internal/data/mcar"
 	"missingscore/trainers"
 )
 

@@ -16,8 +16,8 @@ import (
 
 	"missingscore/cmd/report"
 	"missingscore/data"
-	"missingscore/data/mcar"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/mcar"
 	"missingscore/internal/setting"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"

@@ -9,13 +9,13 @@ import (
 
 	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/inference/sandwich"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/inference/sandwich"
 	"missingscore/trainers/penalty"
 	"missingscore/trainers/regpath"
 )

@@ -16,8 +16,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/diagnose"
-	"missingscore/data/mcar"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/mcar"
 	"missingscore/internal/printable"
 	"missingscore/internal/shell"
 	"missingscore/internal/spelling"

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/data/mcar"
+	"missingscore/internal/data/mcar"
 )
 
 func TestDescribedColumn(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 	"missingscore/data"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/spelling"
+	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/fitted/diffusion"
 	"missingscore/trainers/mcmc"
 )
 

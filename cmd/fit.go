@@ -23,15 +23,16 @@ import (
 	"missingscore/cmd/report"
 	"missingscore/cmd/words"
 	"missingscore/data"
-	"missingscore/data/moments"
 	"missingscore/data/network"
 	"missingscore/data/survey"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/moments"
 	"missingscore/internal/memory"
 	"missingscore/internal/printable"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -39,7 +40,6 @@ import (
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/penalty"
-	"missingscore/trainers/rows"
 )
 
 type fitCommand struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/data/moments"
+	"missingscore/internal/data/moments"
 	"missingscore/internal/shell"
 )
 

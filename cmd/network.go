@@ -17,9 +17,9 @@ import (
 
 	"missingscore/cmd/report"
 	"missingscore/data"
-	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/mcar"
 	"missingscore/internal/setting"
 	"missingscore/internal/shell"
 	"missingscore/losses"

@@ -24,8 +24,8 @@ type ColumnSums struct {
 	rest, square float64 // Σ y and Σ y² of y = (x − mean)/spread
 }
 
-// First adds values in the first pass.
-func (c *ColumnSums) First(x []float64) {
+// first adds values in the first pass.
+func (c *ColumnSums) first(x []float64) {
 	if len(x) == 0 {
 		return
 	}
@@ -48,9 +48,9 @@ func (c *ColumnSums) unit() (unit, mean, spread float64) {
 	return unit, mean, math.Ldexp(1, exponent)
 }
 
-// Second adds the same values in the second pass, after First has seen all of them. It overwrites
+// second adds the same values in the second pass, after First has seen all of them. It overwrites
 // x.
-func (c *ColumnSums) Second(x []float64) {
+func (c *ColumnSums) second(x []float64) {
 	if len(x) == 0 {
 		return
 	}
@@ -165,7 +165,7 @@ func columnSums(t *Table) []ColumnSums {
 // its blocks give identical sums.
 func FirstSums(t *Table, workers int) [][]ColumnSums {
 	return inParts(t, workers, func(_ int, x []float64) (c ColumnSums) {
-		c.First(x)
+		c.first(x)
 		return c
 	})
 }
@@ -175,7 +175,7 @@ func SecondSums(t *Table, first []ColumnSums, workers int) [][]ColumnSums {
 	return inParts(t, workers, func(j int, x []float64) ColumnSums {
 		c := first[j]
 		c.rest, c.square = 0, 0
-		c.Second(x)
+		c.second(x)
 		return c
 	})
 }

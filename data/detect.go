@@ -238,7 +238,7 @@ func kindOfTexts(name string, s *texts, declared Kind) Column {
 	}
 	n, cells := c.Distinct, s.cells()
 	switch {
-	case declared != "" && !declared.Usable():
+	case declared != "" && !declared.usable():
 		c.LeftOut = "set by ReadOptions.Kinds"
 	case cells == 0:
 		c.Kind, c.LeftOut = Empty, "no value"
@@ -310,7 +310,7 @@ func recode(t *Table, j int, names []string, levels []string) {
 func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 	c := Column{Name: t.Names[j], Kind: o.declared(t.Names[j]), Missing: t.N - sums.Number}
 	switch problem := fault(c.Name, sums, t.Rounded); {
-	case c.Kind != "" && !c.Kind.Usable():
+	case c.Kind != "" && !c.Kind.usable():
 		c.LeftOut = "set by ReadOptions.Kinds"
 	case sums.Number == 0:
 		c.Kind, c.LeftOut = Empty, "no value"

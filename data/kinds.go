@@ -30,8 +30,8 @@ const (
 // MostLevels is the maximum number of levels of a nominal column.
 const MostLevels = 50
 
-// Usable reports whether a model can use columns of the kind.
-func (k Kind) Usable() bool {
+// usable reports whether a model can use columns of the kind.
+func (k Kind) usable() bool {
 	switch k {
 	case Number, Whole, Ordered, Binary, Nominal:
 		return true

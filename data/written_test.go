@@ -35,8 +35,8 @@ func TestPointsBetweenThousands(t *testing.T) {
 			b, failed := rows.Block(k)
 			require.NoError(t, failed)
 			for j := range sums {
-				sums[j].First(b.Column(j))
-				sums[j].Second(b.Column(j))
+				sums[j].first(b.Column(j))
+				sums[j].second(b.Column(j))
 			}
 		}
 		require.Equal(t, err, rows.Refusal(sums))

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data/truncnorm"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
+	"missingscore/internal/data/truncnorm"
 	"missingscore/internal/stream"
 )
 

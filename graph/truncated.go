@@ -1,6 +1,6 @@
 package graph
 
-import "missingscore/data/truncnorm"
+import "missingscore/internal/data/truncnorm"
 
 // Transport is truncnorm.Transport elementwise: it maps standard normals z to the standard normal
 // on [α, β], differentiable in all three (n, d). Infinite bounds are ±truncnorm.Unbounded.

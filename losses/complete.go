@@ -57,7 +57,7 @@ func (CompleteData) CheckDomain(s *domain.Domain) error {
 
 // Add implements Loss.
 func (CompleteData) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
-	return completed(b, m, o, rows, rows.Completed(b), weighting)
+	return completed(b, m, o, rows, rows.completed(b), weighting)
 }
 
 // completed adds the loss with the objective at the rows of.

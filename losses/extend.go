@@ -33,7 +33,7 @@ func Extend(x, mask graph.Node, l Loss, w Weighting, m model.Model, o Objective)
 		return nil, errors.New("x must be (b·r, d) and mask (b, d), d the model's columns")
 	}
 	r := total / rows
-	if err := Check(l, w, m, o, r); err != nil {
+	if err := check(l, w, m, o, r); err != nil {
 		return nil, err
 	}
 	e := &Extension{x: x, loss: l, objective: o}

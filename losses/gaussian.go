@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"missingscore/data/gaussian"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/gaussian"
 )
 
 // ErrNotPositiveDefinite means that a conditional distribution does not exist.

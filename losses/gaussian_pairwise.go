@@ -8,8 +8,8 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/losses/latent"
-	"missingscore/losses/pairmoments"
+	"missingscore/internal/losses/latent"
+	"missingscore/internal/losses/pairmoments"
 )
 
 // OfMatrix is a loss that depends on a table only through a matrix S of second moments about zero.

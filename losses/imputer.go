@@ -8,9 +8,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/truncnorm"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/truncnorm"
 	"missingscore/internal/setting"
 	"missingscore/nets"
 )

@@ -36,9 +36,9 @@ func (r Rows) Evaluate(b *graph.Builder, m model.Model) model.Evaluation {
 	return model.Evaluate(b, m, r.X)
 }
 
-// Completed returns the completed rows as table rows with one draw each and every cell observed,
+// completed returns the completed rows as table rows with one draw each and every cell observed,
 // for losses with LossNeeds.CompletedRows.
-func (r Rows) Completed(b *graph.Builder) Rows {
+func (r Rows) completed(b *graph.Builder) Rows {
 	n, d := graph.Shape(r.X)
 	return Rows{R: 1, X: r.X, Mask: b.Input(inputAll, n, d)}
 }

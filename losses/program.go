@@ -9,9 +9,9 @@ import (
 	"missingscore/graph/model"
 )
 
-// Check returns an error if a loss does not support a weighting, model, objective or r draws per
+// check returns an error if a loss does not support a weighting, model, objective or r draws per
 // row.
-func Check(l Loss, w Weighting, m model.Model, o Objective, r int) error {
+func check(l Loss, w Weighting, m model.Model, o Objective, r int) error {
 	if err := w.Check(l); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func Check(l Loss, w Weighting, m model.Model, o Objective, r int) error {
 // for all parameters of the model, the reported loss, and the weights if any. It fails if Check
 // does.
 func New(t graph.DType, l Loss, w Weighting, m model.Model, o Objective, b, r int) (*graph.Program, error) {
-	if err := Check(l, w, m, o, r); err != nil {
+	if err := check(l, w, m, o, r); err != nil {
 		return nil, err
 	}
 	p, err := graph.BuildAs(t, func(g *graph.Builder) {

@@ -12,19 +12,19 @@ import (
 	"missingscore/data/diagnose"
 	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/memory"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/inference/debias"
+	"missingscore/internal/trainers/inference/sandwich"
+	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
-	"missingscore/losses/pairmoments"
 	"missingscore/nets"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/inference/debias"
-	"missingscore/trainers/inference/sandwich"
 	"missingscore/trainers/regpath"
-	"missingscore/trainers/rows"
 )
 
 // check returns an error if a saved model could not be read back, or if a setting does not apply to

@@ -21,6 +21,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -29,7 +30,6 @@ import (
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/penalty"
 )
 

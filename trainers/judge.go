@@ -12,12 +12,12 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/diagnose"
-	"missingscore/data/mcar"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mcar"
+	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/losses"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/gaussian/sparse"
 )
 
 // Findings returns problems and notes about the table for this estimate. Its warnings come first in

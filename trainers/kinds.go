@@ -12,7 +12,7 @@ import (
 	"missingscore/data/network"
 	"missingscore/data/transform"
 	"missingscore/graph"
-	"missingscore/losses/pairmoments"
+	"missingscore/internal/losses/pairmoments"
 	"missingscore/trainers/regpath"
 )
 

@@ -15,9 +15,9 @@ import (
 	"missingscore/data/network"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	_ "missingscore/internal/trainers/inference/bootstrap"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/inference"
-	_ "missingscore/trainers/inference/bootstrap"
 	"missingscore/trainers/regpath"
 )
 

@@ -17,11 +17,11 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/regpath"
 )
 

@@ -14,16 +14,16 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/diagnose"
-	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/mcar"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/gaussian/sparse"
+	"missingscore/internal/trainers/inference/bootstrap"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/gaussian/sparse"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/inference/bootstrap"
 	"missingscore/trainers/regpath"
 )
 

@@ -16,10 +16,10 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/regpath"
 )
 

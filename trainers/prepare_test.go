@@ -14,13 +14,13 @@ import (
 	"missingscore/data/missingness"
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/evaluate"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/regpath"
 )
 

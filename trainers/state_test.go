@@ -16,12 +16,12 @@ import (
 	"missingscore/internal/fuzztest"
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/regpath"
 )
 

@@ -7,9 +7,9 @@ import (
 	"missingscore/data"
 	"missingscore/data/survey"
 	"missingscore/graph"
+	"missingscore/internal/trainers/rows"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/rows"
 )
 
 // streamed is a file whose rows are read in windows.

@@ -17,7 +17,6 @@ import (
 	"missingscore/data/domain"
 	_ "missingscore/data/excel"
 	"missingscore/data/missingness"
-	"missingscore/data/moments"
 	_ "missingscore/data/parquet"
 	"missingscore/data/simulate"
 	"missingscore/data/survey"
@@ -25,12 +24,13 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/moments"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/inference"
-	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/regpath"
 )
 

@@ -14,10 +14,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/gaussian"
 	"missingscore/data/simulate"
 	"missingscore/graph"
-	"missingscore/trainers/gaussian/em"
+	"missingscore/internal/data/gaussian"
+	"missingscore/internal/trainers/gaussian/em"
 )
 
 // Options of a path.

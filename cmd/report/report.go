@@ -13,7 +13,7 @@ import (
 	"math"
 	"strings"
 
-	"missingscore/data/mcar"
+	"missingscore/internal/data/mcar"
 	"missingscore/internal/printable"
 )
 

@@ -15,15 +15,15 @@ import (
 
 	"missingscore/cmd/picture"
 	"missingscore/data"
-	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/mcar"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/gaussian/sparse"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/data/moments"
+	"missingscore/internal/data/moments"
 	"missingscore/internal/memory"
 	"missingscore/trainers"
 	"missingscore/trainers/fitted"

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/gaussian"
+	"missingscore/internal/data/gaussian"
 )
 
 const (

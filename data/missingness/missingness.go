@@ -81,10 +81,10 @@ func (m *Model) Standardised(mean, deviation []float64) *Model {
 	}
 	z := &Model{Estimated: m.Estimated}
 	if m.Logistic != nil {
-		z.Logistic = m.Logistic.Standardised(mean, deviation)
+		z.Logistic = m.Logistic.standardised(mean, deviation)
 	}
 	if m.Censored != nil {
-		z.Censored = m.Censored.Standardised(mean, deviation)
+		z.Censored = m.Censored.standardised(mean, deviation)
 	}
 	return z
 }
@@ -151,8 +151,8 @@ func (l *Logistic) Observed(p, x []float64) {
 	}
 }
 
-// Standardised returns l for columns z_j = (x_j − mean_j)/deviation_j.
-func (l *Logistic) Standardised(mean, deviation []float64) *Logistic {
+// standardised returns l for columns z_j = (x_j − mean_j)/deviation_j.
+func (l *Logistic) standardised(mean, deviation []float64) *Logistic {
 	z := NewLogistic(len(mean))
 	for j, a := range l.Intercept {
 		row := l.Slope.RawRowView(j)
@@ -193,8 +193,8 @@ func (c *Censored) Observed(p, x []float64) {
 	}
 }
 
-// Standardised returns c for columns z_j = (x_j − mean_j)/deviation_j.
-func (c *Censored) Standardised(mean, deviation []float64) *Censored {
+// standardised returns c for columns z_j = (x_j − mean_j)/deviation_j.
+func (c *Censored) standardised(mean, deviation []float64) *Censored {
 	z := NewCensored(len(mean))
 	for _, t := range []struct{ from, to []float64 }{{c.Below, z.Below}, {c.Above, z.Above}} {
 		floats.SubTo(t.to, t.from, mean)

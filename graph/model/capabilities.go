@@ -166,8 +166,8 @@ type Training struct {
 	Average float64
 }
 
-// Trainable is a model with training defaults.
-type Trainable interface {
+// trainable is a model with training defaults.
+type trainable interface {
 	Model
 	TrainingDefaults() Training
 }
@@ -182,7 +182,7 @@ const (
 // TrainingOf returns m's training defaults, completed by the general ones.
 func TrainingOf(m Model) Training {
 	var t Training
-	if d, ok := m.(Trainable); ok {
+	if d, ok := m.(trainable); ok {
 		t = d.TrainingDefaults()
 	}
 	if t.Epochs == nil {

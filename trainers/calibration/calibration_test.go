@@ -21,10 +21,10 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/fitted/diffusion"
 	"missingscore/trainers/mcmc"
 	"missingscore/trainers/source"
 )

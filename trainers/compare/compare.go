@@ -18,8 +18,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/data/mcar"
 	"missingscore/data/network"
+	"missingscore/internal/data/mcar"
 	"missingscore/internal/printable"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
@@ -46,8 +46,8 @@ type Config struct {
 	Seed         uint64  `json:"seed"`
 }
 
-// Resolve fills zero values and validates the others.
-func (c Config) Resolve() (Config, error) {
+// resolve fills zero values and validates the others.
+func (c Config) resolve() (Config, error) {
 	setting.Default(&c.Permutations, DefaultPermutations)
 	setting.Default(&c.Level, inference.DefaultLevel)
 	if c.Permutations < 1 {
@@ -90,7 +90,7 @@ type Difference struct {
 // Compare runs the missing permutations and tests; done holds earlier permutations of the run that
 // Identity names. It fails with replicate.ErrOtherRun if these have another number of columns.
 func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, done *replicate.Done[Permutation]) (*Result, error) {
-	c, err := c.Resolve()
+	c, err := c.resolve()
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func Compare(ctx context.Context, p Problem, c Config, run replicate.Config, don
 // Identity names a run: tables, network settings, and all comparison settings except the number of
 // permutations, which a resumed run may increase.
 func (p Problem) Identity(c Config) (string, error) {
-	c, err := c.Resolve()
+	c, err := c.resolve()
 	if err != nil {
 		return "", err
 	}

@@ -12,9 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/mcar"
 	"missingscore/data/network"
 	"missingscore/data/simulate"
+	"missingscore/internal/data/mcar"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
@@ -242,12 +242,12 @@ func TestWorkersAndResuming(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
-	c, err := Config{}.Resolve()
+	c, err := Config{}.resolve()
 	require.NoError(t, err)
 	require.Equal(t, Config{Permutations: 500, Level: 0.95}, c)
-	_, err = Config{Permutations: -1}.Resolve()
+	_, err = Config{Permutations: -1}.resolve()
 	require.ErrorContains(t, err, "permutations -1: it must be 1 or more")
-	_, err = Config{Level: 1}.Resolve()
+	_, err = Config{Level: 1}.resolve()
 	require.ErrorContains(t, err, "level")
 }
 

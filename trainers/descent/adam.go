@@ -7,9 +7,9 @@ import (
 
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/rows"
 )
 
 func resolveAdam(c Config, p Problem) (Config, error) {

@@ -9,14 +9,14 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/evaluate"
-	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/optim"
 	"missingscore/trainers/penalty"
-	"missingscore/trainers/rows"
 )
 
 // Config configures the search for parameters. Zero values mean the defaults below or the model's

@@ -14,8 +14,8 @@ import (
 	"missingscore/data"
 	"missingscore/data/diagnose"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/optim"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/optim"
 )
 

@@ -7,8 +7,8 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/rows"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/rows"
 )
 
 // Best is the least held-out loss. Every fall counts (docs/how-to/when-a-fit-stops.md).

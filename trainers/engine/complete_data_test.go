@@ -14,9 +14,9 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 )
 
 // threeColumns are models of three columns without symmetries at the start.

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/moments"
+	"missingscore/internal/data/moments"
 	"missingscore/losses"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/source"
@@ -122,8 +122,8 @@ func (e *Engine) Condense(rows []int, parts ...[]int) {
 	c.made[key] = made
 }
 
-// Forget frees the cache of rows.
-func (c *Condensed) Forget(rows []int) {
+// forget frees the cache of rows.
+func (c *Condensed) forget(rows []int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	maps.DeleteFunc(c.made, func(k rowsKey, _ *condensed) bool { return len(rows) > 0 && k.first == &rows[0] && k.n == len(rows) })

@@ -102,7 +102,7 @@ func TestWeightedMomentsAreOfTheirLoss(t *testing.T) {
 	require.Nil(t, plain.instead(rows).weighted)
 	_, err = weighted.Gradient(0, rows, 1)
 	require.NoError(t, err)
-	shared.Forget(rows)
+	shared.forget(rows)
 	require.Len(t, weighted.instead(rows).rows, table.N)
 	require.Len(t, plain.instead(rows).rows, table.N)
 

@@ -125,7 +125,7 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 	if err != nil {
 		return c, e, setting.Errorf("method", c.Method, "%v", err)
 	}
-	e = e.For(p.Joint(), p.Objective, p.Domain)
+	e = e.For(p.joint(), p.Objective, p.Domain)
 	c.Method = e.Name
 	setting.Default(&c.Draws, DefaultDraws)
 	setting.Default(&c.ImputerSteps, 10)
@@ -167,8 +167,8 @@ func (c Config) Check() error {
 		setting.Field{Name: "workers", Value: float64(c.Workers)})
 }
 
-// Joint returns the model with its missingness mechanism, if any.
-func (p Problem) Joint() model.Model {
+// joint returns the model with its missingness mechanism, if any.
+func (p Problem) joint() model.Model {
 	if p.Missingness == nil {
 		return p.Model
 	}

@@ -13,8 +13,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/gaussian"
 	"missingscore/graph"
+	"missingscore/internal/data/gaussian"
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
@@ -125,7 +125,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	if p.Model.Dim() != p.Table.D {
 		return nil, fmt.Errorf("the model has %d columns, but the table has %d", p.Model.Dim(), p.Table.D)
 	}
-	p.Model = p.Joint()
+	p.Model = p.joint()
 	if p.Condensed == nil {
 		p.Condensed = NewCondensed()
 	}

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
-	"missingscore/data/gaussian"
+	"missingscore/internal/data/gaussian"
 	"missingscore/losses"
 )
 

@@ -16,10 +16,10 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/internal/testtables"
 )
 
 // The importance-weighted estimators approach the closed form as r grows, for a fixed normal

@@ -9,8 +9,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
-	"missingscore/trainers/internal/testtables"
 )
 
 // The state of an estimator of one matrix has the non-zero elements and can be restored, also to an

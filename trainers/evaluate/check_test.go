@@ -11,8 +11,8 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/trainers/evaluate"
-	"missingscore/trainers/internal/testtables"
 )
 
 func TestCheckPassesTheModels(t *testing.T) {

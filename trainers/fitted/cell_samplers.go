@@ -10,8 +10,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/nets"
-	"missingscore/trainers/fitted/diffusion"
 	"missingscore/trainers/source"
 )
 

@@ -18,9 +18,9 @@ import (
 	"missingscore/data/noise"
 	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/nets"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/fitted/diffusion"
 	"missingscore/trainers/posterior"
 )
 

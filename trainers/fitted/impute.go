@@ -11,7 +11,7 @@ import (
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
-	"missingscore/trainers/fitted/diffusion"
+	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/trainers/mcmc"
 	"missingscore/trainers/source"
 )

@@ -17,9 +17,9 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/nets"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/fitted/diffusion"
 )
 
 // scaledNormal is N(μ, P⁻¹) in the units of x, kept as a model of z = (x − 10)/(1, 2, 5).

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/truncnorm"
 	"missingscore/graph/model"
+	"missingscore/internal/data/truncnorm"
 	"missingscore/trainers/source"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/truncnorm"
 	"missingscore/graph/model"
+	"missingscore/internal/data/truncnorm"
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"

@@ -16,8 +16,8 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/nets"
-	"missingscore/trainers/fitted/diffusion"
 	"missingscore/trainers/mcmc"
 )
 

@@ -13,8 +13,8 @@ import (
 	"missingscore/data/domain"
 	"missingscore/data/noise"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/fitted/diffusion"
 )
 
 // Mean and covariance of a normal by every method that allows it, in the table's units.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data/mcar"
+	"missingscore/internal/data/mcar"
 	"missingscore/trainers/inference"
 )
 

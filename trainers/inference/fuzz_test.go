@@ -7,10 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/internal/fuzztest"
+	_ "missingscore/internal/trainers/inference/bootstrap" // linked in, so that the kinds are registered
+	_ "missingscore/internal/trainers/inference/debias"
+	_ "missingscore/internal/trainers/inference/sandwich"
 	"missingscore/trainers/inference"
-	_ "missingscore/trainers/inference/bootstrap" // linked in, so that the kinds are registered
-	_ "missingscore/trainers/inference/debias"
-	_ "missingscore/trainers/inference/sandwich"
 )
 
 // Every value of --inference is a kind with its number of resamples, or is refused.

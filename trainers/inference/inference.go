@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"missingscore/data/domain"
-	"missingscore/data/mcar"
 	"missingscore/data/network"
+	"missingscore/internal/data/mcar"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/regpath"
 )

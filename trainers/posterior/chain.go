@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/truncnorm"
+	"missingscore/internal/data/truncnorm"
 	"missingscore/internal/simd"
 	"missingscore/internal/stream"
 )

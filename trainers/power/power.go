@@ -20,8 +20,8 @@ import (
 	"missingscore/graph"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/trainers"
-	"missingscore/trainers/gaussian/sparse"
 	"missingscore/trainers/inference"
 	"missingscore/trainers/replicate"
 )
@@ -292,11 +292,11 @@ type Found struct {
 // The measures of a network.
 const (
 	Sensitivity = iota
-	Specificity
-	Precision
+	specificity
+	precision
 	FDR
-	F1
-	Correlation
+	f1
+	correlation
 	measures
 )
 
@@ -328,10 +328,10 @@ func measure(truth, found []float64) (out Found) {
 	}
 	out.Edges = int(tp + fp)
 	m := &out.Measures
-	m[Sensitivity], m[Specificity], m[Precision] = tp/(tp+fn), tn/(tn+fp), tp/(tp+fp)
-	m[FDR], m[F1] = fp/max(1, tp+fp), 2*tp/(2*tp+fp+fn)
-	if m[Correlation] = stat.Correlation(truth, found, nil); math.IsNaN(m[Correlation]) {
-		m[Correlation] = 0
+	m[Sensitivity], m[specificity], m[precision] = tp/(tp+fn), tn/(tn+fp), tp/(tp+fp)
+	m[FDR], m[f1] = fp/max(1, tp+fp), 2*tp/(2*tp+fp+fn)
+	if m[correlation] = stat.Correlation(truth, found, nil); math.IsNaN(m[correlation]) {
+		m[correlation] = 0
 	}
 	return out
 }

@@ -57,7 +57,7 @@ func TestSensitivityAgainstFisher(t *testing.T) {
 		se := math.Sqrt(want * (1 - want) / 250)
 		require.InDelta(t, want, got.Value, 3.5*se+0.01, "%d rows", p.Rows)
 		require.InDelta(t, 2*1.96*se, got.High-got.Low, 0.3*se, "the interval's width")
-		require.True(t, math.IsNaN(p.Means[Specificity].Value), "all pairs are edges")
+		require.True(t, math.IsNaN(p.Means[specificity].Value), "all pairs are edges")
 	}
 	want := 3 + math.Pow(distuv.UnitNormal.Quantile(0.7)/distance, 2)
 	require.Less(t, r.Needed.Low, want)
@@ -73,17 +73,17 @@ func TestMeasure(t *testing.T) {
 	f := measure(truth, found)
 	require.Equal(t, 3, f.Edges)
 	require.InDelta(t, 2.0/3, f.Measures[Sensitivity], 1e-15)
-	require.InDelta(t, 6.0/7, f.Measures[Specificity], 1e-15)
-	require.InDelta(t, 2.0/3, f.Measures[Precision], 1e-15)
+	require.InDelta(t, 6.0/7, f.Measures[specificity], 1e-15)
+	require.InDelta(t, 2.0/3, f.Measures[precision], 1e-15)
 	require.InDelta(t, 1.0/3, f.Measures[FDR], 1e-15)
-	require.InDelta(t, 4.0/6, f.Measures[F1], 1e-15)
-	require.InDelta(t, 0.8758730376768, f.Measures[Correlation], 1e-11) // R 4.2.2: cor(truth, found)
+	require.InDelta(t, 4.0/6, f.Measures[f1], 1e-15)
+	require.InDelta(t, 0.8758730376768, f.Measures[correlation], 1e-11) // R 4.2.2: cor(truth, found)
 	none := measure(truth, make([]float64, 10))
 	require.Zero(t, none.Measures[Sensitivity])
 	require.Zero(t, none.Measures[FDR])
-	require.Zero(t, none.Measures[F1])
-	require.Zero(t, none.Measures[Correlation])
-	require.True(t, math.IsNaN(none.Measures[Precision]))
+	require.Zero(t, none.Measures[f1])
+	require.Zero(t, none.Measures[correlation])
+	require.True(t, math.IsNaN(none.Measures[precision]))
 }
 
 // By R 4.2.2's isoreg(1:7, c(.1, .3, .2, .5, .45, .4, .9))$yf.

@@ -83,7 +83,7 @@ func summarise(bySize [][]Found, c Config) (*Result, error) {
 			warn("of %d tables of %d rows, the network of %d did not converge; it is used as it is", p.Tables, p.Rows, p.Unconverged)
 		}
 		for m, v := range values {
-			p.Means[m] = meanOf(v, c.Level, m == Correlation)
+			p.Means[m] = meanOf(v, c.Level, m == correlation)
 		}
 		r.Points, sensitivities = append(r.Points, p), append(sensitivities, values[Sensitivity])
 	}

@@ -10,7 +10,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
-	"missingscore/losses/pairmoments"
+	"missingscore/internal/losses/pairmoments"
 )
 
 // wideTable has the columns a, b1, b2, c, e1, e2, e3 in the blocks a, b, c, e.
@@ -67,10 +67,10 @@ func TestPrecisionOfNodes(t *testing.T) {
 	}
 	q := Point{Packed: c.precision(packed, 7)}
 	require.InDelta(t, 0.25, q.PartialCorrelation(4, 0, 2), 1e-12)
-	require.Equal(t, -0.5, q.Element(4, 0, 2))
+	require.Equal(t, -0.5, q.element(4, 0, 2))
 	require.InDelta(t, math.Hypot(0.3, 0.4)/2, q.PartialCorrelation(4, 0, 1), 1e-12)
 	require.InDelta(t, 0.2, q.PartialCorrelation(4, 1, 3), 1e-12)
-	require.Zero(t, q.Element(4, 0, 3))
+	require.Zero(t, q.element(4, 0, 3))
 	require.InDelta(t, 0.5, c.largest(func(j, k int) float64 { return math.Abs(p.At(j, k)) }), 1e-12) // ac
 	p.SetSym(0, 3, 0)
 	require.InDelta(t, 0.5/math.Sqrt2, c.largest(func(j, k int) float64 { return math.Abs(p.At(j, k)) }), 1e-12) // ab

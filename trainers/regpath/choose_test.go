@@ -18,8 +18,8 @@ import (
 	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 )
 
 func TestLogLikelihoodAgainstDistmv(t *testing.T) {

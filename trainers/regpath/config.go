@@ -64,9 +64,9 @@ const (
 // ErrLambdas is returned for an empty range of λ.
 var ErrLambdas = errors.New("both λ must be positive and the largest at least the smallest")
 
-// Resolve fills in zero values for a problem and checks the rest. The default batch of the
+// resolve fills in zero values for a problem and checks the rest. The default batch of the
 // accelerated schedule is larger.
-func (c Config) Resolve(p engine.Problem, steps engine.Config) (Config, engine.Config, error) {
+func (c Config) resolve(p engine.Problem, steps engine.Config) (Config, engine.Config, error) {
 	_, method, err := steps.Resolve(p)
 	if err != nil {
 		return c, steps, err

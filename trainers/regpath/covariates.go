@@ -10,7 +10,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
-	"missingscore/trainers/gaussian/sparse"
+	"missingscore/internal/trainers/gaussian/sparse"
 )
 
 // covariates are columns in the normal distribution that are no nodes; partial correlations

@@ -7,9 +7,9 @@ import (
 
 	"missingscore/data/network"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/gaussian/mcem"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/gaussian/mcem"
 )
 
 // Judged is the result of the criterion on a domain.

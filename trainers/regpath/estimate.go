@@ -8,10 +8,10 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph/model"
+	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/setting"
-	"missingscore/losses/pairmoments"
+	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/gaussian/em"
 )
 
 // Run estimates a Gaussian network along a path.

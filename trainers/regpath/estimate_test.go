@@ -16,9 +16,9 @@ import (
 	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/internal/testtables"
 	"missingscore/trainers/source"
 )
 

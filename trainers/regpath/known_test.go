@@ -11,9 +11,9 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 )
 
 // If cells determine everything and each pair has all rows, log L of unit variances is that of S

@@ -14,9 +14,9 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 )
 
 // At P_jj = 1/v_j the largest gradient of a pair is LambdaMax without its 5 % margin; the gradient

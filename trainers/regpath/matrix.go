@@ -13,11 +13,11 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph"
+	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/panics"
+	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/losses"
-	"missingscore/losses/pairmoments"
-	"missingscore/trainers/gaussian/em"
-	"missingscore/trainers/gaussian/sparse"
 )
 
 // matrix is the schedule of losses that depend on the table through one matrix of second moments

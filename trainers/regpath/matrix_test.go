@@ -13,10 +13,10 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/gaussian/sparse"
-	"missingscore/trainers/internal/testtables"
 )
 
 // estimated completes a run on a standardised table.
@@ -144,7 +144,7 @@ func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 	for j := range 10 {
 		require.InDelta(t, 1, v.At(j, j), 1e-6)
 		for k := j + 1; k < 10; k++ {
-			require.Equal(t, math.Abs(chosen.Element(10, j, k)) > r.Config.Threshold, p.At(j, k) != 0)
+			require.Equal(t, math.Abs(chosen.element(10, j, k)) > r.Config.Threshold, p.At(j, k) != 0)
 			if p.At(j, k) != 0 {
 				edges++
 				require.InDelta(t, 0, v.At(j, k)+v.At(k, j), 1e-6)

@@ -11,9 +11,9 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 )
 
 // At each λ the conditions of a minimum hold for new gradients of the engine, per column: 0 for η

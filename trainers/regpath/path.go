@@ -6,9 +6,9 @@ import (
 
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/gaussian/em"
 )
 
 // walk goes along the path of a problem in descending λ.
@@ -41,7 +41,7 @@ func newWalk(p engine.Problem, steps engine.Config, c Config, s *State, rows []i
 	if p.Condensed == nil {
 		p.Condensed = engine.NewCondensed()
 	}
-	if c, steps, err = c.Resolve(p, steps); err != nil {
+	if c, steps, err = c.resolve(p, steps); err != nil {
 		return nil, err
 	}
 	e, err := engine.New(p, steps)

@@ -51,8 +51,8 @@ func Penalties() (names []string) {
 	return names
 }
 
-// PenaltyForms describes the texts that ParsePenalty accepts.
-func PenaltyForms() string {
+// penaltyForms describes the texts that ParsePenalty accepts.
+func penaltyForms() string {
 	var forms []string
 	for _, by := range penalties {
 		forms = append(forms, by.form)
@@ -64,7 +64,7 @@ func PenaltyForms() string {
 func ParsePenalty(text string) (p Penalty, err error) {
 	kind, value, has := strings.Cut(text, "=")
 	if p.Kind = kind; !slices.Contains(Penalties(), kind) {
-		return p, setting.Errorf("penalty", text, "it is %s%s", PenaltyForms(), spelling.DidYouMean(kind, Penalties()))
+		return p, setting.Errorf("penalty", text, "it is %s%s", penaltyForms(), spelling.DidYouMean(kind, Penalties()))
 	}
 	if has {
 		if p.Alpha, err = number(value, alphaMust); err != nil {

@@ -15,8 +15,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 )
 
 // The scores of α are the log likelihoods of the pilots minus their degrees of freedom.

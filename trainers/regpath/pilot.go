@@ -11,9 +11,9 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/optim"
 )
 

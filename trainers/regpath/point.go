@@ -7,7 +7,7 @@ import (
 	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/trainers/gaussian/sparse"
+	"missingscore/internal/trainers/gaussian/sparse"
 )
 
 // Point is the path at one λ, for the columns as the path saw them, usually standardised.
@@ -72,8 +72,8 @@ func (p Point) model(d int) *model.Gaussian {
 	return m
 }
 
-// Element returns P_jk of d columns.
-func (p Point) Element(d, j, k int) float64 {
+// element returns P_jk of d columns.
+func (p Point) element(d, j, k int) float64 {
 	if p.Sparse == nil {
 		return p.Packed[graph.PackedIndex(d, min(j, k), max(j, k))]
 	}
@@ -82,11 +82,11 @@ func (p Point) Element(d, j, k int) float64 {
 
 // PartialCorrelation returns −P_jk/√(P_jj P_kk) of columns j < k of d.
 func (p Point) PartialCorrelation(d, j, k int) float64 {
-	v := p.Element(d, j, k)
+	v := p.element(d, j, k)
 	if v == 0 {
 		return 0 // not −0
 	}
-	return -v / math.Sqrt(p.Element(d, j, j)) / math.Sqrt(p.Element(d, k, k))
+	return -v / math.Sqrt(p.element(d, j, j)) / math.Sqrt(p.element(d, k, k))
 }
 
 // sizes returns the absolute partial correlations of a packed precision, in the order of

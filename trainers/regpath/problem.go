@@ -10,8 +10,8 @@ import (
 	"missingscore/data"
 	"missingscore/data/network"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/optim"
 )
 

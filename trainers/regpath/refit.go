@@ -7,12 +7,12 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"missingscore/data/gaussian"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/gaussian"
+	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/gaussian/em"
 	"missingscore/trainers/optim"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/internal/testtables"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 )
 
 // partsOf returns the parts of a run's selection.

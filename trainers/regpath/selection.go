@@ -249,8 +249,8 @@ func Selections() []string { return names(func(selector) bool { return true }) }
 // GammaSelections returns the kinds that use γ.
 func GammaSelections() []string { return names(func(by selector) bool { return by.gamma }) }
 
-// SelectionForms describes the texts that ParseSelection accepts.
-func SelectionForms() string {
+// selectionForms describes the texts that ParseSelection accepts.
+func selectionForms() string {
 	var forms []string
 	for _, by := range selectors {
 		forms = append(forms, by.form)
@@ -269,7 +269,7 @@ func ParseSelection(text string) (Selection, error) {
 	kind, value, has := strings.Cut(text, "=")
 	s := Selection{Kind: kind}
 	if s.by().name == "" || has && value == "" {
-		return Selection{}, setting.Errorf("select", text, "it is %s%s", SelectionForms(), spelling.DidYouMean(kind, Selections()))
+		return Selection{}, setting.Errorf("select", text, "it is %s%s", selectionForms(), spelling.DidYouMean(kind, Selections()))
 	}
 	if err := s.by().parse(&s, value); err != nil {
 		return Selection{}, setting.Errorf("select", text, "%v", err)

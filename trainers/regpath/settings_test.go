@@ -11,9 +11,9 @@ import (
 	"missingscore/data/domain"
 	"missingscore/internal/fuzztest"
 	"missingscore/internal/setting"
+	"missingscore/internal/testtables"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 )
 
 // A text after --select is either resolved or an error.
@@ -72,7 +72,7 @@ func TestTheUsualPenalty(t *testing.T) {
 		"wide":        {l1, wide, nil, "em-exact", Config{}},
 		"named":       {ridge, table, nil, "em-exact", Config{Penalty: Penalty{Kind: ridge}}},
 	} {
-		got, _, err := c.config.Resolve(engine.Problem{Table: c.table, Domain: c.domain, Objective: losses.ObjectiveFor(c.domain, domain.Weight{})}, engine.Config{Method: c.method})
+		got, _, err := c.config.resolve(engine.Problem{Table: c.table, Domain: c.domain, Objective: losses.ObjectiveFor(c.domain, domain.Weight{})}, engine.Config{Method: c.method})
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, got.Penalty.Kind, name)
 	}

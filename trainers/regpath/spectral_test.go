@@ -10,8 +10,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/internal/testtables"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 )
 
 // estimate completes a path.

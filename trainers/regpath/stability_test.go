@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/internal/testtables"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 )
 
 func TestHalvesComplementEachOther(t *testing.T) {

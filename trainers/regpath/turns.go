@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/gaussian/em"
-	"missingscore/trainers/gaussian/sparse"
 )
 
 // turns is the schedule of EM iterations.

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/internal/testtables"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/internal/testtables"
 )
 
 // The sparse descent finds the minimum of the dense one, with weights and for the complete-data

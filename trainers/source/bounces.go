@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data/domain"
-	"missingscore/data/truncnorm"
+	"missingscore/internal/data/truncnorm"
 	"missingscore/trainers/mcmc"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/truncnorm"
 	"missingscore/graph/model"
+	"missingscore/internal/data/truncnorm"
 	"missingscore/losses"
 )
 
@@ -48,7 +48,7 @@ func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Str
 // each visits the filled rows of a batch after Condition and Given.
 func (s *exactSource) each(b *data.Batch, visit func(i int, row []float64) error) error {
 	s.c.Mean, s.c.Precision, s.c.Domain = s.model.Mean(), s.model.Precision(), s.domain
-	s.c.Renew()
+	s.c.renew()
 	for i, number := range b.Rows {
 		row := b.X[i*b.D : (i+1)*b.D]
 		err := s.c.Condition(b.Mask[i*b.D : (i+1)*b.D])
@@ -108,8 +108,8 @@ type Conditional struct {
 	chain   bounces
 }
 
-// Renew clears the pattern.
-func (c *Conditional) Renew() { c.mask = c.mask[:0] }
+// renew clears the pattern.
+func (c *Conditional) renew() { c.mask = c.mask[:0] }
 
 // tries is the number of rejection draws before chains are used.
 const tries = 100
@@ -153,7 +153,7 @@ func (c *Conditional) Condition(mask []float64) error {
 	// mat.Cholesky would also estimate a condition number, at several times the cost.
 	var ok bool
 	if c.upper, ok = lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: c.upper.Data}); !ok {
-		c.Renew()
+		c.renew()
 		return losses.ErrNotPositiveDefinite
 	}
 	c.logDet = 0

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"missingscore/data/domain"
-	"missingscore/data/truncnorm"
+	"missingscore/internal/data/truncnorm"
 	"missingscore/internal/simd"
 )
 

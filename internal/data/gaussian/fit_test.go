@@ -1,0 +1,119 @@
+package gaussian_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/internal/data/gaussian"
+)
+
+// x → y → z, y hidden where x is negative.
+func hiddenWhereLow(n int, rng *rand.Rand) *data.Table {
+	t := &data.Table{Names: []string{"x", "y", "z"}, N: n, D: 3}
+	for range n {
+		x := rng.NormFloat64()
+		y := 0.8*x + 0.6*rng.NormFloat64()
+		z := 0.5*y + 0.866*rng.NormFloat64()
+		t.Values, t.Observed = append(t.Values, x, y, z), append(t.Observed, true, x >= 0, true)
+	}
+	return t
+}
+
+// Maximum likelihood if only one column has missing cells (Anderson 1957): regression of that
+// column on the others in the complete rows.
+func TestNormalIsMaximumLikelihood(t *testing.T) {
+	table := hiddenWhereLow(3000, rand.New(rand.NewPCG(4, 4)))
+	m := gaussian.Fit(table, 1000, 1e-9)
+	var x, z, design, y []float64
+	for i := range table.N {
+		row := table.Values[3*i : 3*i+3]
+		x, z = append(x, row[0]), append(z, row[2])
+		if table.Observed[3*i+1] {
+			design, y = append(design, 1, row[0], row[2]), append(y, row[1])
+		}
+	}
+	var beta mat.VecDense
+	require.NoError(t, beta.SolveVec(mat.NewDense(len(y), 3, design), mat.NewVecDense(len(y), y)))
+	mx, mz := stat.Mean(x, nil), stat.Mean(z, nil)
+	require.InDelta(t, beta.AtVec(0)+beta.AtVec(1)*mx+beta.AtVec(2)*mz, m.Mean[1], 1e-4)
+	require.Greater(t, math.Abs(stat.Mean(y, nil)-m.Mean[1]), 0.4, "the observed mean is another")
+	cov := func(a, b []float64) float64 { return stat.Covariance(a, b, nil) * float64(len(a)-1) / float64(len(a)) }
+	covariance := beta.AtVec(1)*cov(x, x) + beta.AtVec(2)*cov(x, z)
+	require.InDelta(t, covariance, m.Covariance.At(0, 1), 1e-4)
+
+	residual := 0.0
+	for i, v := range y {
+		r := v - mat.Dot(mat.NewVecDense(3, design[3*i:3*i+3]), &beta)
+		residual += r * r / float64(len(y))
+	}
+	covarianceZ := beta.AtVec(1)*cov(x, z) + beta.AtVec(2)*cov(z, z)
+	require.InDelta(t, covarianceZ, m.Covariance.At(1, 2), 1e-4)
+	require.InDelta(t, residual+beta.AtVec(1)*covariance+beta.AtVec(2)*covarianceZ, m.Covariance.At(1, 1), 1e-4)
+
+	c := gaussian.NewFiller(table, nil)
+	c.Fill(m)
+	s := m.Covariance
+	for i := range 20 {
+		if !table.Observed[3*i+1] {
+			var b mat.VecDense // Σ_y,xz Σ_xz⁻¹
+			require.NoError(t, b.SolveVec(mat.NewDense(2, 2, []float64{s.At(0, 0), s.At(0, 2), s.At(0, 2), s.At(2, 2)}), mat.NewVecDense(2, []float64{s.At(0, 1), s.At(1, 2)})))
+			want := m.Mean[1] + b.AtVec(0)*(table.Values[3*i]-m.Mean[0]) + b.AtVec(1)*(table.Values[3*i+2]-m.Mean[2])
+			require.InDelta(t, want, c.X[3*i+1], 1e-8)
+		}
+	}
+}
+
+// Without equals Fill on a table that lacks the column, and never uses the column.
+func TestWithoutAColumn(t *testing.T) {
+	const n, d = 60, 5
+	rng := rand.New(rand.NewPCG(8, 8))
+	table := &data.Table{Names: []string{"a", "b", "c", "e", "f"}, N: n, D: d}
+	for i := range n {
+		common := rng.NormFloat64()
+		for range d {
+			table.Values = append(table.Values, common+rng.NormFloat64())
+			table.Observed = append(table.Observed, i%7 == 0 || rng.Float64() < 0.6)
+		}
+	}
+	m := gaussian.Fit(table, 20, 1e-6)
+	places := []int{3, 0, 4}
+	changed := gaussian.NewFiller(table, nil)
+	for b, x := range changed.Without(m, places, 3) {
+		var others []int
+		for j := range d {
+			if j != places[b] {
+				others = append(others, j)
+			}
+		}
+		c := gaussian.NewFiller(table, others)
+		c.Fill(m)
+		require.InDeltaSlice(t, c.X, x, 1e-9)
+		with := 0.0
+		for i := range n {
+			for a, j := range others {
+				with = max(with, math.Abs(changed.X[i*d+j]-x[i*(d-1)+a]))
+			}
+		}
+		require.Greater(t, with, 0.1, "filling with the column is another")
+	}
+	part := gaussian.NewFiller(table, []int{4, 1, 2}) // places among these
+	c := gaussian.NewFiller(table, []int{4, 2})
+	c.Fill(m)
+	require.InDeltaSlice(t, c.X, part.Without(m, []int{1}, 1)[0], 1e-9)
+}
+
+// With a singular covariance Fill uses means, and Without keeps variances.
+func TestWithoutAFactor(t *testing.T) {
+	table := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 0, 0, 2}, Observed: []bool{true, false, false, true}}
+	m := &gaussian.Normal{Mean: []float64{5, 7}, Covariance: mat.NewSymDense(2, []float64{1, 3, 3, 1})}
+	c := gaussian.NewFiller(table, nil)
+	c.Fill(m)
+	require.Equal(t, []float64{1, 7, 5, 2}, c.X)
+	require.Equal(t, [][]float64{{7, 2}}, c.Without(m, []int{0}, 1))
+}

@@ -1,0 +1,292 @@
+// Package mcar tests whether cells are missing completely at random (MCAR): for each column with
+// missing cells, whether its missingness depends on the values of other columns
+// (docs/theory/complete-data.md#mar-test). It detects cells missing at random, for which the
+// marginal losses are biased; it cannot detect a column that masks itself.
+package mcar
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"missingscore/data"
+	"missingscore/internal/data/gaussian"
+	"missingscore/internal/panics"
+)
+
+// level is the corrected p value below which a column's missingness depends on others.
+const level = 0.05
+
+// Column is the test result for one column with missing cells.
+type Column struct {
+	Name    string
+	Missing int // rows without it
+
+	// P is the p value of the test, NaN if it cannot be tested; Corrected is Holm's correction for
+	// the number of columns tested. Under MCAR one table in twenty has any Corrected below 0.05.
+	P, Corrected float64
+	Joint        bool // one regression on all Predictors; otherwise one test for each
+	Predictors   int  // usable columns
+	// Predictor is the column with the strongest individual association. Direction is its position
+	// in rows that lack this column: "low" or "high", or the level of a binary column.
+	Predictor, Direction string
+}
+
+// Depends reports whether the column's missingness depends on others.
+func (c Column) Depends() bool { return c.Corrected < level }
+
+// Where describes the rows in which the column is missing more often, as "x is low"; "no sign of
+// dependence" if the corrected test finds nothing, because the clearest difference is then chance.
+func (c Column) Where() string {
+	switch {
+	case c.Predictor == "":
+		return "too few to test"
+	case c.Corrected >= 1:
+		return "no sign of dependence"
+	}
+	return c.Predictor + " is " + c.Direction
+}
+
+// String is one sentence, as "y is missing more often where x is low (p = 0.002)", with corrected
+// p.
+func (c Column) String() string {
+	switch {
+	case c.Predictor == "":
+		return fmt.Sprintf("%s cannot be tested: no other column has enough rows with and without it", c.Name)
+	case c.Corrected >= 1:
+		return fmt.Sprintf("whether %s is missing shows %s on other columns (p = 1)", c.Name, c.Where())
+	}
+	p := FormatP(c.Corrected)
+	if p[0] != '<' {
+		p = "= " + p
+	}
+	return fmt.Sprintf("%s is missing more often where %s (p %s)", c.Name, c.Where(), p)
+}
+
+// FormatP writes p with two digits, "< 1e-15" for smaller values, "–" for NaN.
+func FormatP(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "–"
+	case p < 1e-15:
+		return "< 1e-15"
+	}
+	return fmt.Sprintf("%.2g", p)
+}
+
+// MarshalJSON writes NaN as null.
+func (c Column) MarshalJSON() ([]byte, error) {
+	number := func(x float64) *float64 {
+		if math.IsNaN(x) {
+			return nil
+		}
+		return &x
+	}
+	return json.Marshal(struct {
+		Column     string   `json:"column"`
+		Missing    int      `json:"missing"`
+		P          *float64 `json:"p"`
+		Corrected  *float64 `json:"p_corrected"`
+		Predictors int      `json:"predictors"`
+		Predictor  string   `json:"predictor"`
+		Direction  string   `json:"direction"`
+	}{c.Name, c.Missing, number(c.P), number(c.Corrected), c.Predictors, c.Predictor, c.Direction})
+}
+
+const (
+	leastRows = 5  // with a predictor observed, both where the column is missing and where it is observed
+	perTerm   = 10 // minimum rows of the rarer kind for each term of a regression
+)
+
+// Test tests each column with missing cells, in column order. It draws nothing: the same table
+// gives the same numbers, in any units.
+//
+// "Column j is observed" is tested against the other columns: x̂, imputed by conditional means
+// under a joint normal model, and their observed marks, because block missingness alone does not
+// contradict MCAR. The test is a robust score test with one degree of freedom per predictor. x̂
+// never uses x_j, which is known only where j is observed. With fewer than ten rows of the rarer
+// kind per term, each predictor is tested alone by its ranks, and P is their Bonferroni minimum.
+//
+// At most 100 000 rows are tested, fewer for many columns (a million cells for more than 10
+// columns, 2·10¹⁰/d³ rows for more than 138), but at least 5000, evenly spaced.
+func Test(t *data.Table) []Column { return TestBy(1, t) }
+
+// TestBy does the work of Test in parallel over columns.
+func TestBy(workers int, t *data.Table) []Column {
+	if t.Counted != nil {
+		return nil
+	}
+	at := withGaps(t)
+	if at == nil {
+		return nil
+	}
+	// Copying, ranking and imputing grow with cells; the regressions of all columns take about n d³
+	// steps.
+	some := evenly(t, max(fitRows, min(100_000, mostCells/t.D, int(2e10/math.Pow(float64(t.D), 3)))))
+	z := some
+	if scale := data.StandardScale(some); some == t {
+		z = scale.Standardised(t)
+	} else {
+		z, _ = scale.InPlace(some)
+	}
+	out := newWork(z, fitRows).tests(workers, at)
+	for a, j := range at {
+		out[a].Name, out[a].Missing = t.Names[j], t.RowCount()-t.ObservedIn(j)
+	}
+	holm(out)
+	return out
+}
+
+func withGaps(t *data.Table) (columns []int) {
+	for j := range t.D {
+		if t.ObservedIn(j) < t.RowCount() {
+			columns = append(columns, j)
+		}
+	}
+	return columns
+}
+
+// The normal distribution is fitted loosely, because any imputation gives a valid test.
+const (
+	turns = 50
+	limit = 1e-3
+)
+
+// work is a standardised table under test. Shared results are computed on first use.
+type work struct {
+	table  *data.Table
+	room   int                     // filled tables held at once, in numbers
+	ranks  []func() *ranked        // of each column
+	normal func() *gaussian.Normal // of all columns
+	alike  func() []int            // see findAlike
+}
+
+// newWork imputes by a normal distribution fitted to at most fitRows rows.
+func newWork(t *data.Table, fitRows int) *work {
+	w := &work{table: t, room: mostFilled, normal: sync.OnceValue(func() *gaussian.Normal { return gaussian.Fit(evenly(t, fitRows), turns, limit) })}
+	w.alike = sync.OnceValue(w.findAlike)
+	for k := range t.D {
+		w.ranks = append(w.ranks, sync.OnceValue(func() *ranked { return w.rank(k) }))
+	}
+	return w
+}
+
+func (w *work) seen(i, j int) bool { return w.table.Observed[i*w.table.D+j] }
+
+func missing(t *data.Table, j int) (count int) {
+	for k := j; k < len(t.Observed); k += t.D {
+		if !t.Observed[k] {
+			count++
+		}
+	}
+	return count
+}
+
+const (
+	fitRows    = 5000    // maximum rows to fit the normal distribution
+	mostCells  = 1 << 20 // maximum cells tested, beyond these rows
+	mostFilled = 1 << 21 // numbers in filled tables
+)
+
+// evenly takes at most most rows, evenly spaced; it doubles the number while a column would be
+// constant in them.
+func evenly(t *data.Table, most int) *data.Table {
+	for ; most < t.N; most *= 2 {
+		rows := make([]int, most)
+		for i := range rows {
+			rows[i] = i * t.N / most
+		}
+		if some, err := t.Rows(rows); err == nil {
+			return some
+		}
+	}
+	return t
+}
+
+// tests returns the results of some columns, without names, missing counts and corrections.
+func (w *work) tests(workers int, columns []int) []Column {
+	out, joints := make([]Column, len(columns)), make([]*joint, len(columns))
+	together(workers, columns, func(a, j int) { out[a], joints[a] = w.look(j) })
+	var whole, part []int // indices of joint tests with all other columns, and with fewer
+	for a, r := range joints {
+		switch {
+		case r != nil && r.whole(w.table.D):
+			whole = append(whole, a)
+		case r != nil:
+			part = append(part, a)
+		}
+	}
+	together(workers, part, func(_, a int) { out[a].P = robustScore(w.design(joints[a], w.fill(joints[a].predictors))) })
+	if whole == nil {
+		return out
+	}
+	all := gaussian.NewFiller(w.table, nil)
+	for some := range slices.Chunk(whole, max(1, w.room/len(all.X))) {
+		var columns []int
+		for _, a := range some {
+			columns = append(columns, joints[a].column)
+		}
+		filled := all.Without(w.normal(), columns, workers)
+		together(workers, some, func(b, a int) { out[a].P = robustScore(w.design(joints[a], filled[b])) })
+	}
+	return out
+}
+
+func together(workers int, list []int, do func(place, of int)) {
+	pool := panics.NewGroup()
+	pool.SetLimit(max(1, workers))
+	for place, of := range list {
+		pool.Go(func() error {
+			do(place, of)
+			return nil
+		})
+	}
+	if err := pool.Wait(); err != nil {
+		panic(err)
+	}
+}
+
+// look returns the individual tests of column j's predictors with their smallest p, and the joint
+// test if there are enough rows.
+func (w *work) look(j int) (Column, *joint) {
+	single := w.single(j)
+	c := Column{P: math.NaN(), Corrected: math.NaN(), Predictors: len(single)}
+	if len(single) == 0 {
+		return c, nil
+	}
+	best := slices.MaxFunc(single, func(a, b association) int { return cmp.Compare(a.square, b.square) })
+	c.Predictor, c.Direction = w.table.Names[best.predictor], "high"
+	if best.low {
+		c.Direction = "low"
+	}
+	if k := best.predictor; data.KindOf(w.table, k) == data.Binary && w.table.Levels[k][0] != "0" {
+		c.Direction = w.table.Levels[k][1]
+		if best.low {
+			c.Direction = w.table.Levels[k][0]
+		}
+	}
+	c.P = min(1, float64(len(single))*survival(best.square))
+	r := w.newJoint(j, predictors(single))
+	c.Joint = r != nil
+	return c, r
+}
+
+// holm fills in Corrected: the i-th smallest of m p values becomes the maximum of (m − k + 1) p_k
+// over k ≤ i (Holm 1979).
+func holm(columns []Column) {
+	var order []int
+	for i, c := range columns {
+		if !math.IsNaN(c.P) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(columns[a].P, columns[b].P) })
+	largest := 0.0
+	for rank, i := range order {
+		largest = max(largest, min(1, float64(len(order)-rank)*columns[i].P))
+		columns[i].Corrected = largest
+	}
+}

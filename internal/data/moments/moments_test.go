@@ -1,0 +1,373 @@
+package moments
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"missingscore/data"
+	"missingscore/internal/checkedfile"
+	"missingscore/internal/memory"
+)
+
+// gapped draws n rows of d correlated columns in different units, with missing cells.
+func gapped(n, d int, missing float64, seed uint64) (names []string, values []float64, observed []bool) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for j := range d {
+		names = append(names, string(rune('a'+j)))
+	}
+	for range n {
+		common := rng.NormFloat64()
+		for j := range d {
+			values = append(values, math.Pow(10, float64(j%5-2))*(rng.NormFloat64()+common)+float64(j*j))
+			observed = append(observed, rng.Float64() >= missing)
+		}
+	}
+	return names, values, observed
+}
+
+func taken(t require.TestingT, names []string, values []float64, observed []bool, pairs bool) *Moments {
+	m, err := New(names, Options{NA: []string{"NA"}, Pairs: pairs})
+	require.NoError(t, err)
+	require.NoError(t, m.Add(values, observed))
+	return m
+}
+
+// requireClose requires equal moments up to rounding.
+func requireClose(t require.TestingT, want, got *Moments) {
+	a, err := want.Table()
+	b, err2 := got.Table()
+	if err != nil {
+		require.Equal(t, err, err2)
+		return
+	}
+	require.NoError(t, err2)
+	require.Equal(t, a.RowCount(), b.RowCount())
+	require.Equal(t, a.Counted.Own, b.Counted.Own)
+	require.InEpsilonSlice(t, a.Counted.Scale.Deviation, b.Counted.Scale.Deviation, 1e-12)
+	for j, mean := range a.Counted.Scale.Mean {
+		require.InDelta(t, mean, b.Counted.Scale.Mean[j], 1e-12*(math.Abs(mean)+a.Counted.Scale.Deviation[j]))
+	}
+	if want.OfPairs() {
+		require.Equal(t, a.Counted.Pairs.Number, b.Counted.Pairs.Number)
+		require.InDeltaSlice(t, a.Counted.Pairs.Cross, b.Counted.Pairs.Cross, 1e-12*float64(a.RowCount()))
+		return
+	}
+	x, y := patternMoments(a), patternMoments(b)
+	require.Len(t, y, len(x))
+	for key := range x {
+		require.InDeltaSlice(t, x[key], y[key], 1e-12*float64(a.RowCount()), key)
+	}
+}
+
+// Moments do not depend on order, parts or merging, also through files. Columns far from 0 lose no
+// digits.
+func TestMomentsDoNotDependOnOrderOrParts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := rapid.IntRange(1, 5).Draw(t, "d")
+		n := rapid.SampledFrom([]int{1, 2, 7, 40, 700}).Draw(t, "n")
+		pairs := rapid.Bool().Draw(t, "pairs")
+		names, values, observed := gapped(n, d, rapid.SampledFrom([]float64{0, 0.3, 0.9}).Draw(t, "missing"), rapid.Uint64().Draw(t, "seed"))
+		if rapid.Bool().Draw(t, "far") {
+			for i := range values {
+				values[i] += 1e8
+			}
+		}
+		order := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "order"), 1)).Perm(n)
+		parts := rapid.IntRange(1, 4).Draw(t, "parts")
+		var merged *Moments
+		for part := range parts {
+			var x []float64
+			var o []bool
+			for at := part; at < n; at += parts {
+				i := order[at]
+				x, o = append(x, values[i*d:(i+1)*d]...), append(o, observed[i*d:(i+1)*d]...)
+			}
+			m, err := decode(taken(t, names, x, o, pairs).encode())
+			require.NoError(t, err)
+			if merged == nil {
+				merged = m
+				continue
+			}
+			require.NoError(t, m.Merge(merged))
+			merged = m
+		}
+		requireClose(t, taken(t, names, values, observed, pairs), merged)
+	})
+}
+
+// The error of a sum does not grow with its 10⁶ terms.
+func TestSumsDoNotDrift(t *testing.T) {
+	s := newSums(1)
+	for range 1_000_000 {
+		s.plus(0, 1+1e-10)
+	}
+	require.InDelta(t, 1e6+1e-4, s.at(0, 0), 2e-10)
+}
+
+// Select equals the moments of the table with these columns only.
+func TestSelect(t *testing.T) {
+	names, values, observed := gapped(900, 5, 0.4, 3)
+	m := taken(t, names, values, observed, false)
+	var x []float64
+	var o []bool
+	for i := range 900 {
+		for _, j := range []int{3, 0, 4} {
+			x, o = append(x, values[i*5+j]), append(o, observed[i*5+j])
+		}
+	}
+	want := taken(t, []string{"d", "a", "e"}, x, o, false)
+	got, err := m.Select([]string{"d", "a", "e"})
+	require.NoError(t, err)
+	requireClose(t, want, got)
+	_, err = m.Select([]string{"x"})
+	require.EqualError(t, err, `no column "x"; there are: a, b, c, d, e`)
+	_, err = m.Select([]string{"a", "a"})
+	require.Error(t, err)
+}
+
+// The rows of a pattern have its count, mean and covariances, standardised as by data.Standardise.
+func TestTableHasTheMomentsOfTheRows(t *testing.T) {
+	names, values, observed := gapped(3000, 4, 0.25, 5)
+	for i := range values { // one pattern of few rows, one whose columns are the same
+		if i/4 < 3 {
+			observed[i] = i%4 == 2
+		}
+	}
+	rows, err := data.NewTable(names, values, observed)
+	require.NoError(t, err)
+	z, scale := data.Standardise(rows)
+	got, err := taken(t, names, values, observed, false).Table()
+	require.NoError(t, err)
+	require.InEpsilonSlice(t, scale.Mean, got.Counted.Scale.Mean, 1e-12)
+	require.InEpsilonSlice(t, scale.Deviation, got.Counted.Scale.Deviation, 1e-12)
+	require.Equal(t, rows.Missing()-4*(3000-got.RowCount()), got.Missing())
+	require.Equal(t, rows.PairCounts(), got.PairCounts())
+	for j := range rows.D {
+		require.Equal(t, rows.ObservedIn(j), got.ObservedIn(j))
+	}
+	require.Less(t, got.N, 100)
+	want, have := patternMoments(z), patternMoments(got)
+	delete(want, "0000")
+	require.Len(t, have, len(want))
+	for key, m := range want {
+		require.InDeltaSlice(t, m, have[key], 1e-8, key)
+	}
+}
+
+// patternMoments returns Σ 1, Σ z_j and Σ z_j z_k of each pattern.
+func patternMoments(t *data.Table) map[string][]float64 {
+	out := map[string][]float64{}
+	for i := range t.N {
+		key := make([]byte, t.D)
+		row := append([]float64{1}, t.Values[i*t.D:(i+1)*t.D]...)
+		for j, seen := range t.Observed[i*t.D : (i+1)*t.D] {
+			if key[j] = '0'; seen {
+				key[j] = '1'
+			} else {
+				row[j+1] = 0
+			}
+		}
+		m := out[string(key)]
+		if m == nil {
+			m = make([]float64, len(row)*len(row))
+		}
+		for j, x := range row {
+			for k, y := range row {
+				m[j*len(row)+k] += t.Count(i) * x * y
+			}
+		}
+		out[string(key)] = m
+	}
+	return out
+}
+
+// Collinear and constant columns within a pattern give a singular covariance.
+func TestDependentColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	var values []float64
+	var observed []bool
+	for i := range 400 {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		if i%2 == 0 {
+			values, observed = append(values, a, b, 3, 0), append(observed, true, true, true, false)
+			continue
+		}
+		values, observed = append(values, a, b, a+b, a-2*b), append(observed, true, true, true, true)
+	}
+	rows, err := data.NewTable([]string{"a", "b", "c", "d"}, values, observed)
+	require.NoError(t, err)
+	z, _ := data.Standardise(rows)
+	got, err := taken(t, rows.Names, values, observed, false).Table()
+	require.NoError(t, err)
+	want, have := patternMoments(z), patternMoments(got)
+	for key, m := range want {
+		require.InDeltaSlice(t, m, have[key], 1e-7, key)
+	}
+}
+
+// Mean 1e8, standard deviation 1: covariances equal two-pass ones to the last bits.
+func TestShiftedColumnsLoseNoDigits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	var values []float64
+	const n = 2000
+	for range n {
+		a := rng.NormFloat64()
+		values = append(values, 1e8+a, -1e8+0.6*a+0.8*rng.NormFloat64())
+	}
+	observed := make([]bool, len(values))
+	for i := range observed {
+		observed[i] = true
+	}
+	got, err := taken(t, []string{"a", "b"}, values, observed, false).Table()
+	require.NoError(t, err)
+	cross := 0.0
+	for i := range got.N {
+		cross += got.Count(i) * got.Values[2*i] * got.Values[2*i+1]
+	}
+	rows, err := data.NewTable([]string{"a", "b"}, values, observed)
+	require.NoError(t, err)
+	z, _ := data.Standardise(rows)
+	want := 0.0
+	for i := range n {
+		want += z.Values[2*i] * z.Values[2*i+1] / n
+	}
+	require.InDelta(t, want, cross/n, 1e-14)
+}
+
+// Moments of pairs equal loops over the standardised rows.
+func TestPairs(t *testing.T) {
+	const d = 4
+	names, values, observed := gapped(600, d, 0.4, 11)
+	m := taken(t, names, values, observed, true)
+	got, err := m.Table()
+	require.NoError(t, err)
+	require.Zero(t, got.N)
+	rows, err := data.NewTable(names, values, observed)
+	require.NoError(t, err)
+	z, _ := data.Standardise(rows)
+	for j := range d {
+		for k := range d {
+			cross, number := 0.0, 0.0
+			for i := range z.N {
+				if z.Observed[i*d+j] && z.Observed[i*d+k] {
+					cross += z.Values[i*d+j] * z.Values[i*d+k]
+					number++
+				}
+			}
+			require.InDelta(t, cross, got.Counted.Pairs.Cross[j*d+k], 1e-9)
+			require.Equal(t, number, got.Counted.Pairs.Number[j*d+k])
+		}
+	}
+	require.Equal(t, rows.PairCounts(), got.PairCounts())
+	for j := range rows.D {
+		require.Equal(t, rows.ObservedIn(j), got.ObservedIn(j))
+	}
+}
+
+func TestHelmert(t *testing.T) {
+	h := helmert(5)
+	var gram mat.Dense
+	gram.Mul(h.T(), h)
+	one := mat.NewDiagDense(5, []float64{1, 1, 1, 1, 1})
+	require.True(t, mat.EqualApprox(&gram, one, 1e-14))
+	for a := range 5 {
+		require.InDelta(t, 0, mat.Sum(h.ColView(a)), 1e-14)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	names, values, observed := gapped(30, 3, 0.2, 1)
+	m := taken(t, names, values, observed, false)
+	for _, c := range []struct {
+		names []string
+		pairs bool
+		why   string
+	}{
+		{[]string{"a", "b"}, false, `only one of the two has column "c"`},
+		{[]string{"a", "b", "x"}, false, `only one of the two has column "c"; the other has "x" instead`},
+		{[]string{"a", "c", "b"}, false, `the columns are in a different order: column 2 is "b" in one and "c" in the other`},
+		{[]string{"a", "b", "c", "d"}, false, `only one of the two has column "d"`},
+		{[]string{"a", "b", "c"}, true, "one has moments of pairs (moments.Options.Pairs), the other of missing-data patterns: compute both in the same way"},
+	} {
+		other, err := New(c.names, Options{Pairs: c.pairs})
+		require.NoError(t, err)
+		require.EqualError(t, m.Merge(other), c.why)
+	}
+	_, err := New([]string{"a", "a"}, Options{})
+	require.Error(t, err)
+	for text, x := range map[string]float64{"NaN": math.NaN(), "+Inf": math.Inf(1), "2e+150": 2e150} {
+		other, err := New([]string{"a", "b"}, Options{})
+		require.NoError(t, err)
+		require.EqualError(t, other.Add([]float64{1, 2, 3, x}, []bool{true, true, true, true}), `row 2: column "b": `+text+" must be finite, with size up to 1e+150")
+	}
+	constant := taken(t, []string{"a", "b"}, []float64{1, 2, 1, 3}, []bool{true, true, true, true}, false)
+	_, err = constant.Table()
+	require.EqualError(t, err, `column "a": constant, every observed value is 1`)
+	empty := taken(t, []string{"a", "b"}, []float64{1, 2, 2, 3}, []bool{true, false, true, false}, false)
+	_, err = empty.Table()
+	require.EqualError(t, err, `column "b": no observed value`)
+}
+
+// The mean of equal numbers may round to another number; the file is still read.
+func TestEqualValuesInAFile(t *testing.T) {
+	m := taken(t, []string{"a", "b"}, []float64{0.1, 1, 0.1, 2, 0.1, 3}, []bool{true, true, true, true, true, true}, false)
+	require.NotEqual(t, 0.1, m.origin[0])
+	_, err := decode(m.encode())
+	require.NoError(t, err)
+}
+
+// A file of version 1 is refused with a message.
+func TestOldFilesAreRefused(t *testing.T) {
+	_, err := decode(checkedfile.Seal(fileMark, []byte{1}))
+	require.EqualError(t, err, "it was written by another version of the program (moments version 1, this one reads 2): compute the moments again")
+}
+
+// Excessive memory is refused before allocation.
+func TestMemory(t *testing.T) {
+	t.Setenv(memory.Variable, "40kB")
+	var names []string
+	for j := range 70 {
+		names = append(names, fmt.Sprint("x", j))
+	}
+	_, err := New(names[:20], Options{})
+	require.NoError(t, err)
+	_, err = New(names[:40], Options{Pairs: true})
+	require.ErrorContains(t, err, "sums of products of 40 columns needs about")
+	_, err = New(names, Options{})
+	require.ErrorContains(t, err, "sums of products of 70 columns needs about")
+	names, values, observed := gapped(20_000, 8, 0.5, 1)
+	m, err := New(names, Options{})
+	require.NoError(t, err)
+	require.ErrorContains(t, m.Add(values, observed), "missing-data patterns needs about")
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, pairs := range []bool{false, true} {
+		names, values, observed := gapped(40, 3, 0.4, 2)
+		m, err := New(names, Options{NA: []string{"NA", ""}, Pairs: pairs})
+		require.NoError(f, err)
+		require.NoError(f, m.Add(values, observed))
+		_, err = decode(m.encode())
+		require.NoError(f, err)
+		f.Add(m.encode()[len(fileMark)+32:])
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		t.Setenv("MISSINGSCORE_MEMORY", "100MB")
+		m, err := decode(checkedfile.Seal(fileMark, body))
+		if err != nil {
+			return
+		}
+		if table, err := m.Table(); err == nil {
+			require.Equal(t, m.Rows, table.RowCount())
+		}
+		again, err := decode(m.encode())
+		require.NoError(t, err)
+		require.Equal(t, m.encode(), again.encode())
+	})
+}

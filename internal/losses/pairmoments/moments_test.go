@@ -1,0 +1,166 @@
+package pairmoments_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/internal/losses/pairmoments"
+	"missingscore/internal/stream"
+)
+
+// gapped is a table of normal columns that share a part, with gaps, whose place holders are NaN.
+func gapped(t *testing.T, n, d int, missing float64) *data.Table {
+	t.Helper()
+	rng := stream.New(4, 1)
+	table := &data.Table{N: n, D: d, Values: make([]float64, n*d), Observed: make([]bool, n*d)}
+	for i := range n {
+		common := rng.NormFloat64()
+		for j := range d {
+			at := i*d + j
+			table.Values[at] = rng.NormFloat64() + 0.4*common
+			if table.Observed[at] = rng.Float64() >= missing; !table.Observed[at] {
+				table.Values[at] = math.NaN()
+			}
+		}
+	}
+	return table
+}
+
+func all(n int) (rows []int) {
+	for i := range n {
+		rows = append(rows, i)
+	}
+	return rows
+}
+
+// Against loops over rows, with tiles and chunks that do not come out even.
+func TestMomentsAreThoseOfLoops(t *testing.T) {
+	const n, d = 700, 150
+	table := gapped(t, n, d, 0.4)
+	rng, counts := stream.New(5, 1), make([]float64, n)
+	for i := range counts {
+		counts[i] = float64(rng.IntN(3))
+	}
+	for _, c := range [][]float64{nil, counts} {
+		m, err := pairmoments.Of(t.Context(), table, all(n), c, 1)
+		require.NoError(t, err)
+		sum, least := 0.0, math.Inf(1)
+		for j := range d {
+			for k := range d {
+				cross, number := 0.0, 0.0
+				for i := range n {
+					if table.Observed[i*d+j] && table.Observed[i*d+k] {
+						once := 1.0
+						if c != nil {
+							once = c[i]
+						}
+						cross += once * table.Values[i*d+j] * table.Values[i*d+k]
+						number += once
+					}
+				}
+				require.InDelta(t, cross/number, m.S[j*d+k], 1e-12)
+				if j < k {
+					sum += number
+					least = min(least, number)
+				}
+			}
+		}
+		require.InDelta(t, sum/(d*(d-1)/2), m.Pairs, 1e-9)
+		require.Equal(t, least, m.Least)
+		more, err := pairmoments.Of(t.Context(), table, all(n), c, 3)
+		require.NoError(t, err)
+		require.Equal(t, m, more)
+	}
+}
+
+func TestPairsThatNoRowHasAreZero(t *testing.T) {
+	table := &data.Table{N: 2, D: 2, Values: []float64{1, 0, 0, 2}, Observed: []bool{true, false, false, true}}
+	m, err := pairmoments.Of(t.Context(), table, all(2), nil, 1)
+	require.NoError(t, err)
+	require.Equal(t, []float64{1, 0, 0, 4}, m.S)
+	require.Zero(t, m.Least)
+	require.NoError(t, m.Shrink(t.Context(), 1))
+	require.Equal(t, []float64{1, 0, 0, 4}, m.S)
+}
+
+// Without gaps nothing is moved, however singular.
+func TestNothingIsMovedWithoutGaps(t *testing.T) {
+	const n, d = 10, 30
+	table := gapped(t, n, d, 0)
+	m, err := pairmoments.Of(t.Context(), table, all(n), nil, 1)
+	require.NoError(t, err)
+	before := append([]float64(nil), m.S...)
+	require.NoError(t, m.Shrink(t.Context(), 2))
+	require.Zero(t, m.Shrunk)
+	require.Equal(t, before, m.S)
+}
+
+// What gaps leave indefinite becomes positive semidefinite, by eigenvalues of gonum; columns'
+// own moments stay, pairs are taken times one factor, which can be undone.
+func TestShrink(t *testing.T) {
+	for _, c := range []struct {
+		n, d    int
+		missing float64
+	}{{60, 40, 0.5}, {30, 90, 0.2}, {400, 10, 0.3}} {
+		table := gapped(t, c.n, c.d, c.missing)
+		m, err := pairmoments.Of(t.Context(), table, all(c.n), nil, 1)
+		require.NoError(t, err)
+		raw := append([]float64(nil), m.S...)
+		lowest := least(raw, c.d)
+		require.NoError(t, m.Shrink(t.Context(), 1))
+		require.InDelta(t, lowest, m.Lowest, 1e-6)
+		require.GreaterOrEqual(t, least(m.S, c.d), -1e-9)
+		largest, noise, square := 0.0, 0.0, 0.0
+		together := table.PairCounts()
+		for j := range c.d {
+			for k := j + 1; k < c.d; k++ {
+				require.InDelta(t, raw[j*c.d+k]*(1-m.Shrunk), m.S[j*c.d+k], 1e-12)
+				require.InDelta(t, raw[j*c.d+k], m.At(0, j, k), 1e-12)
+				r := raw[j*c.d+k] / math.Sqrt(raw[j*c.d+j]*raw[k*c.d+k])
+				largest = max(largest, math.Abs(r))
+				square += r * r
+				noise += (1 - r*r) * (1 - r*r) * (1/float64(together[0]) - 1/float64(c.n))
+				together = together[1:]
+			}
+			require.Equal(t, raw[j*c.d+j], m.S[j*c.d+j])
+		}
+		require.InDelta(t, m.Shrunk*largest, m.Moved, 1e-9)
+		if lowest > 0 {
+			require.InDelta(t, noise/square, m.Shrunk, 1e-9)
+		} else {
+			require.InDelta(t, max(noise/square, -lowest/(1-lowest)), m.Shrunk, 1e-6)
+		}
+		require.InDelta(t, 0.9*raw[1], m.At(0.1, 0, 1), 1e-12)
+		levels := m.Levels()
+		require.Zero(t, levels[0])
+		require.Equal(t, m.Shrunk, levels[len(levels)-1])
+		require.IsIncreasing(t, levels)
+		m.ShrinkTo(0)
+		require.InDeltaSlice(t, raw, m.S, 1e-12)
+		require.InDelta(t, raw[1], m.At(0, 0, 1), 1e-12)
+	}
+}
+
+// least is the smallest eigenvalue of the correlations.
+func least(s []float64, d int) float64 {
+	r := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := range j + 1 {
+			r.SetSym(j, k, s[j*d+k]/math.Sqrt(s[j*d+j]*s[k*d+k]))
+		}
+	}
+	var e mat.EigenSym
+	e.Factorize(r, false)
+	return e.Values(nil)[0]
+}
+
+func TestShrinkNamesAColumnThatDoesNotVary(t *testing.T) {
+	table := &data.Table{N: 2, D: 2, Values: []float64{1, 0, 2, 0}, Observed: []bool{true, true, true, true}}
+	m, err := pairmoments.Of(t.Context(), table, all(2), nil, 1)
+	require.NoError(t, err)
+	require.EqualError(t, m.Shrink(t.Context(), 1), "column 2 is constant where it is observed")
+}

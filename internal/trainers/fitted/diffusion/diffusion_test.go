@@ -1,0 +1,231 @@
+package diffusion_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data/noise"
+	"missingscore/graph"
+	"missingscore/graph/gradcheck"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/internal/trainers/fitted/diffusion"
+	"missingscore/trainers/mcmc"
+)
+
+// normals is N(μ, Σ) in two columns; rows a x + σ ε are N(a μ, a²Σ + σ²I). It is defined at noise
+// levels only.
+type normals struct {
+	model.Model
+	part
+	watch func(i int, x, y, a, sigma float64) // called for each row i with a computed score; may be nil
+}
+
+type part struct {
+	mean       [2]float64
+	xx, xy, yy float64 // Σ
+}
+
+func normal(p part) normals {
+	return normals{Model: model.NewGaussian(2, model.CholeskyFactor), part: p}
+}
+
+func (m normals) AtNoise(signal, noise graph.Node) model.Model { return atLevel{m, signal, noise} }
+
+type atLevel struct {
+	normals
+	signal, noise graph.Node
+}
+
+// value is the log density at (x, y), up to a constant, with its gradient.
+func (m normals) value(x, y, a, sigma float64) (log float64, score [2]float64) {
+	xx, xy, yy := a*a*m.xx+sigma*sigma, a*a*m.xy, a*a*m.yy+sigma*sigma
+	u, v := x-a*m.mean[0], y-a*m.mean[1]
+	det := xx*yy - xy*xy
+	score = [2]float64{-(yy*u - xy*v) / det, -(xx*v - xy*u) / det}
+	return 0.5 * (u*score[0] + v*score[1]), score
+}
+
+func (m atLevel) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	n, _ := graph.Shape(x)
+	apply := func(cols int, fill func(out []float64, log float64, score [2]float64)) graph.Node {
+		return b.Apply(graph.Op{Name: "normal", Rows: n, Cols: cols, Kernel: func(out []float64, in [][]float64) error {
+			for i := range n {
+				x, y, a, sigma := in[0][2*i], in[0][2*i+1], in[1][i], in[2][i]
+				if m.watch != nil {
+					m.watch(i, x, y, a, sigma)
+				}
+				log, score := m.value(x, y, a, sigma)
+				fill(out[i*cols:(i+1)*cols], log, score)
+			}
+			return nil
+		}}, x, m.signal, m.noise)
+	}
+	return model.Evaluation{
+		LogDensity: apply(1, func(out []float64, log float64, _ [2]float64) { out[0] = log }),
+		Score:      apply(2, func(out []float64, _ float64, s [2]float64) { out[0], out[1] = s[0], s[1] }),
+	}
+}
+
+type method func(*diffusion.Sampler, diffusion.Options) ([]float64, error)
+
+func langevin(s *diffusion.Sampler, o diffusion.Options) ([]float64, error) {
+	return s.Langevin(context.Background(), o, stream.New(1, 1))
+}
+
+func reverse(s *diffusion.Sampler, o diffusion.Options) ([]float64, error) {
+	return s.Reverse(context.Background(), o, stream.New(1, 2))
+}
+
+func flow(s *diffusion.Sampler, o diffusion.Options) ([]float64, error) {
+	return s.Flow(context.Background(), o, stream.New(1, 3))
+}
+
+var (
+	exploding  = noise.Schedule{Kind: noise.Exploding, Least: 0.01, Most: 100}
+	preserving = noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20}
+	samplers   = map[string]struct {
+		draw    method
+		options diffusion.Options
+	}{
+		"langevin":  {langevin, diffusion.Options{Steps: 50, Corrections: 150}},
+		"sde":       {reverse, diffusion.Options{Steps: 400}},
+		"corrected": {reverse, diffusion.Options{Steps: 300, Corrections: 1}},
+		"ode":       {flow, diffusion.Options{}},
+	}
+)
+
+// allowed is the discretisation error allowed beyond the tolerances, in standard deviations of a
+// column: the samplers' moment recursions for normals of variance 0.3 to 2 stay below it with the
+// options above.
+const allowed = 0.03
+
+func TestNormal(t *testing.T) {
+	const n = 1000
+	truth := part{mean: [2]float64{0.7, -0.4}, xx: 1.5, xy: -0.6, yy: 0.5}
+	for name, c := range samplers {
+		for _, s := range []noise.Schedule{exploding, preserving} {
+			t.Run(name+" "+string(s.Kind), func(t *testing.T) {
+				sampler, err := diffusion.New(normal(truth), s, n)
+				require.NoError(t, err)
+				x, err := c.draw(sampler, c.options)
+				require.NoError(t, err)
+				draws := mat.NewDense(n, 2, x)
+				u, v := mat.Col(nil, 0, draws), mat.Col(nil, 1, draws)
+				for j, column := range [][]float64{u, v} {
+					variance := []float64{truth.xx, truth.yy}[j]
+					sd := math.Sqrt(variance)
+					require.InDelta(t, truth.mean[j], stat.Mean(column, nil), sd*(4.5/math.Sqrt(n)+allowed))
+					require.InEpsilon(t, variance, stat.Variance(column, nil), 4.5*math.Sqrt(2./n)+2*allowed)
+				}
+				se := math.Sqrt((truth.xx*truth.yy + truth.xy*truth.xy) / n)
+				require.InDelta(t, truth.xy, stat.Covariance(u, v, nil), 4.5*se+2*allowed*math.Sqrt(truth.xx*truth.yy))
+			})
+		}
+	}
+}
+
+// Missing cells given observed ones follow the conditional normal. Scores are evaluated with
+// observed cells a x + σ ε.
+func TestComplete(t *testing.T) {
+	const n, rho, seen = 800, 0.8, 1.5
+	x, mask := make([]float64, 2*n), make([]float64, 2*n)
+	for i := range n {
+		x[2*i+i%2], mask[2*i+i%2] = seen, 1
+		x[2*i+1-i%2] = math.NaN() // values under missing cells are not read
+	}
+	for _, s := range []noise.Schedule{exploding, preserving} {
+		m := normal(part{xx: 1, xy: rho, yy: 1})
+		var calls, sum, squares float64
+		m.watch = func(i int, x, y, a, sigma float64) {
+			z := ([]float64{x, y}[i%2] - a*seen) / sigma
+			calls, sum, squares = calls+1, sum+z, squares+z*z
+		}
+		sampler, err := diffusion.New(m, s, n)
+		require.NoError(t, err)
+		y, err := sampler.Complete(context.Background(), x, mask, diffusion.Options{Steps: 50, Corrections: 150}, stream.New(1, 4))
+		require.NoError(t, err)
+		var drawn []float64
+		for i := range n {
+			require.Equal(t, seen, y[2*i+i%2])
+			drawn = append(drawn, y[2*i+1-i%2])
+		}
+		variance := 1 - rho*rho
+		require.InDelta(t, rho*seen, stat.Mean(drawn, nil), math.Sqrt(variance)*(4.5/math.Sqrt(n)+allowed))
+		require.InEpsilon(t, variance, stat.Variance(drawn, nil), 4.5*math.Sqrt(2./n)+2*allowed)
+		require.Equal(t, float64(50*150*n), calls)
+		require.InDelta(t, 0, sum/calls, 4.5/math.Sqrt(calls))
+		require.InDelta(t, 1, squares/calls, 4.5*math.Sqrt(2/calls))
+	}
+}
+
+// Level is the model of x + (σ/a) ε: its score is the gradient of its log density, and Markov
+// chains sample that normal.
+func TestLevel(t *testing.T) {
+	const chains, signal, sigma = 500, 0.8, 0.5
+	m := diffusion.Level(normal(part{mean: [2]float64{0.7, -0.4}, xx: 1.5, xy: -0.6, yy: 0.5}), signal, sigma)
+	rng := stream.New(1, 5)
+	start := make([]float64, 2*chains)
+	for i := range start {
+		start[i] = rng.NormFloat64()
+	}
+	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{}, rng)
+	require.NoError(t, err)
+	for j, want := range []float64{1.5, 0.5} {
+		column := mat.Col(nil, j, mat.NewDense(chains, 2, r.Last))
+		variance := want + sigma*sigma/signal/signal
+		require.InDelta(t, []float64{0.7, -0.4}[j], stat.Mean(column, nil), 4.5*math.Sqrt(variance/chains))
+		require.InEpsilon(t, variance, stat.Variance(column, nil), 4.5*math.Sqrt(2./chains))
+	}
+	quartic := diffusion.Level(ignorant{model.NewQuartic(2)}, signal, sigma)
+	score, diagonal, err := gradcheck.Model(quartic, []float64{0.3, -1, 0.8, 0.5}, gradcheck.Step)
+	require.NoError(t, err)
+	require.Less(t, score.Error, 1e-7)
+	require.Less(t, diagonal.Error, 1e-7)
+	product, err := gradcheck.HessianProduct(quartic, []float64{0.3, -1, 0.8, 0.5}, []float64{1, 2, -1, 0.5}, gradcheck.Step)
+	require.NoError(t, err)
+	require.Less(t, product.Error, 1e-7)
+}
+
+// ignorant is the same at every level.
+type ignorant struct{ model.Model }
+
+func (i ignorant) AtNoise(_, _ graph.Node) model.Model { return i.Model }
+
+func TestRefuses(t *testing.T) {
+	m := normal(part{xx: 1, yy: 1})
+	fixed, err := diffusion.New(m, noise.Schedule{Kind: noise.Fixed}, 3)
+	require.NoError(t, err)
+	_, err = reverse(fixed, diffusion.Options{})
+	require.ErrorContains(t, err, "only one noise level")
+	_, err = flow(fixed, diffusion.Options{})
+	require.ErrorContains(t, err, "only one noise level")
+	_, err = langevin(fixed, diffusion.Options{})
+	require.NoError(t, err)
+	ladder, err := diffusion.New(m, noise.Schedule{Kind: noise.Exploding, Levels: 10}, 3)
+	require.NoError(t, err)
+	_, err = langevin(ladder, diffusion.Options{Steps: 20})
+	require.ErrorContains(t, err, "the model's 10 noise levels need")
+	_, err = flow(ladder, diffusion.Options{Corrections: 1})
+	require.ErrorContains(t, err, "takes no corrections")
+	_, err = reverse(ladder, diffusion.Options{Steps: -1})
+	require.ErrorContains(t, err, "neither may be negative")
+	_, err = ladder.Complete(context.Background(), make([]float64, 5), make([]float64, 5), diffusion.Options{}, stream.New(1))
+	require.ErrorContains(t, err, "5 cells and 5 mask entries do not fit 3 rows of 2 columns")
+	_, err = diffusion.New(m, noise.Schedule{Kind: "pink"}, 3)
+	require.ErrorContains(t, err, "pink")
+	_, err = diffusion.New(m, noise.Schedule{}, 0)
+	require.ErrorContains(t, err, "at least one")
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = ladder.Langevin(ctx, diffusion.Options{}, stream.New(1))
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = ladder.Reverse(ctx, diffusion.Options{}, stream.New(1))
+	require.ErrorIs(t, err, context.Canceled)
+}

@@ -1,0 +1,341 @@
+package em_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/optim"
+)
+
+// covariances returns the covariances of n draws of d columns.
+func covariances(d, n int, seed uint64) []float64 {
+	rng := stream.New(seed, 1)
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		common := rng.NormFloat64()
+		for j := range d {
+			x.Set(i, j, rng.NormFloat64()*(1+0.1*float64(j))+0.6*common)
+		}
+	}
+	s := mat.NewSymDense(d, nil)
+	s.SymOuterK(1/float64(n), x.T())
+	return mat.DenseCopyOf(s).RawMatrix().Data
+}
+
+func identity(d int) []float64 {
+	p := make([]float64, d*(d+1)/2)
+	for j := range d {
+		p[graph.PackedIndex(d, j, j)] = 1
+	}
+	return p
+}
+
+// With V = PS by gonum, the conditions of a minimum: V_jj = 1, V_jk + V_kj = −λ w_jk sign P_jk, and
+// at most λ w_jk in size where P_jk is 0.
+func requireMinimum(t *testing.T, packed, s, weights []float64, lambda float64) (zeros int) {
+	t.Helper()
+	whole := lambda
+	d := int(math.Sqrt(float64(len(s))))
+	p := graph.Unpack(d, packed)
+	var v mat.Dense
+	v.Mul(p, mat.NewDense(d, d, s))
+	for j := range d {
+		require.InDelta(t, 1, v.At(j, j), 1e-6)
+		for k := j + 1; k < d; k++ {
+			slope := v.At(j, k) + v.At(k, j)
+			if weights != nil {
+				lambda = whole * weights[graph.PackedIndex(d, j, k)]
+			}
+			if p.At(j, k) == 0 {
+				zeros++
+				require.LessOrEqual(t, math.Abs(slope), lambda+1e-6)
+				continue
+			}
+			require.InDelta(t, -math.Copysign(lambda, p.At(j, k)), slope, 1e-6)
+		}
+	}
+	return zeros
+}
+
+func TestLassoMeetsTheConditions(t *testing.T) {
+	const d = 12
+	s := covariances(d, 40, 1)
+	l, packed := em.NewLasso(d), identity(d)
+	previous, last := math.Inf(1), d*d
+	for _, lambda := range []float64{1.5, 0.8, 0.4, 0.1, 0.01} {
+		screen := lambda
+		if previous < math.Inf(1) {
+			screen = 2*lambda - previous
+		}
+		require.True(t, l.Minimise(packed, s, lambda, screen))
+		zeros := requireMinimum(t, packed, s, nil, lambda)
+		require.LessOrEqual(t, zeros, last)
+		cold := identity(d)
+		require.True(t, l.Minimise(cold, s, lambda, math.Inf(1))) // only violating pairs join
+		require.InDeltaSlice(t, packed, cold, 1e-4)
+		previous, last = lambda, zeros
+	}
+	require.Less(t, last, 10)
+	require.True(t, l.Minimise(packed, s, 0, 0))
+	inverse := identity(d)
+	require.True(t, em.Unpenalised(inverse, s))
+	require.InDeltaSlice(t, inverse, packed, 1e-5)
+}
+
+// With weights: the conditions, which determine the minimum of a convex loss.
+func TestWeightedLasso(t *testing.T) {
+	const d = 8
+	s, rng := covariances(d, 40, 3), stream.New(1, 1)
+	weights := make([]float64, d*(d+1)/2)
+	for i := range weights {
+		weights[i] = 0.1 + 3*rng.Float64()
+	}
+	weights[graph.PackedIndex(d, 0, 1)] = 0
+	l, packed := em.NewLasso(d), identity(d)
+	l.Weights, l.Tolerance = weights, 1e-10
+	for _, lambda := range []float64{0.8, 0.4, 0.1} {
+		require.True(t, l.Minimise(packed, s, lambda, lambda))
+		zeros := requireMinimum(t, packed, s, weights, lambda)
+		require.NotZero(t, packed[graph.PackedIndex(d, 0, 1)], "no penalty")
+		if lambda > 0.1 {
+			require.Positive(t, zeros)
+		}
+	}
+	l.Weights = nil
+	plain, ones := identity(d), identity(d)
+	require.True(t, l.Minimise(plain, s, 0.3, 0.1))
+	l.Weights = make([]float64, len(weights))
+	for i := range l.Weights {
+		l.Weights[i] = 1
+	}
+	require.True(t, l.Minimise(ones, s, 0.3, 0.1))
+	require.Equal(t, plain, ones)
+}
+
+// Two columns of variances 1, 4 and correlation ρ: shrinkage keeps the variances and gives the
+// correlation (1 − α)ρ.
+func TestRidge(t *testing.T) {
+	const rho, alpha = 0.6, 0.3
+	packed := identity(2)
+	require.True(t, em.Ridge{Alpha: alpha}.Minimise(packed, []float64{1, 2 * rho, 2 * rho, 4}))
+	r := (1 - alpha) * rho
+	require.InDeltaSlice(t, []float64{1 / (1 - r*r), -r / 2 / (1 - r*r), 1. / 4 / (1 - r*r)}, packed, 1e-12)
+	require.True(t, em.Ridge{Alpha: alpha}.Minimise(packed, []float64{1, 1, 1, 1}), "of copies there is a pilot")
+	require.False(t, em.Ridge{Alpha: alpha}.Minimise(packed, []float64{0, 0, 0, 1}))
+}
+
+// Two columns of variance 1 and correlation ρ: with a = P_jj, b = P_12 the conditions are
+// a + bρ = 1 and 2(aρ + b) = −λ sign b, so b = −(2ρ − λ)/(2(1 − ρ²)) for 2ρ > λ > 0.
+func TestLassoOfTwoColumns(t *testing.T) {
+	const rho, lambda = 0.6, 0.5
+	packed := identity(2)
+	require.True(t, em.NewLasso(2).Minimise(packed, []float64{1, rho, rho, 1}, lambda, lambda))
+	b := -(2*rho - lambda) / (2 * (1 - rho*rho))
+	require.InDeltaSlice(t, []float64{1 - b*rho, b, 1 - b*rho}, packed, 1e-6)
+	packed = identity(2)
+	require.True(t, em.NewLasso(2).Minimise(packed, []float64{1, rho, rho, 1}, 1.21, 1.21))
+	require.Equal(t, identity(2), packed)
+	require.False(t, em.NewLasso(2).Minimise(packed, []float64{1, 1, 1, 1}, 0.01, 0.01), "of two copies P runs away")
+	require.False(t, em.Unpenalised(packed, []float64{1, 1, 1, 1}))
+}
+
+// The maximum likelihood precision of a network has its zeros, and its covariances equal the given
+// ones on the network and the diagonal (Dempster 1972).
+func TestSupport(t *testing.T) {
+	const d = 6
+	s := covariances(d, 50, 2)
+	packed := identity(d)
+	for j := range d { // a ring with a chord: no closed form
+		k := (j + 1) % d
+		packed[graph.PackedIndex(d, min(j, k), max(j, k))] = 0.1
+	}
+	packed[graph.PackedIndex(d, 0, 3)] = 0.1
+	before := append([]float64(nil), packed...)
+	require.True(t, em.NewSupport(packed, d).Minimise(packed, s))
+	var c mat.Cholesky
+	require.True(t, c.Factorize(graph.Unpack(d, packed)))
+	var w mat.SymDense
+	require.NoError(t, c.InverseTo(&w))
+	for j := range d {
+		for k := j; k < d; k++ {
+			at := graph.PackedIndex(d, j, k)
+			if before[at] == 0 {
+				require.Zero(t, packed[at])
+				continue
+			}
+			require.InDelta(t, s[j*d+k], w.At(j, k), 1e-8)
+		}
+	}
+	require.False(t, em.NewSupport([]float64{1, 0.1, 1}, 2).Minimise([]float64{1, 0.1, 1}, []float64{1, 1, 1, 1}))
+	started, again := em.NewSupport(packed, d), append([]float64(nil), before...)
+	far := make([]float64, d*d) // correlations of −0.19, far from those of s
+	for i := range far {
+		if far[i] = -0.19; i%(d+1) == 0 {
+			far[i] = 1
+		}
+	}
+	started.Start(far)
+	require.True(t, started.Minimise(again, s))
+	require.InDeltaSlice(t, packed, again, 1e-4, "turns to come correct the rest")
+	require.True(t, started.Minimise(again, s))
+	require.InDeltaSlice(t, packed, again, 1e-9)
+}
+
+// For complete rows one iteration, from any start, is maximum likelihood: the mean, and the inverse
+// of the covariances with divisor n.
+func TestOneTurnWithoutGaps(t *testing.T) {
+	const d = 4
+	_, table := testtables.Star(t, d, 80, 0)
+	for i := range table.Values {
+		table.Values[i] += float64(i%d) - 0.7
+	}
+	m := model.NewGaussian(d, model.Natural)
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
+	require.NoError(t, err)
+	var s em.State
+	require.NoError(t, em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}.Turn(t.Context(), &s, em.Unpenalised))
+	var want mat.SymDense
+	stat.CovarianceMatrix(&want, mat.NewDense(table.N, d, table.Values), nil)
+	want.ScaleSym(float64(table.N-1)/float64(table.N), &want)
+	var c mat.Cholesky
+	require.True(t, c.Factorize(m.Precision()))
+	var got mat.SymDense
+	require.NoError(t, c.InverseTo(&got))
+	for j := range d {
+		require.InDelta(t, stat.Mean(table.Column(j), nil), m.Mean()[j], 1e-10)
+		for k := range d {
+			require.InDelta(t, want.At(j, k), got.At(j, k), 1e-10)
+		}
+	}
+}
+
+// Moments that changed from b to a are extrapolated: the model goes to the inverse of 2a − b
+// without a penalty; if that is not positive definite, to the inverse of a.
+func TestBegin(t *testing.T) {
+	_, table := testtables.Star(t, 2, 50, 0)
+	m := model.NewGaussian(2, model.Natural)
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
+	require.NoError(t, err)
+	turns := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
+	s := em.State{Solved: []float64{0, 0, 1, 0, 1}}
+	require.False(t, turns.Begin(&s, 2, em.Unpenalised))
+	s.Lead.Passed = [][]float64{{0.5, -0.25, 2, 0.5, 1}, {0.25, 0, 1.5, 0.25, 1}}
+	require.True(t, turns.Begin(&s, 2, em.Unpenalised))
+	require.InDeltaSlice(t, []float64{1, -0.75, 3, 1, 1}, s.Lead.Moments, 1e-12)
+	require.InDeltaSlice(t, []float64{1, -0.75, 0.5, -0.5, 1.5}, s.Solved, 1e-12)
+	require.InDeltaSlice(t, []float64{1, -0.75}, m.Mean(), 1e-12)
+	require.InDelta(t, 0.5, m.Precision().At(0, 0), 1e-12)
+	require.True(t, turns.Begin(&s, 20, em.Unpenalised)) // a covariance of 5.5 with variances of 12 and 1
+	require.Equal(t, s.Lead.Passed[0], s.Lead.Moments)
+	require.InDelta(t, 1/1.75, m.Precision().At(0, 0), 1e-12)
+	next := s.Next()
+	require.Equal(t, [][]float64{s.Lead.Moments, s.Lead.Passed[0]}, next.Lead.Passed)
+	require.Nil(t, next.Lead.Moments)
+}
+
+// An iteration on known moments equals one over the rows, with the same loss.
+func TestKnownMoments(t *testing.T) {
+	const d = 4
+	_, table := testtables.Star(t, d, 80, 0)
+	var solved [2][]float64
+	var loss [2]float64
+	for i := range solved {
+		m := model.NewGaussian(d, model.Natural)
+		m.SetMean([]float64{0.3, 0, -0.2, 0.1})
+		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
+		require.NoError(t, err)
+		turns := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
+		if i == 1 {
+			mean, cov, ok := engine.CompleteMoments(table, table.AllRows(), nil)
+			require.True(t, ok)
+			turns.Known = &em.Known{Mean: mean, Covariances: cov}
+		}
+		var s em.State
+		require.NoError(t, turns.Turn(t.Context(), &s, em.Ridge{Alpha: 0.3}.Minimise))
+		m.SetMean([]float64{0.3, 0, -0.2, 0.1}) // P from the ridge, another μ than the rows'
+		require.NoError(t, turns.Turn(t.Context(), &s, em.Unpenalised))
+		solved[i], loss[i] = s.Solved, s.Loss
+	}
+	require.InDeltaSlice(t, solved[0], solved[1], 1e-10)
+	require.InDelta(t, loss[0], loss[1], 1e-10)
+}
+
+// few iterates on so few rows with so many missing cells that acceleration may fail.
+func few(t *testing.T, seed uint64) em.Turns {
+	t.Helper()
+	_, table := testtables.Normal(t, 30, seed)
+	m := model.NewGaussian(table.D, model.CholeskyFactor)
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact"})
+	require.NoError(t, err)
+	return em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
+}
+
+// Guarded iterations never lower the likelihood and converge; others may not.
+func TestAscend(t *testing.T) {
+	wild, ended := 0, 0
+	for seed := range uint64(20) {
+		turns, lower := few(t, seed), 0
+		s, last := em.State{Anderson: optim.Anderson{Memory: em.Memory}}, math.Inf(-1)
+		for range 300 {
+			if turns.Turn(t.Context(), &s, em.Unpenalised) != nil {
+				break
+			}
+			if s.Likelihood < last-1e-6 {
+				lower++
+			}
+			last = s.Likelihood
+		}
+		if lower > 30 {
+			wild++
+		}
+		turns = few(t, seed)
+		s, last = em.State{Anderson: optim.Anderson{Memory: em.Memory}}, math.Inf(-1)
+		for s.Count < 3000 {
+			back, err := turns.Ascend(t.Context(), &s, em.Unpenalised)
+			if err != nil || mat.Cond(turns.Model.Precision(), 2) > 1e10 { // towards a singular distribution
+				break
+			}
+			if back {
+				require.Empty(t, s.Anderson.X)
+				require.Equal(t, last, s.Likelihood)
+				require.InEpsilonSlice(t, s.Solved, turns.At(), 1e-9)
+				continue
+			}
+			require.GreaterOrEqual(t, s.Likelihood, last-1e-9*math.Abs(last), "seed %d, turn %d", seed, s.Count)
+			if last = s.Likelihood; s.Relative < 1e-9 {
+				ended++
+				break
+			}
+		}
+	}
+	require.Positive(t, wild)
+	require.Greater(t, ended, 12)
+}
+
+// If a minimisation step has no solution, the covariances plus 1e-10 of each variance have an
+// inverse.
+func TestSingularCovariances(t *testing.T) {
+	turns := few(t, 1)
+	e := &em.SingularError{Turn: 6, Mean: []float64{1, 2, 3, 4}, Covariances: []float64{4, 2, 0, 0, 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 9}}
+	var diverged *engine.DivergedError
+	require.ErrorAs(t, e, &diverged)
+	require.Equal(t, "the fit diverged: the precision was not finite at iteration 7", e.Error())
+	require.True(t, e.Put(turns.Model))
+	require.Equal(t, e.Mean, turns.Model.Mean())
+	p := turns.Model.Precision()
+	require.InEpsilon(t, 1/(1*(1+1e-10)-1/(1+1e-10)), p.At(1, 1), 1e-4) // 1 − 2²/4 plus the addition
+	require.InEpsilon(t, 1./9, p.At(3, 3), 1e-9)
+	e.Covariances[3*4+3] = -1
+	require.False(t, e.Put(turns.Model))
+}

@@ -1,0 +1,401 @@
+// Package sparse computes the L1 path of a normal distribution's precision from one matrix of
+// second moments by coordinate descent over the active pairs. Time and memory grow with the
+// non-zero pairs, not with the rows (docs/theory/pairwise.md#eq-pairwise-descent).
+package sparse
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/internal/losses/pairmoments"
+	"missingscore/internal/panics"
+	"missingscore/internal/simd"
+	"missingscore/trainers/optim"
+)
+
+// Lasso minimises over symmetric P (d, d)
+//
+//	½ tr(PSP) − tr P + λ Σ_{j<k} w_jk |P_jk|
+//
+// over the diagonal and the active pairs. With V = PS the derivatives are V_jj − 1 by P_jj and V_jk
+// + V_kj by a pair, with curvatures S_jj and S_jj + S_kk. V is not stored: an element is a sum over
+// the active pairs of a column.
+type Lasso struct {
+	D       int
+	S       []float64         // (d, d), row by row, symmetric and positive semidefinite
+	Half    *pairmoments.Half // replaces S, with the same result
+	Workers int               // default 1; the result does not depend on it
+
+	// Tolerance ends the descent: largest coordinate step times its curvature; default 1e-7.
+	Tolerance float64
+	Sweeps    int // maximum per minimisation; 0: 2000
+	// Weights are w ≥ 0 in the order of graph.PackedIndex; the diagonal is ignored; nil: all 1.
+	Weights []float64
+	// Blocks replace the penalty by a group lasso over pairs of blocks A, B of adjacent columns,
+	//
+	//	λ Σ_{A<B} √(|A||B|) w_AB ‖P_AB‖_F
+	//
+	// with w_AB the weight of the blocks' first columns and no penalty within a block. They cover
+	// all columns in order; nil: one column each. They need S. Steps are exact if S_AA is a
+	// multiple of the identity; else they use an upper bound on the curvature.
+	Blocks []data.Block
+
+	own      []float64 // S_jj
+	diagonal []float64
+	rows     []neighbours
+	active   []pair
+	order    *optim.Tournament // of the active pairs
+	workers  int               // of a sweep
+	groups   []group           // active groups, with Blocks
+}
+
+// neighbours holds the active pairs of a column: the other columns and P there.
+type neighbours struct {
+	at    []int32
+	value []float64
+	row   []float64 // whole row of P if there are many neighbours; else nil
+}
+
+const (
+	crowded  = 4  // a column has many neighbours if they exceed the columns divided by this
+	crowding = 64 // minimum number of columns for whole rows
+)
+
+// pair is an active pair with its indices among the neighbours of both columns.
+type pair struct{ j, k, inJ, inK int32 }
+
+const (
+	mostSweeps = 2000
+	mostVisits = 20_000_000_000 // limit of element visits per minimisation, about half a minute
+	fewVisits  = 1_000_000      // element visits per sweep up to which one worker is used, a millisecond
+	farthest   = 1e8            // |P_jk| above it has diverged
+)
+
+// Outcome is the end of a minimisation.
+type Outcome struct {
+	Sweeps int
+	Moved  float64 // largest step times its curvature in the last sweep
+	Done   bool    // within the tolerance; else it diverged or reached its limit
+}
+
+// Minimise moves p to the minimum. Zero pairs are active from the start if their derivative is at
+// least w·screen: 2λ − λ' by the sequential strong rule (Tibshirani et al. 2012) if p is the
+// minimum for λ'. After a descent, pairs that violate the Karush–Kuhn–Tucker conditions become
+// active. It fails only if ctx ends.
+func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64) (o Outcome, err error) {
+	l.start(p)
+	breaking, add := l.breaking, func(j, k int) { l.add(j, k, 0) }
+	if l.Blocks != nil {
+		breaking, add = l.breakingGroups, l.addGroup
+	}
+	joined, err := breaking(ctx, max(0, screen), 0)
+	if err != nil {
+		return o, err
+	}
+	for first := true; first || len(joined) > 0; first = false {
+		for _, at := range joined {
+			add(int(at[0]), int(at[1]))
+		}
+		if len(joined) > 0 { // most stay at zero
+			l.draw()
+			l.sweep(lambda)
+			l.end(p)
+			l.start(p)
+		}
+		if err := l.descend(ctx, lambda, &o); err != nil || !o.Done {
+			l.end(p)
+			return o, err
+		}
+		if joined, err = breaking(ctx, lambda*(1+1e-9), l.Tolerance); err != nil {
+			return o, err
+		}
+		if o.Sweeps >= cmp.Or(l.Sweeps, mostSweeps) {
+			o.Done = len(joined) == 0
+			break
+		}
+	}
+	l.end(p)
+	return o, nil
+}
+
+// Fit moves p to the minimum without a penalty over its diagonal and its pairs.
+func (l *Lasso) Fit(ctx context.Context, p *Matrix) (o Outcome, err error) {
+	l.start(p)
+	err = l.descend(ctx, 0, &o)
+	l.end(p)
+	return o, err
+}
+
+// descend sweeps until convergence.
+func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
+	visits, most := 0, cmp.Or(l.Sweeps, mostSweeps)
+	l.draw()
+	for once := l.visits(); ; visits += once {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		o.Moved = l.sweep(lambda)
+		o.Sweeps++
+		if o.Done = o.Moved <= l.Tolerance; o.Done {
+			return nil
+		}
+		if !(o.Moved < farthest) || o.Sweeps >= most || visits > mostVisits {
+			return nil
+		}
+	}
+}
+
+// draw sorts the active pairs into the order of a sweep; groups keep their order.
+func (l *Lasso) draw() {
+	if l.Blocks != nil {
+		return
+	}
+	if l.order == nil || l.order.Columns != l.D {
+		l.order = optim.NewTournament(l.D)
+	}
+	optim.Draw(l.order, l.active, func(a pair) (j, k int) { return int(a.j), int(a.k) })
+	if l.workers = 1; l.visits() > fewVisits {
+		l.workers = max(1, l.Workers)
+	}
+}
+
+// visits returns the number of elements of S that a sweep reads.
+func (l *Lasso) visits() (sum int) {
+	for _, n := range l.rows {
+		sum += len(n.at) * (len(n.at) + 1)
+	}
+	return 2*sum + l.D
+}
+
+// sweep minimises along each active coordinate and returns the largest step times its curvature.
+func (l *Lasso) sweep(lambda float64) (moved float64) {
+	d := l.D
+	for j := range d {
+		own := l.own[j]
+		step := (1 - l.product(j, j)) / own
+		l.diagonal[j] += step
+		l.rows[j].set(j, l.diagonal[j])
+		moved = max(moved, math.Abs(step*own))
+	}
+	if l.Blocks != nil {
+		moved = max(moved, l.visitGroups(lambda))
+	} else {
+		moved = max(moved, l.order.Play(l.workers, func(from, to int) float64 { return l.visit(l.active[from:to], lambda) }))
+	}
+	if math.IsNaN(moved) {
+		return math.Inf(1)
+	}
+	return moved
+}
+
+// visit minimises along pairs in order.
+func (l *Lasso) visit(pairs []pair, lambda float64) (moved float64) {
+	for _, a := range pairs {
+		j, k := int(a.j), int(a.k)
+		at, of := &l.rows[j].value[a.inJ], &l.rows[k].value[a.inK]
+		curvature, old := l.own[j]+l.own[k], *at
+		to := optim.SoftThreshold(old*curvature-l.product(j, k)-l.product(k, j), l.weight(j, k)*lambda) / curvature
+		if to == old {
+			continue
+		}
+		*at, *of = to, to
+		l.rows[j].set(k, to)
+		l.rows[k].set(j, to)
+		moved = max(moved, math.Abs((to-old)*curvature))
+	}
+	return moved
+}
+
+// weight returns w_jk, j < k.
+func (l *Lasso) weight(j, k int) float64 {
+	if l.Weights == nil {
+		return 1
+	}
+	return l.Weights[graph.PackedIndex(l.D, j, k)]
+}
+
+// product returns V_jk = Σ_l P_jl S_lk, summed by the parts of a Half.
+func (l *Lasso) product(j, k int) (sum float64) {
+	n := &l.rows[j]
+	value := n.value
+	switch {
+	case n.row != nil:
+		var space [tile]float64
+		for from := 0; from < l.D; from += tile {
+			to := min(from+tile, l.D)
+			sum += simd.Dot(n.row[from:to], l.part(k, from, space[:to-from]))
+		}
+	case l.Half != nil:
+		sum = l.diagonal[j] * l.Half.Element(j, k)
+		for i, at := range n.at {
+			sum += value[i] * l.Half.Element(int(at), k)
+		}
+	default:
+		s := l.S[k*l.D : (k+1)*l.D]
+		sum = l.diagonal[j] * s[j]
+		for i, at := range n.at {
+			sum += value[i] * s[at]
+		}
+	}
+	return sum
+}
+
+// part returns S_jk for len(space) values of k from k0 on, a multiple of tile: a view, or space.
+func (l *Lasso) part(j, k0 int, space []float64) []float64 {
+	if l.Half != nil {
+		return l.Half.Part(j, k0, space)
+	}
+	return l.S[j*l.D+k0:][:len(space)]
+}
+
+// start sets P and the active pairs from p.
+func (l *Lasso) start(p *Matrix) {
+	l.diagonal, l.own = append(l.diagonal[:0], p.Diagonal...), l.own[:0]
+	for j := range l.D {
+		l.own = append(l.own, l.element(j, j))
+	}
+	l.rows, l.active = make([]neighbours, l.D), l.active[:0]
+	if l.Blocks != nil {
+		l.startGroups(p)
+	}
+	for i, at := range p.At {
+		if l.Blocks == nil {
+			l.add(int(at[0]), int(at[1]), p.Value[i])
+		}
+	}
+	for j := range l.rows {
+		n := &l.rows[j]
+		if l.D < crowding || crowded*len(n.at) <= l.D {
+			continue
+		}
+		n.row = make([]float64, l.D)
+		n.row[j] = l.diagonal[j]
+		for i, k := range n.at {
+			n.row[k] = n.value[i]
+		}
+	}
+}
+
+// element returns S_jk.
+func (l *Lasso) element(j, k int) float64 {
+	if l.Half != nil {
+		return l.Half.Element(j, k)
+	}
+	return l.S[j*l.D+k]
+}
+
+// set updates P in the row, if there is one.
+func (n *neighbours) set(k int, value float64) {
+	if n.row != nil {
+		n.row[k] = value
+	}
+}
+
+// add makes a pair active.
+func (l *Lasso) add(j, k int, value float64) {
+	a, b := &l.rows[j], &l.rows[k]
+	l.active = append(l.active, pair{int32(j), int32(k), int32(len(a.at)), int32(len(b.at))})
+	a.at, a.value = append(a.at, int32(k)), append(a.value, value)
+	b.at, b.value = append(b.at, int32(j)), append(b.value, value)
+}
+
+// end writes P without its zeros to p, in the order of columns.
+func (l *Lasso) end(p *Matrix) {
+	p.Diagonal = append(p.Diagonal[:0], l.diagonal...)
+	p.At, p.Value = p.At[:0], p.Value[:0]
+	for _, a := range l.active {
+		if v := l.rows[a.j].value[a.inJ]; v != 0 {
+			p.At, p.Value = append(p.At, [2]int32{a.j, a.k}), append(p.Value, v)
+		}
+	}
+	p.sort()
+}
+
+const tile = pairmoments.HalfTile // columns per tile; a worker takes a pair of tiles
+
+// breaking returns the inactive pairs with |V_jk + V_kj| at least w·least plus slack, in the order
+// of tiles. It computes V tile by tile.
+func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]int32, err error) {
+	var tiles [][2]int
+	for j := 0; j < l.D; j += tile {
+		for k := j; k < l.D; k += tile {
+			tiles = append(tiles, [2]int{j, k})
+		}
+	}
+	found := make([][][2]int32, len(tiles))
+	pool, ctx := panics.WithContext(ctx)
+	workers, side := max(1, min(l.Workers, len(tiles))), min(tile, l.D)
+	for w := range workers {
+		pool.Go(func() error {
+			s := screen{l, make([]float64, side*side), make([]float64, side*side), make([]float64, side)}
+			for i := w; i < len(tiles); i += workers {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				found[i] = s.look(tiles[i][0], tiles[i][1], least, slack)
+			}
+			return nil
+		})
+	}
+	if err := pool.Wait(); err != nil {
+		return nil, err
+	}
+	return slices.Concat(found...), nil
+}
+
+// screen holds a worker's V of two tiles and a buffer for part of a row of S.
+type screen struct {
+	*Lasso
+	jk, kj, space []float64
+}
+
+// look checks the pairs of the tiles that begin at columns j0 and k0.
+func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {
+	high, wide := min(tile, s.D-j0), min(tile, s.D-k0)
+	s.products(s.jk, j0, high, k0, wide)
+	s.products(s.kj, k0, wide, j0, high)
+	for a := range high {
+		first := 0
+		if j0 == k0 {
+			first = a + 1
+		}
+		for b := first; b < wide; b++ {
+			if math.Abs(s.jk[a*wide+b]+s.kj[b*high+a]) >= s.weight(j0+a, k0+b)*least+slack && !s.has(j0+a, k0+b) {
+				found = append(found, [2]int32{int32(j0 + a), int32(k0 + b)})
+			}
+		}
+	}
+	return found
+}
+
+// products sets v to V_jk for ranges of j and k.
+func (s *screen) products(v []float64, j0, high, k0, wide int) {
+	for a := range high {
+		row, n := v[a*wide:(a+1)*wide], &s.rows[j0+a]
+		floats.ScaleTo(row, s.diagonal[j0+a], s.part(j0+a, k0, s.space[:wide]))
+		for i, l := range n.at {
+			if n.value[i] != 0 {
+				floats.AddScaled(row, n.value[i], s.part(int(l), k0, s.space[:wide]))
+			}
+		}
+	}
+}
+
+// has reports whether a pair is active.
+func (s *screen) has(j, k int) bool {
+	if len(s.rows[k].at) < len(s.rows[j].at) {
+		j, k = k, j
+	}
+	for _, other := range s.rows[j].at {
+		if int(other) == k {
+			return true
+		}
+	}
+	return false
+}

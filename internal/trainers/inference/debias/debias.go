@@ -1,0 +1,254 @@
+// Package debias infers the partial correlations of a Gaussian network from estimates without
+// penalty or selection bias (docs/theory/inference.md): maximum likelihood with all pairs free; one
+// Newton step towards it with too few rows and for the marginal loss; on a domain with bounds the
+// root of the complete-data equation.
+package debias
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/losses"
+	"missingscore/trainers/descent"
+	"missingscore/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/inference"
+	"missingscore/trainers/regpath"
+)
+
+const (
+	Model  = "model"
+	Robust = "robust"
+)
+
+func init() {
+	for kind, note := range map[string]string{
+		Model:  "unpenalised estimates; standard errors for normal rows with cells missing completely at random",
+		Robust: "unpenalised estimates; robust standard errors, also for rows that are not normal and, with em-exact, cells missing at random",
+	} {
+		inference.Kinds[kind] = inference.Kind{Note: note, NoLaw: true, Infer: infer,
+			Check: func(e estimator.Estimator, s *domain.Domain) error { return check(kind, e, s) }}
+	}
+}
+
+const instead = "take Spec.Inference bootstrap=N"
+
+func check(kind string, e estimator.Estimator, s *domain.Domain) error {
+	_, ok := equationOf(e)
+	switch {
+	case s.Bounded() && kind == Model:
+		return setting.Errorf("inference", kind, "on a domain model-based errors have no closed form: take Spec.Inference robust, or bootstrap=N")
+	case s.Bounded() && !e.Source.Normal && !e.NeedsCompleteRows():
+		return setting.Errorf("inference", kind, "on a domain it supports the methods em-exact, exact and full, not %s: %s", e.Name, instead)
+	case !s.Bounded() && !ok:
+		return setting.Errorf("inference", kind, "it supports the methods em-exact, exact and full, not %s: %s", e.Name, instead)
+	}
+	return nil
+}
+
+// equationOf returns the equation of an estimator on R^d.
+func equationOf(e estimator.Estimator) (q Equation, ok bool) {
+	_, complete := e.Loss.(losses.GaussianComplete)
+	_, marginal := e.Loss.(losses.GaussianMarginal)
+	if complete || e.NeedsCompleteRows() {
+		return Likelihood, true
+	}
+	return Marginal, marginal
+}
+
+func infer(ctx context.Context, p inference.Problem) (r *inference.Result, err error) {
+	n, e := p.Path, (*Estimate)(nil)
+	if n.Domain.Bounded() {
+		r, e, err = inferInside(ctx, n)
+	} else {
+		r, e, err = inferEverywhere(ctx, p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Pairs = inference.Pairs(regpath.OfNodes(n, n.Table.PairCounts()), regpath.OfNodes(n, e.Partial), regpath.OfNodes(n, e.SE), p.Config.Level)
+	return r, nil
+}
+
+func inferInside(ctx context.Context, n *regpath.Run) (*inference.Result, *Estimate, error) {
+	r := &inference.Result{Rests: "unpenalised complete-data equation; robust standard errors for cells missing at random"}
+	if n.Table.Complete() {
+		r.Rests = "unpenalised minimum; robust standard errors"
+	}
+	e, why, err := StepInside(ctx, Inside{Table: n.Table, Domain: n.Domain, Weight: n.Weight, Start: n.Model(),
+		Seed: n.Engine.Config.Seed, Workers: n.Engine.Config.Workers})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case e == nil:
+		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %s. Leave columns out, or %s", why, instead))
+		return r, &Estimate{}, nil
+	case !e.Free:
+		r.Warnings = append(r.Warnings, "intervals use one step from the network, because the unpenalised precision is not positive definite: intervals of strong edges may be too near 0")
+	}
+	if n.Table.Complete() {
+		r.Warnings = append(r.Warnings, fewRows(n.Table, true)...)
+	}
+	r.Warnings = append(r.Warnings, inference.Beyond(e.Partial)...)
+	return r, e, nil
+}
+
+func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Result, *Estimate, error) {
+	n := p.Path
+	equation, _ := equationOf(n.Estimator)
+	at, from, err := startOf(ctx, n, equation)
+	if err != nil {
+		return nil, nil, err
+	}
+	robust, depends := p.Config.Kind == Robust, p.Depends()
+	own := depends && robust && equation == Likelihood
+	r := &inference.Result{Rests: rests(from, robust, own, depends, n.Table.Complete())}
+	e, err := Step(Problem{Table: n.Table, Mean: at.Mean(), Precision: at.Precision(), Equation: equation, Robust: robust, Own: own,
+		Workers: n.Engine.Config.Workers, Seed: n.Engine.Config.Seed})
+	if errors.Is(err, errSingular) || errors.Is(err, errTooManyColumns) || errors.Is(err, losses.ErrNotPositiveDefinite) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("no intervals: %v. Leave columns out, or %s", err, instead))
+		return r, &Estimate{}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if own && e.Own < 1 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("cells are not missing completely at random, and the intervals correct for it only in part: with so few rows the observed information has a weight of %.0f %%", 100*e.Own))
+	}
+	if depends && !own {
+		r.Warnings = append(r.Warnings, "cells are not missing completely at random, but the intervals assume it and may be too narrow: take Spec.Steps.Method em-exact with Spec.Inference robust")
+	}
+	if !robust {
+		tails, err := tailsOf(n.Table, at.Mean(), at.Precision(), n.Engine.Config.Workers)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.Warnings = append(r.Warnings, tails.warnings()...)
+	}
+	r.Warnings = append(r.Warnings, fewRows(n.Table, robust)...)
+	if from == fromPenalised {
+		r.Warnings = append(r.Warnings, "intervals start from the penalised network, because the unpenalised likelihood has no maximum: intervals of strong edges may be too near 0")
+	}
+	r.Warnings = append(r.Warnings, inference.Beyond(e.Partial)...)
+	if without := e.forFewRows(at.Precision(), robust && from == fromLikelihood); without > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d pairs have no interval: there are too few rows for the number of neighbours", without, len(e.Partial)))
+	}
+	return r, e, nil
+}
+
+type origin string
+
+const (
+	fromLikelihood origin = "maximum likelihood with all pairs free"
+	fromNetwork    origin = "one unpenalised Newton step from the chosen network"
+	fromPenalised  origin = "one Newton step from the penalised estimate"
+)
+
+// startOf returns the start of a step: the maximum likelihood estimate with all pairs free if the
+// table has enough rows (docs/theory/inference.md#eq-enough-rows); else the chosen network,
+// unpenalised if that fit exists.
+func startOf(ctx context.Context, n *regpath.Run, q Equation) (m *model.Gaussian, from origin, err error) {
+	if q == Likelihood {
+		if m, err = unpenalised(ctx, n); m != nil || err != nil {
+			return m, fromLikelihood, err
+		}
+	}
+	m, free, err := n.Unpenalised(ctx)
+	if free {
+		return m, fromNetwork, err
+	}
+	return m, fromPenalised, err
+}
+
+// mostIterations limits a fit that does not converge. No simulated table with enough rows took 200.
+const mostIterations = 1000
+
+// unpenalised returns the maximum likelihood estimate with all pairs free. It is nil if pairs of
+// columns have, on average, no more rows than there are parameters
+// (docs/theory/inference.md#eq-enough-rows), or if the optimiser does not converge.
+func unpenalised(ctx context.Context, n *regpath.Run) (*model.Gaussian, error) {
+	d, steps := n.Table.D, n.Engine.Config
+	if together(n.Table) <= float64(parameters(d)) {
+		return nil, nil
+	}
+	m := model.NewGaussian(d, model.CholeskyFactor)
+	if m.SetPrecision(n.Model().Precision()) != nil { // P is not positive definite
+		return nil, nil
+	}
+	m.SetMean(n.Model().Mean())
+	p := n.Problem
+	p.Model, p.Objective = m, losses.Classical{}
+	e, err := engine.New(p, engine.Config{Method: "em-exact", Seed: steps.Seed, Workers: steps.Workers})
+	if err != nil {
+		return nil, err
+	}
+	c, err := descent.Config{Iterations: mostIterations}.Resolve(descent.Problem{Estimator: e.Estimator, Model: m, Objective: p.Objective, Rows: p.Table.RowCount()})
+	if err != nil {
+		return nil, err
+	}
+	fit := &descent.Fit{Engine: e, Config: c, State: &descent.State{}, Save: func() error { return nil }}
+	if err := fit.Run(ctx); engine.Diverged(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if converged, _ := fit.Verdict(); !converged {
+		return nil, nil
+	}
+	return m, nil
+}
+
+// together returns the mean number of rows with both columns of a pair.
+func together(t *data.Table) float64 {
+	sum, counts := 0, t.PairCounts()
+	for _, n := range counts {
+		sum += n
+	}
+	return float64(sum) / float64(len(counts))
+}
+
+// rests describes the estimate, the standard errors and their assumption on missing cells. own: the
+// observed Hessian, valid under MAR; depends: the test rejects MCAR.
+func rests(from origin, robust, own, depends, complete bool) string {
+	errors, gaps := "standard errors for normal rows", " with cells missing completely at random: the test found no evidence against it"
+	if robust {
+		errors = "robust standard errors"
+	}
+	switch {
+	case complete:
+		gaps = ""
+	case own:
+		gaps = " for cells missing at random"
+	case depends:
+		gaps = " with cells missing completely at random: the test found evidence against it"
+	}
+	return fmt.Sprintf("%s; %s%s", from, errors, gaps)
+}
+
+// enough returns the mean number of rows per pair that intervals need for nominal coverage
+// (benchmarks/coverage).
+func enough(d int, robust bool) int {
+	if robust {
+		return min(15*d, max(200, 5*d))
+	}
+	return min(10*d, max(200, 5*d))
+}
+
+// Enough reports whether a table has enough rows for robust intervals of nominal coverage.
+func Enough(t *data.Table) bool { return together(t) >= float64(enough(t.D, true)) }
+
+func fewRows(t *data.Table, robust bool) []string {
+	mean, least, other := together(t), enough(t.D, robust), ""
+	if mean >= float64(least) {
+		return nil
+	}
+	if model := enough(t.D, false); model < least {
+		other = fmt.Sprintf("; with Spec.Inference model and normal rows %d", model)
+	}
+	return []string{fmt.Sprintf("intervals and p values need more rows: pairs of columns are observed together in %.0f rows on average, and %d are needed for nominal coverage%s", mean, least, other)}
+}

@@ -1,0 +1,319 @@
+package debias
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/simulate"
+	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
+	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/losses"
+	"missingscore/trainers/engine"
+)
+
+// likeliest is the maximum likelihood normal distribution of a table.
+func likeliest(t *testing.T, table *data.Table) *normal {
+	t.Helper()
+	m := model.NewGaussian(table.D, model.Natural)
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 100})
+	require.NoError(t, err)
+	var s em.State
+	for s.Count == 0 || s.Relative > 1e-10 {
+		require.NoError(t, em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}.Turn(t.Context(), &s, em.Unpenalised))
+		require.Less(t, s.Count, 2000)
+	}
+	n, err := newNormal(m.Mean(), m.Precision())
+	require.NoError(t, err)
+	return n
+}
+
+// From R 4.2.2 and lavaan 0.6-14, a saturated normal model of four columns of airquality:
+// lavaan(…, missing = "fiml", information = "observed", observed.information = "hessian",
+// rel.tol = 1e-14), estimator "ML" (observed information) and "MLR" (sandwich), and by them
+// the delta method for partial correlations with central differences, pairs (Ozone, Solar.R),
+// (Ozone, Wind), (Ozone, Temp), (Solar.R, Wind), (Solar.R, Temp), (Wind, Temp); and the
+// standard errors of the means.
+var lavaan = struct{ partial, se, robust, means, robustMeans []float64 }{
+	[]float64{0.2431854720, -0.4200681681, 0.5377976105, 0.1780861066, 0.1045273532, -0.1274071593},
+	[]float64{0.08861067843, 0.07688668520, 0.06621125257, 0.08320553509, 0.08725887049, 0.08407412255},
+	[]float64{0.06708836750, 0.07322102839, 0.07871566723, 0.08823108464, 0.09220882755, 0.08403467779},
+	[]float64{2.7824979277, 7.4283724493, 0.2838854761, 0.7627168806},
+	[]float64{2.7477898846, 7.4963547754, 0.2838854728, 0.7627168697},
+}
+
+// At the maximum of the likelihood the observed Hessian equals R's observed information, robust
+// errors equal its sandwich, and the step is zero.
+func TestStandardErrorsAgainstLavaan(t *testing.T) {
+	table, err := data.ReadCSV("../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	require.NoError(t, err)
+	z, scale := data.Standardise(table)
+	n := likeliest(t, z)
+	p := Problem{Table: z, Mean: n.mu, Precision: n.p, Robust: true, Own: true, Workers: 2}
+	m, err := p.moments(n)
+	require.NoError(t, err)
+	h := m.hessian
+	h.addScaled(1, m.own)
+	require.NoError(t, h.factorise())
+	step, err := h.solve(m.gradient)
+	require.NoError(t, err)
+	require.InDeltaSlice(t, make([]float64, len(step)), step, 1e-8)
+	variances := func(rows bool, c []contrast) (v []float64) {
+		if v, err = m.variances(c); rows {
+			v, err = p.rowVariances(n, h, c)
+		}
+		require.NoError(t, err)
+		return v
+	}
+	for _, c := range []struct {
+		rows      bool
+		se, means []float64
+	}{{false, lavaan.se, lavaan.means}, {true, lavaan.robust, lavaan.robustMeans}} {
+		e := &Estimate{Precision: n.p}
+		contrasts := e.contrasts()
+		e.errors(contrasts, variances(c.rows, contrasts))
+		require.InDeltaSlice(t, lavaan.partial, e.Partial, 1e-6)
+		require.InDeltaSlice(t, c.se, e.SE, 2e-6)
+		for j, want := range c.means {
+			v := variances(c.rows, []contrast{{at: [3]int{j, j, j}, w: [3]float64{1, 0, 0}}})
+			require.InDelta(t, want, scale.Deviation[j]*math.Sqrt(v[0]), 2e-4*want)
+		}
+	}
+	e, err := Step(p)
+	require.NoError(t, err)
+	require.Equal(t, 1., e.Own)
+	require.InDeltaSlice(t, lavaan.robust, e.SE, 2e-6)
+	require.InDeltaSlice(t, lavaan.partial, e.Partial, 1e-6)
+}
+
+// Without missing cells the variance of a partial correlation is (1 − ρ²)²/n for any other columns,
+// by likelihood and, at its maximum, by score matching, which has the same root.
+func TestWithoutGaps(t *testing.T) {
+	_, table := testtables.Star(t, 6, 200, 0)
+	n := likeliest(t, table)
+	for _, q := range []Equation{Likelihood, Marginal} {
+		e, err := Step(Problem{Table: table, Mean: n.mu, Precision: n.p, Equation: q})
+		require.NoError(t, err)
+		for i, rho := range e.Partial {
+			require.InDelta(t, (1-rho*rho)/math.Sqrt(200), e.SE[i], 1e-9)
+		}
+	}
+	// One step of the marginal loss by its expected Hessian is Newton's on a quadratic loss
+	// where P is its minimum: from elsewhere it comes near.
+	e, err := Step(Problem{Table: table, Mean: n.mu, Precision: shrunk(n.p, 0.9)})
+	require.NoError(t, err)
+	require.InDeltaSlice(t, partials(n.p), e.Partial, 0.02)
+}
+
+// shrunk is p with scaled off-diagonal elements.
+func shrunk(p *mat.SymDense, share float64) *mat.SymDense {
+	q := mat.NewSymDense(p.SymmetricDim(), nil)
+	q.CopySym(p)
+	for j := range p.SymmetricDim() {
+		for k := range j {
+			q.SetSym(j, k, share*p.At(j, k))
+		}
+	}
+	return q
+}
+
+func partials(p *mat.SymDense) (out []float64) {
+	for j := range p.SymmetricDim() {
+		for k := j + 1; k < p.SymmetricDim(); k++ {
+			out = append(out, -p.At(j, k)/math.Sqrt(p.At(j, j)*p.At(k, k)))
+		}
+	}
+	return out
+}
+
+// The observed Hessian is used while a tenth of the expected information is left in every
+// direction, by gonum's eigenvalues.
+func TestOwnHessianIsBlended(t *testing.T) {
+	const d = 6
+	g, err := simulate.Star(d, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	least := func(expected, own *mat.SymDense, share float64) float64 {
+		var c mat.Cholesky
+		require.True(t, c.Factorize(expected))
+		var l mat.TriDense
+		c.LTo(&l)
+		var half, whole mat.Dense
+		h := mat.NewDense(expected.SymmetricDim(), expected.SymmetricDim(), nil)
+		h.Apply(func(i, j int, _ float64) float64 { return expected.At(i, j) + share*own.At(i, j) }, h)
+		require.NoError(t, half.Solve(&l, h))
+		require.NoError(t, whole.Solve(&l, half.T()))
+		var e mat.EigenSym
+		require.True(t, e.Factorize(symmetric(&whole), false))
+		return e.Values(nil)[0]
+	}
+	seen := map[float64]bool{}
+	for rows := 20; rows < 300; rows += 20 {
+		table, err := g.Sample(rows, stream.New(uint64(rows), stream.Simulate))
+		require.NoError(t, err)
+		hide(table, false, uint64(rows))
+		for i, observed := range table.Observed {
+			if !observed {
+				table.Values[i] = math.NaN() // nothing may read it
+			}
+		}
+		n, err := newNormal(make([]float64, d), g.Precision)
+		require.NoError(t, err)
+		m, err := Problem{Table: table, Own: true}.moments(n)
+		require.NoError(t, err)
+		expected, own := whole(m.hessian), whole(m.own)
+		share, err := m.blend()
+		require.NoError(t, err)
+		seen[share] = true
+		require.GreaterOrEqual(t, least(expected, own, share), ownFloor-1e-9)
+		if share < 1 {
+			require.Less(t, least(expected, own, share+0.25), ownFloor+1e-9)
+		}
+		e, err := Step(Problem{Table: table, Mean: make([]float64, d), Precision: g.Precision, Robust: true, Own: true})
+		require.NoError(t, err)
+		require.Equal(t, share, e.Own)
+	}
+	require.Greater(t, len(seen), 2)
+}
+
+func TestSingular(t *testing.T) {
+	table := &data.Table{Names: names[:2], N: 3, D: 2, Values: []float64{1, 0, 2, 0, 0, 1}, Observed: []bool{true, false, true, false, false, true}}
+	_, err := Step(Problem{Table: table, Mean: make([]float64, 2), Precision: mat.NewDiagDense(2, []float64{1, 1})})
+	require.ErrorIs(t, err, errSingular) // never observed together
+	_, err = Step(Problem{Table: table, Mean: make([]float64, 2), Precision: mat.NewSymDense(2, []float64{1, 2, 2, 1})})
+	require.ErrorIs(t, err, losses.ErrNotPositiveDefinite)
+	_, err = Step(Problem{Table: &data.Table{D: DirectColumns + 1}, Equation: Marginal})
+	require.ErrorIs(t, err, errTooManyColumns)
+}
+
+// The factor agrees with gonum's, in several blocks, for any number of workers.
+func TestFactor(t *testing.T) {
+	const n = 2*blockWidth + 17
+	rng := stream.New(4, stream.Simulate)
+	a := mat.NewDense(n, n, nil)
+	a.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, a)
+	h := mat.NewSymDense(n, nil)
+	h.SymOuterK(1, a)
+	for i := range n {
+		h.SetSym(i, i, h.At(i, i)+1)
+	}
+	var c mat.Cholesky
+	require.True(t, c.Factorize(h))
+	var want mat.SymDense
+	require.NoError(t, c.InverseTo(&want))
+	var solved [][]float64
+	for _, workers := range []int{1, 3} {
+		m := &moments{total: 1, squares: 1, hessian: triangleOf(h, workers), variance: triangleOf(h, workers)}
+		require.NoError(t, m.hessian.factorise())
+		unit := make([]float64, n)
+		unit[100] = 1
+		x, err := m.hessian.solve(unit)
+		require.NoError(t, err)
+		require.InDeltaSlice(t, mat.Col(nil, 100, &want), x, 1e-10)
+		solved = append(solved, x)
+		one := []contrast{{at: [3]int{100, 101, 205}, w: [3]float64{1, 2, -1}}}
+		at := mat.NewVecDense(n, nil)
+		at.SetVec(100, 1)
+		at.SetVec(101, 2)
+		at.SetVec(205, -1)
+		v, err := m.variances(one)
+		require.NoError(t, err)
+		require.InDelta(t, mat.Inner(at, &want, at), v[0], 1e-9)
+		m.variance = nil
+		v, err = m.variances(one)
+		require.NoError(t, err)
+		require.InDelta(t, mat.Inner(at, &want, at), v[0], 1e-9)
+	}
+	require.Equal(t, solved[0], solved[1])
+	h.SetSym(150, 150, -1)
+	require.ErrorIs(t, triangleOf(h, 2).factorise(), errSingular)
+}
+
+// triangleOf holds h, whole gives it back.
+func triangleOf(h *mat.SymDense, workers int) *triangle {
+	m := newTriangle(h.SymmetricDim(), workers)
+	for i := range m.n {
+		for j := range i + 1 {
+			*m.at(i, j) = h.At(i, j)
+		}
+	}
+	return m
+}
+
+func whole(m *triangle) *mat.SymDense {
+	h := mat.NewSymDense(m.n, nil)
+	for i := range m.n {
+		for j := range i + 1 {
+			h.SetSym(i, j, *m.at(i, j))
+		}
+	}
+	return h
+}
+
+// Conjugate gradients agree with the factorisation; standard errors by draws agree within five of
+// their relative standard errors √(1/400).
+func TestLargeStep(t *testing.T) {
+	g, err := simulate.Star(7, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	table, err := g.Sample(150, stream.New(2, stream.Simulate))
+	require.NoError(t, err)
+	hide(table, false, 3)
+	for j := range 7 {
+		table.Observed[5*7+j] = false // a row without values
+	}
+	for _, robust := range []bool{false, true} {
+		p := Problem{Table: table, Mean: []float64{0.1, -0.2, 0, 0.3, 0.1, 0, -0.1}, Precision: shrunk(g.Precision, 0.9), Robust: robust, Workers: 1, Seed: 7}
+		want, err := Step(p)
+		require.NoError(t, err)
+		got, err := p.largeStep()
+		require.NoError(t, err)
+		require.InDeltaSlice(t, want.Partial, got.Partial, 1e-5)
+		sum := 0.0
+		for i, se := range want.SE {
+			require.InDelta(t, 1, got.SE[i]/se, 5/math.Sqrt(2*errorDraws))
+			sum += got.SE[i] / se / float64(len(want.SE))
+		}
+		require.InDelta(t, 1, sum, 3/math.Sqrt(2*errorDraws))
+		p.Workers = 3
+		again, err := p.largeStep()
+		require.NoError(t, err)
+		require.Equal(t, got, again)
+	}
+}
+
+// More columns than factorised; without missing cells the errors are near (1 − ρ²)/√n.
+func TestStepOfManyColumns(t *testing.T) {
+	slowtest.Skip(t, "3 s")
+	const d, n = DirectColumns + 1, 1000
+	g := simulate.Gaussian{Mean: make([]float64, d), Precision: mat.NewSymDense(d, nil)}
+	for j := range d {
+		g.Precision.SetSym(j, j, 1)
+	}
+	table, err := g.Sample(n, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	p := Problem{Table: table, Mean: g.Mean, Precision: g.Precision, Workers: 2}
+	e, err := Step(p)
+	require.NoError(t, err)
+	ratio := 0.0
+	for _, se := range e.SE {
+		ratio += se * math.Sqrt(n) / float64(len(e.SE))
+	}
+	require.InDelta(t, 1, ratio, 0.05)
+}
+
+// A step with patterns processed in parts has the errors (1 − ρ²)/√n without missing cells.
+func TestStepOfManyRows(t *testing.T) {
+	g, table := testtables.Star(t, 20, 20_000, 0)
+	e, err := Step(Problem{Table: table, Mean: g.Mean, Precision: g.Precision, Robust: true, Workers: 2})
+	require.NoError(t, err)
+	ratio := 0.0
+	for i, rho := range e.Partial {
+		ratio += e.SE[i] * math.Sqrt(float64(table.N)) / (1 - rho*rho) / float64(len(e.SE))
+	}
+	require.InDelta(t, 1, ratio, 0.01)
+}
