@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 
 	"missingscore/data"
@@ -108,7 +107,7 @@ func (c Config) Named() (estimator.Estimator, error) {
 	setting.Default(&e.Name, "own")
 	setting.Default(&e.Title, e.Name)
 	if c.Method != "" && c.Method != "auto" && c.Method != e.Name {
-		return e, fmt.Errorf("Estimator is set; leave Method out")
+		return e, errors.New("an Estimator is set; leave Method out")
 	}
 	return e, nil
 }

@@ -327,14 +327,8 @@ func decodeModel(text []byte) (*Saved, error) {
 	if err := f.Inference.check(); err != nil {
 		return nil, err
 	}
-	if scale, d := f.Scale, len(f.Names); scale != nil {
-		if len(scale.Mean) != d || len(scale.Deviation) != d {
-			return nil, fmt.Errorf("standardised_by has %d means and %d standard deviations for %d columns", len(scale.Mean), len(scale.Deviation), d)
-		}
-		if least := slices.Min(scale.Deviation); !(least > 0) {
-			return nil, fmt.Errorf("standardised_by has the deviation %v", least)
-		}
-		s.Scale = data.Scale(*scale)
+	if s.Scale, err = f.scale(); err != nil {
+		return nil, err
 	}
 	if f.Imputer != nil {
 		if s.Imputer, err = f.imputer(); err != nil {
@@ -352,10 +346,29 @@ func decodeModel(text []byte) (*Saved, error) {
 			return nil, err
 		}
 	}
+	return s, f.support(s)
+}
+
+func (f *file) scale() (data.Scale, error) {
+	scale, d := f.Scale, len(f.Names)
+	if scale == nil {
+		return data.Scale{}, nil
+	}
+	if len(scale.Mean) != d || len(scale.Deviation) != d {
+		return data.Scale{}, fmt.Errorf("standardised_by has %d means and %d standard deviations for %d columns", len(scale.Mean), len(scale.Deviation), d)
+	}
+	if least := slices.Min(scale.Deviation); !(least > 0) {
+		return data.Scale{}, fmt.Errorf("standardised_by has the deviation %v", least)
+	}
+	return data.Scale(*scale), nil
+}
+
+// support sets the domain and the missingness mechanism of s.
+func (f *file) support(s *Saved) (err error) {
 	if len(f.Domain) > 0 {
 		d, err := domain.Parse(f.Domain, f.Names)
 		if err != nil {
-			return nil, fmt.Errorf("domain: %w", err)
+			return fmt.Errorf("domain: %w", err)
 		}
 		if d.Bounded() {
 			s.Domain = d
@@ -363,10 +376,10 @@ func decodeModel(text []byte) (*Saved, error) {
 	}
 	if len(f.Missingness) > 0 {
 		if s.Missingness, err = missingness.Parse(f.Missingness, f.Names); err != nil {
-			return nil, fmt.Errorf("missingness: %w", err)
+			return fmt.Errorf("missingness: %w", err)
 		}
 	}
-	return s, nil
+	return nil
 }
 
 func decodeFile(text []byte) (*file, error) {

@@ -168,31 +168,8 @@ func (f *file) posterior(s *Saved) (*posterior.Parameters, error) {
 	if s.Scale.Mean == nil {
 		return nil, errors.New("standardised_by is missing")
 	}
-	for j := range s.Names {
-		var function transform.Function
-		var names []string
-		if s.Transform != nil {
-			function = s.Transform[j]
-		}
-		if s.Levels != nil {
-			names = s.Levels[j]
-		}
-		o, cut := function.(*transform.Ordinal)
-		switch {
-		case cut && names != nil && len(o.Values()) != len(names):
-			return nil, fmt.Errorf("%q has %d levels, and %d categories", s.Names[j], len(names), len(o.Values()))
-		case cut && names == nil:
-			s.Transform[j] = &levels{o}
-		case len(names) > 2 && function == nil:
-			p.Levels[j] = len(names)
-		case !cut && names != nil:
-			return nil, fmt.Errorf("%q has %d levels, but a function without levels", s.Names[j], len(names))
-		}
-		if cut {
-			for _, at := range o.Cuts() {
-				p.Cuts[j] = append(p.Cuts[j], (at-s.Scale.Mean[j])/s.Scale.Deviation[j])
-			}
-		}
+	if err := f.kinds(s, p); err != nil {
+		return nil, err
 	}
 	weights, means, precisions := f.Parameters["log_weights"], f.Parameters["means"], f.Parameters["precisions"]
 	d, draws, k := p.Width(), weights.Rows, weights.Cols
@@ -223,4 +200,35 @@ func (f *file) posterior(s *Saved) (*posterior.Parameters, error) {
 		p.Draws = append(p.Draws, one)
 	}
 	return p, p.Check()
+}
+
+// kinds sets the cuts and levels of p's columns from the file's transforms and levels.
+func (f *file) kinds(s *Saved, p *posterior.Parameters) error {
+	for j := range s.Names {
+		var function transform.Function
+		var names []string
+		if s.Transform != nil {
+			function = s.Transform[j]
+		}
+		if s.Levels != nil {
+			names = s.Levels[j]
+		}
+		o, cut := function.(*transform.Ordinal)
+		switch {
+		case cut && names != nil && len(o.Values()) != len(names):
+			return fmt.Errorf("%q has %d levels, and %d categories", s.Names[j], len(names), len(o.Values()))
+		case cut && names == nil:
+			s.Transform[j] = &levels{o}
+		case len(names) > 2 && function == nil:
+			p.Levels[j] = len(names)
+		case !cut && names != nil:
+			return fmt.Errorf("%q has %d levels, but a function without levels", s.Names[j], len(names))
+		}
+		if cut {
+			for _, at := range o.Cuts() {
+				p.Cuts[j] = append(p.Cuts[j], (at-s.Scale.Mean[j])/s.Scale.Deviation[j])
+			}
+		}
+	}
+	return nil
 }

@@ -163,33 +163,40 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 	truncate(omega, parts)
 	truncate(pooled, pooledParts)
 	if e, ok := s.Model.(nets.Tilted); ok {
-		sharp := *m
-		sharp.Covariances = nil
-		for _, v := range m.Covariances {
-			sharp.Covariances = append(sharp.Covariances, floats.ScaleTo(make([]float64, len(v)), 1./nets.Sharpness, v))
-		}
-		all, k := sharp.Given(slices.Repeat([]bool{true}, d)), len(m.Weights)
-		for i := range omega {
-			all.Posterior(x[i*d:(i+1)*d], parts[i*k:(i+1)*k])
-		}
-		for i := range pooled {
-			all.Posterior(pool[i*d:(i+1)*d], pooledParts[i*k:(i+1)*k])
-		}
-		a := tiltOf(m.Weights, omega, parts, first, pooled, pooledParts)
-		e.SetTilt(m, a)
-		for i := range omega {
-			factor := 0.0
-			for k, v := range parts[i*len(a) : (i+1)*len(a)] {
-				factor += v * a[k] / m.Weights[k]
-			}
-			omega[i] *= factor
-		}
+		tiltBy(e, m, x, omega, parts, first, pool, pooled, pooledParts)
 	}
 	for i := range t.N {
 		k := pickOne(omega[first[i]:first[i+1]], rng)
 		copy(done.Values[i*d:(i+1)*d], x[(first[i]+k)*d:])
 	}
 	return done, nil
+}
+
+// tiltBy tilts an energy by m with weights from draws x and pool with weights omega and pooled, and multiplies omega by
+// the tilt's factor. parts and pooledParts are overwritten by shares of components.
+func tiltBy(e nets.Tilted, m *model.Mixed, x, omega, parts []float64, first []int, pool, pooled, pooledParts []float64) {
+	d := m.Dim()
+	sharp := *m
+	sharp.Covariances = nil
+	for _, v := range m.Covariances {
+		sharp.Covariances = append(sharp.Covariances, floats.ScaleTo(make([]float64, len(v)), 1./nets.Sharpness, v))
+	}
+	all, k := sharp.Given(slices.Repeat([]bool{true}, d)), len(m.Weights)
+	for i := range omega {
+		all.Posterior(x[i*d:(i+1)*d], parts[i*k:(i+1)*k])
+	}
+	for i := range pooled {
+		all.Posterior(pool[i*d:(i+1)*d], pooledParts[i*k:(i+1)*k])
+	}
+	a := tiltOf(m.Weights, omega, parts, first, pooled, pooledParts)
+	e.SetTilt(m, a)
+	for i := range omega {
+		factor := 0.0
+		for k, v := range parts[i*len(a) : (i+1)*len(a)] {
+			factor += v * a[k] / m.Weights[k]
+		}
+		omega[i] *= factor
+	}
 }
 
 // tiltOf returns the weights a of the mixture whose density times ω maximises the likelihood of the

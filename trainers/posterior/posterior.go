@@ -170,22 +170,8 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	if err := c.each(ctx, runs, func(r *run) error { return r.chain.steps(ctx, c.WarmUp, func(int) {}) }); err != nil {
 		return nil, err
 	}
-	length, rounds := c.Iterations, 1
-	work := float64(z.N * c.Components * (c.width(z)*c.width(z) + 30)) // operations of an iteration
-	if length == 0 {
-		length, rounds = max(leastRound, leastSpacing*runs[0].draws), mostRounds
-		if c.width(z) > z.D {
-			length *= 2
-			if c.Components == 1 {
-				rounds++
-			}
-		}
-		for range moreRounds {
-			if math.Ldexp(float64(length)*work, rounds) <= cheap {
-				rounds++
-			}
-		}
-	}
+	work := float64(z.N * c.Components * (c.width(z)*c.width(z) + 30))
+	length, rounds := c.rounds(z, runs[0].draws, work)
 	for {
 		if err := c.each(ctx, runs, func(r *run) error { return r.round(ctx, length) }); err != nil {
 			return nil, err
@@ -193,16 +179,44 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 		d := together(runs, c.Draws)
 		if rounds--; rounds == 0 || d.within(settledRHat, settledCellRHat) || d.Met() && float64(2*length)*work > cheap || c.Components > 1 && d.hopeless(rounds) {
 			d.Iterations = length
-			if c.Keep > 0 {
-				d.Parameters = &Parameters{Cuts: c.Cuts, Levels: c.Levels}
-				for k := range c.Keep {
-					d.Parameters.Draws = append(d.Parameters.Draws, runs[k%chains].kept[k/chains])
-				}
-			}
+			d.Parameters = c.parameters(runs)
 			return d, nil
 		}
 		length *= 2
 	}
+}
+
+// parameters are the kept draws of the chains by turns; nil if c.Keep is 0.
+func (c Config) parameters(runs []*run) *Parameters {
+	if c.Keep == 0 {
+		return nil
+	}
+	p := &Parameters{Cuts: c.Cuts, Levels: c.Levels}
+	for k := range c.Keep {
+		p.Draws = append(p.Draws, runs[k%chains].kept[k/chains])
+	}
+	return p
+}
+
+// rounds returns the iterations of the first round and the maximum number of rounds, each twice as long as the one
+// before; work is the number of operations of an iteration.
+func (c Config) rounds(z *data.Table, draws int, work float64) (length, rounds int) {
+	if c.Iterations > 0 {
+		return c.Iterations, 1
+	}
+	length, rounds = max(leastRound, leastSpacing*draws), mostRounds
+	if c.width(z) > z.D {
+		length *= 2
+		if c.Components == 1 {
+			rounds++
+		}
+	}
+	for range moreRounds {
+		if math.Ldexp(float64(length)*work, rounds) <= cheap {
+			rounds++
+		}
+	}
+	return length, rounds
 }
 
 // anchor returns c.Anchor, or the average mean and covariance of a short chain of one normal.
