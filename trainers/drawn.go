@@ -51,9 +51,11 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 			break
 		}
 		rows := &data.Table{Names: t.Names, N: len(drawn) / t.D, D: t.D, Values: drawn, Observed: slices.Repeat([]bool{true}, len(drawn))}
-		f, err := mixed.Fit(ctx, rows, c)
-		if err != nil {
-			return err
+		var f *mixed.Fitted
+		if err := panics.Caught(func() (err error) { f, err = mixed.Fit(ctx, rows, c); return err }); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			break // rows of a fit that diverged may have no mixture
 		}
 		by = by.And(f.Model)
 	}

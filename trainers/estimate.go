@@ -154,15 +154,15 @@ func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 }
 
 // spread adds triangular noise s(u + v − 1), with uniform u and v, to observed cells of columns
-// with ties, rounded to multiples of s. The density becomes the linear interpolation of the shares
+// with ties that are rounded to multiples of s. The density becomes the linear interpolation of the shares
 // of the values. Without noise the loss of a flexible model is unbounded below.
 func spread(t *data.Table, seed uint64) *data.Table {
 	out, rng := *t, stream.New(seed, stream.Simulate, 1)
 	out.Values = slices.Clone(t.Values)
 	for j := range t.D {
 		x := t.Column(j)
-		distinct := len(slices.Compact(slices.Sorted(slices.Values(x))))
-		if distinct < 2 || distinct > len(x)*2/3 {
+		distinct := slices.Compact(slices.Sorted(slices.Values(x)))
+		if len(distinct) < 2 || len(distinct) > len(x)*2/3 || !onGrid(distinct) {
 			continue
 		}
 		step := mixed.Step(x)
@@ -173,6 +173,21 @@ func spread(t *data.Table, seed uint64) *data.Table {
 		}
 	}
 	return &out
+}
+
+// onGrid reports whether sorted values differ by multiples of their smallest difference, as rounded numbers do and
+// repeated rows of unrounded ones do not.
+func onGrid(sorted []float64) bool {
+	step := math.Inf(1)
+	for i := range sorted[1:] {
+		step = min(step, sorted[i+1]-sorted[i])
+	}
+	for _, v := range sorted {
+		if steps := (v - sorted[0]) / step; math.Abs(steps-math.Round(steps)) > 1e-6 {
+			return false
+		}
+	}
+	return true
 }
 
 // needsUnits reports whether the fit also needs the table in its own units.

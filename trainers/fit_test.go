@@ -448,7 +448,7 @@ func TestPenaltyRefusals(t *testing.T) {
 		"the command network":                 {Descent: descent.Config{Penalty: penalty.Config{Kind: "l1"}}},
 		"it is one of none, l1, ridge":        penalised("iw", penalty.Config{Kind: "l2"}),
 		"use at least 2 folds":                penalised("iw", penalty.Config{Kind: "l1", Folds: 21}),
-		"there is none: name one":             penalised("iw", penalty.Config{Lambda: 1}),
+		"there is no penalty; give one":       penalised("iw", penalty.Config{Lambda: 1}),
 		"it must be a positive number, cv or": penalised("iw", penalty.Config{Kind: "l1", Lambda: -1}),
 	} {
 		_, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})

@@ -228,17 +228,17 @@ func TestMixtureWithLevelsRefuses(t *testing.T) {
 	lower := domain.All(4)
 	lower.Lower[1] = 0
 	for why, change := range map[string]func(*trainers.Spec){
-		"method":               func(s *trainers.Spec) { s.Steps.Method = "em-full" },
-		"objective":            func(s *trainers.Spec) { s.Objective.Kind = "sliced" },
-		"domain":               func(s *trainers.Spec) { s.Domain = lower },
-		"inference":            func(s *trainers.Spec) { s.Inference = inference.Config{Kind: "robust"} },
-		"optimiser":            func(s *trainers.Spec) { s.Descent = descent.Config{Epochs: 3} },
-		"levels are those":     func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"levels":[3,0,2,0]}`) },
-		"use 1 to 50":          func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"components":51}`) },
-		"as unordered levels":  func(s *trainers.Spec) { s.Transform.Columns = map[string]string{"yes": "ordinal"} },
-		"unknown field":        func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"k":1}`) },
-		"ReadOptions.Exclude":  func(s *trainers.Spec) { s.Steps.Method = "iw" },
-		"city, yes) is fitted": func(s *trainers.Spec) { s.Steps.Method = "iw" },
+		"method":                    func(s *trainers.Spec) { s.Steps.Method = "em-full" },
+		"objective":                 func(s *trainers.Spec) { s.Objective.Kind = "sliced" },
+		"domain":                    func(s *trainers.Spec) { s.Domain = lower },
+		"inference":                 func(s *trainers.Spec) { s.Inference = inference.Config{Kind: "robust"} },
+		"optimiser":                 func(s *trainers.Spec) { s.Descent = descent.Config{Epochs: 3} },
+		"the table sets the levels": func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"levels":[3,0,2,0]}`) },
+		"use 1 to 50":               func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"components":51}`) },
+		"as unordered levels":       func(s *trainers.Spec) { s.Transform.Columns = map[string]string{"yes": "ordinal"} },
+		"unknown field":             func(s *trainers.Spec) { s.Model.Options = json.RawMessage(`{"k":1}`) },
+		"ReadOptions.Exclude":       func(s *trainers.Spec) { s.Steps.Method = "iw" },
+		"city, yes) is fitted":      func(s *trainers.Spec) { s.Steps.Method = "iw" },
 	} {
 		s := mixtureSpec
 		change(&s)

@@ -470,7 +470,7 @@ func TestFailedResamples(t *testing.T) {
 		_, err = fmt.Sscanf(told, "%d of", &failed)
 		require.NoError(t, err)
 		require.InDelta(t, 100*share, failed, 40*math.Sqrt(share*(1-share))+5) // a few fail for other reasons
-		require.Contains(t, r.Network.Inference.Rests, fmt.Sprintf("made again on %d tables", 100-failed))
+		require.Contains(t, r.Network.Inference.Rests, fmt.Sprintf("repeated on %d tables", 100-failed))
 		require.Equal(t, together == 4, r.Converged, r.Verdict)
 		if together == 1 {
 			require.Contains(t, r.Verdict, "NOT reliable: "+told)

@@ -187,6 +187,6 @@ func TestMemoryIsCheckedFirst(t *testing.T) {
 func TestNoTable(t *testing.T) {
 	for _, s := range []trainers.Spec{{}, {Network: &regpath.Config{}}} {
 		_, err := trainers.Estimate(t.Context(), nil, s, trainers.Run{})
-		require.ErrorContains(t, err, "there is no table")
+		require.ErrorContains(t, err, "the table is nil")
 	}
 }

@@ -60,7 +60,7 @@ func TestPartsByValue(t *testing.T) {
 	require.NotEqual(t, first(r), first(other))
 
 	used(t, r, table)
-	require.ErrorContains(t, r.Save(filepath.Join(t.TempDir(), "model.json")), "the model has no kind to be read by")
+	require.ErrorContains(t, r.Save(filepath.Join(t.TempDir(), "model.json")), "the model has no kind, so its file could not be read")
 }
 
 // used imputes, scores and samples by a fitted model.

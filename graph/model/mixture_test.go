@@ -160,5 +160,5 @@ func TestMixtureRefuses(t *testing.T) {
 	bad[2].Value[1] = 0
 	require.ErrorContains(t, m.SetQuantities(bad), "must be positive")
 	_, err := model.NewMixture(simulate.Mixture{Weights: []float64{1}})
-	require.ErrorContains(t, err, "make no mixture")
+	require.ErrorContains(t, err, "do not match")
 }

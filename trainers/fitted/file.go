@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -275,8 +276,16 @@ func (s *Saved) Encode(extra map[string]any) ([]byte, error) {
 		maps.Copy(fields, quantities(parametric))
 	}
 	whole, err := json.MarshalIndent(fields, "", " ")
+	whole = numbersAlone.ReplaceAllFunc(whole, func(list []byte) []byte { return lineEnd.ReplaceAll(list, []byte(" ")) })
 	return []byte(printable.Text(string(whole)) + "\n"), err
 }
+
+// numbersAlone matches lists and objects of numbers, which stand in one line.
+var (
+	number       = `("\w+": )?(-?[0-9][-+.0-9eE]*|null)`
+	numbersAlone = regexp.MustCompile(`[\[{]\n *` + number + `(,\n *` + number + `)*\n *[\]}]`)
+	lineEnd      = regexp.MustCompile(`\n *`)
+)
 
 func byName(names []string, levels [][]string) map[string][]string {
 	out := map[string][]string{}

@@ -245,8 +245,8 @@ func drawsByRow(c Case) bool { return c.estimator().Draws() || c.objectiveDraws(
 // countsRows: moments of pairs are shrunk by their noise, which is less in twice as many rows.
 func countsRows(c Case) bool { return drawsByRow(c) || c.estimator().OfMatrix() }
 
-// weighsRows: a network on a support refuses weights.
-func weighsRows(c Case) bool { return countsRows(c) || c.Network && c.Bounded }
+// weighsRows: a network on a support refuses weights, and the tilt of an energy draws rows by weight.
+func weighsRows(c Case) bool { return countsRows(c) || c.Network && c.Bounded || c.Model == "energy" }
 
 // drawsByColumn: random starts go by the column's place.
 func drawsByColumn(c Case) bool { return drawsByRow(c) || c.startsAtRandom() }

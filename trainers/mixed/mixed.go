@@ -339,12 +339,15 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 }
 
 // Step returns the median distance of neighbouring values: the rounding step of a column with many
-// ties.
+// ties; 0 of a constant.
 func Step(x []float64) float64 {
 	distinct := slices.Compact(slices.Sorted(slices.Values(x)))
 	var gaps []float64
 	for i := 1; i < len(distinct); i++ {
 		gaps = append(gaps, distinct[i]-distinct[i-1])
+	}
+	if gaps == nil {
+		return 0
 	}
 	slices.Sort(gaps)
 	return gaps[len(gaps)/2]

@@ -33,8 +33,8 @@ func ExampleRun() {
 	}
 	fmt.Printf("about %.0f rows\n", r.Needed.Rows)
 	// Output:
-	//  30 rows: sensitivity 0.30
+	//  30 rows: sensitivity 0.33
 	//  60 rows: sensitivity 0.80
-	// 120 rows: sensitivity 0.93
+	// 120 rows: sensitivity 1.00
 	// about 52 rows
 }

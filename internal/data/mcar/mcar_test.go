@@ -33,7 +33,7 @@ func correlated(n, d int, rng *rand.Rand, observed func(row []float64, seen []bo
 
 func airquality(t *testing.T) *data.Table {
 	t.Helper()
-	table, err := data.ReadCSV("../../examples/airquality.csv", data.ReadOptions{NA: data.DefaultNA, Comma: ','})
+	table, err := data.ReadCSV("../../../examples/airquality.csv", data.ReadOptions{NA: data.DefaultNA, Comma: ','})
 	require.NoError(t, err)
 	return table
 }

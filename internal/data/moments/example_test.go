@@ -11,7 +11,7 @@ import (
 // The moments of two halves of a table merge into the moments of the table; a few weighted rows
 // have the same moments.
 func Example() {
-	table, err := data.ReadCSV("../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	table, err := data.ReadCSV("../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	if err != nil {
 		log.Fatal(err)
 	}

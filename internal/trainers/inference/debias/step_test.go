@@ -51,7 +51,7 @@ var lavaan = struct{ partial, se, robust, means, robustMeans []float64 }{
 // At the maximum of the likelihood the observed Hessian equals R's observed information, robust
 // errors equal its sandwich, and the step is zero.
 func TestStandardErrorsAgainstLavaan(t *testing.T) {
-	table, err := data.ReadCSV("../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	table, err := data.ReadCSV("../../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	require.NoError(t, err)
 	z, scale := data.Standardise(table)
 	n := likeliest(t, z)

@@ -180,7 +180,7 @@ var lavaan = []float64{2.7477898846, 7.4963547754, 0.2838854728, 0.7627168697}
 
 func airquality(t testing.TB) *data.Table {
 	t.Helper()
-	table, err := data.ReadCSV("../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
+	table, err := data.ReadCSV("../../../../examples/airquality.csv", data.ReadOptions{Columns: []string{"Ozone", "Solar.R", "Wind", "Temp"}})
 	require.NoError(t, err)
 	return table
 }
