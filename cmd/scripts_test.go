@@ -92,6 +92,9 @@ var (
 // follow does what a page says, and returns how many blocks of output it compared.
 func follow(t *testing.T, page string) (blocks int) {
 	dir := t.TempDir()
+	examples, err := filepath.Abs("../examples")
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(examples, filepath.Join(dir, "examples")))
 	at := 0
 	for _, m := range fence.FindAllStringSubmatchIndex(page, -1) {
 		above, file, block := page[at:m[0]], m[2] >= 0, page[m[4]:m[5]]
