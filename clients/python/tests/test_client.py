@@ -77,7 +77,7 @@ class Functions(unittest.TestCase):
         with self.assertRaises(ms.UsageError) as caught:
             ms.network(chain(), gamma=-1)
         self.assertEqual((caught.exception.code, caught.exception.field), ("usage", "gamma"))
-        self.assertIn("negative", str(caught.exception))
+        self.assertIn("from 0 to 1", str(caught.exception))
 
     def test_messages_are_about_the_table(self):
         x = chain()

@@ -107,7 +107,7 @@ stopifnot(length(written[[1]]) == 4, identical(written[[1]], written[[2]]), iden
 
 # Mistakes name the flag.
 e <- tryCatch(ms_network(x, gamma = -1, verbose = FALSE), missingscore_usage = identity)
-stopifnot(inherits(e, "missingscore_error"), e$field == "gamma", grepl("negative", conditionMessage(e)))
+stopifnot(inherits(e, "missingscore_error"), e$field == "gamma", grepl("from 0 to 1", conditionMessage(e)))
 
 # JSON as its grammar has it.
 json <- missingscore:::parse_json("{\"a\":[1,-2.5e3],\"b\":{},\"c\":[],\"d\":\"x\\\"\\u00e9\\n\\\\\",\"e\":null,\"f\":[{\"g\":true}]}")
