@@ -46,7 +46,7 @@ func TestWrongFlags(t *testing.T) {
 	for want, spoil := range map[string]func(*options){
 		`--methods: there is no method "guess"`: func(o *options) { o.methods = []string{"guess"} },
 		`--experiments: there is no "moon"`:     func(o *options) { o.experiments = []string{"moon"} },
-		`--dtypes: unknown number type "f"`: func(o *options) { o.dtypes = []string{"f"} },
+		`--dtypes: unknown number type "f"`:     func(o *options) { o.dtypes = []string{"f"} },
 	} {
 		o := good
 		spoil(&o)
