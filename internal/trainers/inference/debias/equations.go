@@ -349,12 +349,13 @@ func symmetric(a *mat.Dense) *mat.SymDense {
 	return s
 }
 
-// form is a quadratic form of symmetric matrices dP (d, d) (docs/theory/inference.md#eq-form),
+// form is a quadratic form of symmetric matrices dP (d, d),
 //
 //	F(dP) = Σ_i w_i tr(dP X_i dP Y_i)
 //
 // stored as T[ab, ce] = ½ Σ_i w_i (X_i,ab Y_i,ce + Y_i,ab X_i,ce) over packed pairs, a matrix
-// product of all X with all Y.
+// product of all X with all Y. Its entry at ab, ce is ½ c_ab c_ce (T[ac, be] + T[ae, bc]), with c = 1
+// on the diagonal and 2 off it.
 type form struct {
 	d     int
 	sums  *triangle // T, then K, from row and column d on
