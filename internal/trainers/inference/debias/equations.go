@@ -354,8 +354,7 @@ func symmetric(a *mat.Dense) *mat.SymDense {
 //	F(dP) = Σ_i w_i tr(dP X_i dP Y_i)
 //
 // stored as T[ab, ce] = ½ Σ_i w_i (X_i,ab Y_i,ce + Y_i,ab X_i,ce) over packed pairs, a matrix
-// product of all X with all Y. Its entry at ab, ce is ½ c_ab c_ce (T[ac, be] + T[ae, bc]), with c = 1
-// on the diagonal and 2 off it.
+// product of all X with all Y.
 type form struct {
 	d     int
 	sums  *triangle // T, then K, from row and column d on
