@@ -536,10 +536,9 @@ func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {
 		return nil
 	case f.spec.Inference.Kind == inference.Auto:
 		return usageError{errors.New("--inference auto: fit takes robust or none")}
-	case cmd.Flags().Changed("level"):
-		return usageError{errors.New("--level needs --inference robust; add it, or leave --level out")}
+	case !cmd.Flags().Changed("level"):
+		f.spec.Inference = inference.Config{} // a fit that nobody asks more of
 	}
-	f.spec.Inference = inference.Config{} // a fit that nobody asks more of
 	return nil
 }
 

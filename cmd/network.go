@@ -142,9 +142,6 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 	if err := f.resampling.parse(cmd, f.spec.Inference, f.resume); err != nil {
 		return err
 	}
-	if f.spec.Inference.Kind == inference.None && cmd.Flags().Changed("level") {
-		return usageError{errors.New("--level needs --inference model, robust or bootstrap=N; add one, or leave --level out")}
-	}
 	if err := f.pictures.parse(cmd); err != nil {
 		return err
 	}

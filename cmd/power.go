@@ -134,16 +134,12 @@ func (f *powerCommand) load(cmd *cobra.Command) (err error) {
 		return err
 	}
 	f.spec.Domain = f.problem.Truth.Domain
-	asked := f.spec.Steps.Method
 	first, err := f.problem.Draw(f.study.Rows[len(f.study.Rows)-1], 0, f.study.Seed)
 	if err != nil {
 		return err
 	}
 	p, err := trainers.Prepare(first, f.spec)
 	if err != nil {
-		return err
-	}
-	if err := checkMethodFlags(cmd, asked, p); err != nil {
 		return err
 	}
 	if _, err := p.Path(); err != nil { // settings that no table's path can begin with

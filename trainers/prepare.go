@@ -108,6 +108,9 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 	if err := checkSettings(p); err != nil {
 		return nil, err
 	}
+	if err := checkUnread(p, s); err != nil {
+		return nil, err
+	}
 	if s.Network != nil {
 		if p.Estimator.OfMatrix() { // the path makes its own model
 			p.Model = model.NewGaussian(1, model.CholeskyFactor)
@@ -203,6 +206,8 @@ func (p *Prepared) newModel() (model.Model, error) {
 	return s.Model.make(p.Table.D, s.Steps.Seed)
 }
 
+const defaultWarmUp = 500 // of fits of parameters; 0 along a path
+
 func (p *Prepared) descentDefaults() (err error) {
 	c := &p.Spec.Steps
 	setting.Default(&c.Batch, engine.DefaultBatch)
@@ -214,7 +219,7 @@ func (p *Prepared) descentDefaults() (err error) {
 	}
 	setting.Default(&c.ImputerRate, model.TrainingOf(p.Model).ImputerRate)
 	if c.WarmUp == nil {
-		c.WarmUp = new(500)
+		c.WarmUp = new(defaultWarmUp)
 	}
 	p.Spec.Descent, err = p.Spec.Descent.Resolve(p.descentProblem(p.file != nil))
 	return err

@@ -161,7 +161,7 @@ func (m method) estimate(ctx context.Context, t *data.Table, seed uint64) (mean 
 	if m.Network {
 		spec.Network = &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}}
 	}
-	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
+	r, err := harness.Estimate(ctx, t, spec, trainers.Run{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -161,7 +161,7 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 	config := s.Fit
 	config.Method, config.Seed, config.Imputer = how.Method, seed, how.Imputer
 	state := &trainers.State{}
-	r, failure := trainers.Estimate(ctx, table, trainers.Spec{
+	r, failure := harness.Estimate(ctx, table, trainers.Spec{
 		Model: trainers.ModelSpec{Kind: how.Model, Options: s.Network}, Objective: trainers.ObjectiveSpec{Kind: "classical"},
 		Steps: config, Descent: by, Truth: &evaluate.Truth{Model: truth, Sample: fresh},
 	}, trainers.Run{State: state})

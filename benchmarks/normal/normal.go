@@ -126,7 +126,7 @@ func (s settings) run(ctx context.Context, w domain.Weight, c engine.Config, see
 	star.SetMean(truth.Mean)
 	c.Seed = seed
 	state := &trainers.State{}
-	_, err = trainers.Estimate(ctx, table, trainers.Spec{
+	_, err = harness.Estimate(ctx, table, trainers.Spec{
 		Domain: support, Weight: w, KeepUnits: true, Steps: c, Descent: descent.Passes(s.Epochs, s.Rate),
 		Truth: &evaluate.Truth{Model: star, Sample: fresh.Values},
 	}, trainers.Run{State: state})

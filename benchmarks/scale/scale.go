@@ -216,7 +216,7 @@ func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint
 	}
 	spec := trainers.Spec{Steps: m.Fit, Network: &along}
 	spec.Steps.Seed = seed
-	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
+	r, err := harness.Estimate(ctx, t, spec, trainers.Run{})
 	if err != nil {
 		return nil, err
 	}
