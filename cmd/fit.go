@@ -377,7 +377,7 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 		fmt.Fprintf(w, "the model describes rows with added noise of %g standard deviations\n", noise.Least)
 	}
 	fmt.Fprintf(w, "loss %.5g", final.Loss)
-	_, alike := r.Estimator.Weighting.(losses.Uniform)
+	alike := r.Estimator.Weighting == losses.Uniform
 	switch {
 	case math.IsNaN(final.EffectiveSize) || !r.Estimator.Draws():
 	case alike:

@@ -206,7 +206,7 @@ func byMoments(e estimator.Estimator, c *data.Counted) bool {
 func checkByMoments(p *Prepared, e estimator.Estimator) error {
 	c := p.original.Counted
 	if byMoments(e, c) {
-		if _, classical := p.objective.(losses.Classical); c != nil && !classical {
+		if classical := p.objective == losses.Classical; c != nil && !classical {
 			return setting.Errorf("objective", p.Spec.Objective.Kind, "this objective needs the rows; use classical, or %s", takeTable)
 		}
 		return nil

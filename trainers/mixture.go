@@ -127,7 +127,7 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 	s.Steps.Method, s.Descent.Optimiser, s.Objective.Kind = "em-exact", "em", "likelihood"
 	setting.Default(&s.Descent.Iterations, mixed.Iterations)
 	setting.Default(&s.Descent.Tolerance, mixed.Tolerance)
-	p.objective = losses.Classical{}
+	p.objective = losses.Classical
 	if p.Estimator, err = estimator.ByName(s.Steps.Method); err != nil {
 		return false, err
 	}

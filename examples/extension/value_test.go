@@ -71,7 +71,7 @@ func TestSourceByValue(t *testing.T) {
 	uses := 0
 	own.Name, own.New = "own deck", func(s source.Setting) (source.Source, error) { uses++; return made(s) }
 	spec := trainers.Spec{
-		Steps:   engine.Config{Seed: 1, Draws: 4, Estimator: &estimator.Estimator{Source: own, Weighting: losses.SelfNormalised{}, Loss: losses.Marginal{}}},
+		Steps:   engine.Config{Seed: 1, Draws: 4, Estimator: &estimator.Estimator{Source: own, Weighting: losses.SelfNormalised, Loss: losses.Marginal}},
 		Descent: descent.Passes(2, 0.01),
 	}
 	r, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
@@ -136,7 +136,7 @@ func TestNamesThatCannotBeRead(t *testing.T) {
 		require.Equal(t, field, wrong.Field)
 	}
 	spec := byValue(1)
-	spec.Steps.Estimator = &estimator.Estimator{Source: source.Zeros, Weighting: losses.SelfNormalised{}, Loss: losses.Marginal{}}
+	spec.Steps.Estimator = &estimator.Estimator{Source: source.Zeros, Weighting: losses.SelfNormalised, Loss: losses.Marginal}
 	_, err := trainers.Prepare(table, spec)
 	require.ErrorContains(t, err, "weighting self-normalised needs the log density of the draws, which source zeros does not give")
 }

@@ -74,14 +74,14 @@ func Gradients(t *data.Table, m model.Model, s *domain.Domain, rows int, seed ui
 		draws     int
 	}
 	list := []learnable{
-		{"pseudo-loss (P), importance weights", losses.Marginal{}, losses.SelfNormalised{}, draws},
-		{"direct Marg-IW loss", losses.Direct{}, losses.SelfNormalised{}, draws},
+		{"pseudo-loss (P), importance weights", losses.Marginal, losses.SelfNormalised, draws},
+		{"direct Marg-IW loss", losses.Direct, losses.SelfNormalised, draws},
 	}
 	if !density { // score-only models support zeroed and full
-		list = []learnable{{"ordinary score matching", losses.Complete{}, losses.Uniform{}, 1}}
+		list = []learnable{{"ordinary score matching", losses.Complete, losses.Uniform, 1}}
 	}
-	if (losses.GaussianMarginal{}).Check(m, objective) == nil {
-		list = append(list, learnable{"closed form of Marg-Exact", losses.GaussianMarginal{}, losses.Uniform{}, 1})
+	if (losses.GaussianMarginal).Check(m, objective) == nil {
+		list = append(list, learnable{"closed form of Marg-Exact", losses.GaussianMarginal, losses.Uniform, 1})
 	}
 	for _, l := range list {
 		p, err := losses.New(graph.Float64, l.loss, l.weighting, m, objective, rows, l.draws)
