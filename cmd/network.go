@@ -17,15 +17,15 @@ import (
 
 	"missingscore/cmd/report"
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/data/mcar"
+	"missingscore/internal/data/network"
 	"missingscore/internal/setting"
 	"missingscore/internal/shell"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 

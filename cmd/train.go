@@ -15,14 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/data/diagnose"
 	"missingscore/graph"
+	"missingscore/internal/data/diagnose"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 

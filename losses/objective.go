@@ -6,9 +6,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
 )
 
 // Parts are the terms of an objective. Every objective of the paper is, per table row, with m score
@@ -97,6 +97,10 @@ func (classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 
 // Bind implements Objective.
 func (classical) Bind(graph.Inputs, *data.Batch, *rand.Rand) {}
+
+// Schedule is the noise levels of a Noising objective: Kind fixed, exploding or preserving, its Least
+// and Most standard deviation, and the number of Levels, 0 for a continuum.
+type Schedule = noise.Schedule
 
 // ObjectiveSetting holds the arguments of an ObjectiveMaker.
 type ObjectiveSetting struct {

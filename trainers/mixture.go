@@ -10,12 +10,12 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/strictjson"
+	"missingscore/internal/trainers/mixed"
 	"missingscore/losses"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/mixed"
 )
 
 // MixtureModel is the model for tables with levels.

@@ -10,11 +10,11 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/penalty"
 	"missingscore/trainers/regpath"
 )

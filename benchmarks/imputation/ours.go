@@ -10,13 +10,13 @@ import (
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
-	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/data/transform"
+	"missingscore/internal/trainers/posterior"
 	_ "missingscore/nets" // the networks
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/posterior"
 	"missingscore/trainers/regpath"
 	"missingscore/trainers/source"
 )

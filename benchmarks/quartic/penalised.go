@@ -12,10 +12,10 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/evaluate"
 	"missingscore/trainers/penalty"
 )
 

@@ -13,14 +13,14 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
+	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/evaluate"
-	"missingscore/trainers/mcmc"
 )
 
 var (

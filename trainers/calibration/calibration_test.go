@@ -22,10 +22,10 @@ import (
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/fitted/diffusion"
+	"missingscore/internal/trainers/mcmc"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/mcmc"
 	"missingscore/trainers/source"
 )
 

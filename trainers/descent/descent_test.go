@@ -12,12 +12,12 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/evaluate"
 )
 
 // problem is the fit of a Gaussian by a method to a table of 1000 rows.

@@ -15,10 +15,10 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
-	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
