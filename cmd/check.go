@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/data/diagnose"
+	"missingscore/internal/data/diagnose"
 	"missingscore/internal/data/mcar"
 	"missingscore/trainers"
 )

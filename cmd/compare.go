@@ -19,9 +19,9 @@ import (
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/data/mcar"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/replicate"
 )
 

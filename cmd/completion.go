@@ -7,15 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/data/transform"
+	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/inference/sandwich"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/penalty"
 	"missingscore/trainers/regpath"
 )

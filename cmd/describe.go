@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"missingscore/data"
-	"missingscore/data/diagnose"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/diagnose"
 	"missingscore/internal/data/mcar"
 	"missingscore/internal/printable"
 	"missingscore/internal/shell"

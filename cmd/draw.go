@@ -18,8 +18,8 @@ import (
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/spelling"
 	"missingscore/internal/trainers/fitted/diffusion"
+	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/mcmc"
 )
 
 // drawingFlags are the flags of commands that use a fitted model.

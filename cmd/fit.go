@@ -23,22 +23,21 @@ import (
 	"missingscore/cmd/report"
 	"missingscore/cmd/words"
 	"missingscore/data"
-	"missingscore/data/network"
-	"missingscore/data/survey"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/data/moments"
+	"missingscore/internal/data/network"
 	"missingscore/internal/memory"
 	"missingscore/internal/printable"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
+	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
-	"missingscore/trainers/evaluate"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/penalty"
 )
 
@@ -377,7 +376,7 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 		fmt.Fprintf(w, "the model describes rows with added noise of %g standard deviations\n", noise.Least)
 	}
 	fmt.Fprintf(w, "loss %.5g", final.Loss)
-	_, alike := r.Estimator.Weighting.(losses.Uniform)
+	alike := r.Estimator.Weighting == losses.Uniform
 	switch {
 	case math.IsNaN(final.EffectiveSize) || !r.Estimator.Draws():
 	case alike:
@@ -536,10 +535,9 @@ func (f *fitCommand) parseInference(cmd *cobra.Command) (err error) {
 		return nil
 	case f.spec.Inference.Kind == inference.Auto:
 		return usageError{errors.New("--inference auto: fit takes robust or none")}
-	case cmd.Flags().Changed("level"):
-		return usageError{errors.New("--level needs --inference robust; add it, or leave --level out")}
+	case !cmd.Flags().Changed("level"):
+		f.spec.Inference = inference.Config{} // a fit that nobody asks more of
 	}
-	f.spec.Inference = inference.Config{} // a fit that nobody asks more of
 	return nil
 }
 
@@ -636,7 +634,7 @@ func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
 	tellLeftOut(cmd.ErrOrStderr(), f.rows.LeftOut)
 	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}
 	f.prepared, err = f.prepareBy(cmd, names, path, func(s trainers.Spec) (*trainers.Prepared, error) {
-		return trainers.PrepareFile(cmd.Context(), f.rows, s, survey.Options{Workers: f.spec.Steps.Workers, Progress: newReading(cmd.ErrOrStderr()).observe})
+		return trainers.PrepareFile(cmd.Context(), f.rows, s, newReading(cmd.ErrOrStderr()).observe)
 	})
 	if err == nil {
 		f.table = f.prepared.Table

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/fuzztest"
 	"missingscore/internal/stream"
 	"missingscore/trainers/fitted"

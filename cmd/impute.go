@@ -21,17 +21,17 @@ import (
 	"github.com/spf13/pflag"
 
 	"missingscore/data"
-	"missingscore/data/diagnose"
-	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/diagnose"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/printable"
 	"missingscore/internal/shell"
 	"missingscore/internal/spelling"
+	"missingscore/internal/trainers/mcmc"
+	"missingscore/internal/trainers/posterior"
 	"missingscore/losses"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/mcmc"
-	"missingscore/trainers/posterior"
 )
 
 type imputeCommand struct {

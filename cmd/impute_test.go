@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/trainers/mcmc"
+	"missingscore/internal/trainers/mcmc"
 )
 
 // Chains of a table alone that have not met: the message names the column and the flags that

@@ -17,15 +17,15 @@ import (
 
 	"missingscore/cmd/report"
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/data/mcar"
+	"missingscore/internal/data/network"
 	"missingscore/internal/setting"
 	"missingscore/internal/shell"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 
@@ -141,9 +141,6 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 	}
 	if err := f.resampling.parse(cmd, f.spec.Inference, f.resume); err != nil {
 		return err
-	}
-	if f.spec.Inference.Kind == inference.None && cmd.Flags().Changed("level") {
-		return usageError{errors.New("--level needs --inference model, robust or bootstrap=N; add one, or leave --level out")}
 	}
 	if err := f.pictures.parse(cmd); err != nil {
 		return err

@@ -27,8 +27,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/fuzztest"
 	"missingscore/internal/memory"
 	"missingscore/internal/slowtest"

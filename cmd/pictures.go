@@ -16,7 +16,7 @@ import (
 	"missingscore/cmd/picture"
 	"missingscore/cmd/report"
 	"missingscore/data"
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
 )
 

@@ -20,15 +20,15 @@ import (
 	"missingscore/cmd/picture"
 	"missingscore/cmd/report"
 	"missingscore/data"
-	"missingscore/data/simulate"
-	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/simulate"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/power"
 	"missingscore/trainers/replicate"
 )
@@ -134,16 +134,12 @@ func (f *powerCommand) load(cmd *cobra.Command) (err error) {
 		return err
 	}
 	f.spec.Domain = f.problem.Truth.Domain
-	asked := f.spec.Steps.Method
 	first, err := f.problem.Draw(f.study.Rows[len(f.study.Rows)-1], 0, f.study.Seed)
 	if err != nil {
 		return err
 	}
 	p, err := trainers.Prepare(first, f.spec)
 	if err != nil {
-		return err
-	}
-	if err := checkMethodFlags(cmd, asked, p); err != nil {
 		return err
 	}
 	if _, err := p.Path(); err != nil { // settings that no table's path can begin with

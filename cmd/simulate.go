@@ -16,13 +16,13 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/mcmc"
 )
 
 type simulation struct {

@@ -15,14 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/data/diagnose"
 	"missingscore/graph"
+	"missingscore/internal/data/diagnose"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 
@@ -121,7 +121,7 @@ func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// prepare reads support and missingness, prepares the estimate and checks the flags of the method.
+// prepare reads support and missingness and prepares the estimate.
 func (f *trainingFlags) prepare(cmd *cobra.Command, t *data.Table, file string) (*trainers.Prepared, error) {
 	return f.prepareBy(cmd, t, file, func(s trainers.Spec) (*trainers.Prepared, error) { return trainers.Prepare(t, s) })
 }
@@ -135,7 +135,6 @@ func (f *trainingFlags) prepareBy(cmd *cobra.Command, t *data.Table, file string
 	if s.Missingness, err = f.known.read(t, s.Domain); err != nil {
 		return nil, err
 	}
-	asked := s.Steps.Method
 	p, err := by(*s)
 	if err != nil {
 		others := "correct the row, leave it out, or change the domain (--lower, --upper, --domain)"
@@ -144,7 +143,7 @@ func (f *trainingFlags) prepareBy(cmd *cobra.Command, t *data.Table, file string
 		}
 		return nil, inTable(err, file, rowAdvice(err, others))
 	}
-	return p, checkMethodFlags(cmd, asked, p)
+	return p, nil
 }
 
 // inTable adds the file to an error, unless it is about a setting.
@@ -273,60 +272,6 @@ func (f *trainingFlags) warn(warnings []string, stderr io.Writer) {
 	}
 }
 
-var needs = []struct {
-	lacks string
-	met   func(estimator.Estimator) bool
-	flags []string
-}{
-	{"makes no draws", func(e estimator.Estimator) bool { return e.Draws() }, []string{"draws"}},
-	{"has no fixed proposal", func(e estimator.Estimator) bool { return e.Proposes() }, []string{"proposal-sd"}},
-	{"trains no imputer", func(e estimator.Estimator) bool { return e.Trains() },
-		[]string{"imputer-steps", "imputer-rate", "imputer-loss", "imputer", "imputer-options", "mask-input", "diagonal-sd", "warm-up"}},
-	{"has one kind of average only", func(e estimator.Estimator) bool { return e.Correctable() }, []string{"weighting"}},
-}
-
-// checkMethodFlags refuses flags that the method or the support does not use; asked is --method.
-func checkMethodFlags(cmd *cobra.Command, asked string, p *trainers.Prepared) error {
-	e, s := p.Estimator, p.Support
-	name := "method " + e.Name
-	if asked != e.Name {
-		name += fmt.Sprintf(", which %s means here,", asked)
-	}
-	for _, need := range needs {
-		if need.met(e) {
-			continue
-		}
-		for _, flag := range need.flags {
-			if !cmd.Flags().Changed(flag) {
-				continue
-			}
-			advice := "leave it out"
-			if others := capable(p, need.met); others != nil {
-				advice += ", or choose another --method: " + strings.Join(others, ", ")
-			}
-			return usageError{fmt.Errorf("--%s: %s %s; %s", flag, name, need.lacks, advice)}
-		}
-	}
-	for _, flag := range []string{"g-per-row", "g-cap"} {
-		if s == nil && cmd.Flags().Changed(flag) {
-			return usageError{fmt.Errorf("--%s needs a support; leave it out, or add --lower, --upper or --domain", flag)}
-		}
-	}
-	if (s == nil || len(s.Half) == 0) && cmd.Flags().Changed("no-tangent") {
-		return usageError{fmt.Errorf("--no-tangent needs a half-space; leave it out, or add one by --domain")}
-	}
-	return nil
-}
-
-func capable(p *trainers.Prepared, met func(estimator.Estimator) bool) (names []string) {
-	for _, e := range estimator.All {
-		if met(e) && p.Allows(e) {
-			names = append(names, e.Name)
-		}
-	}
-	return names
-}
-
 // networkFlags are the flags of commands that estimate networks.
 type networkFlags struct {
 	trainingFlags
@@ -392,12 +337,8 @@ func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
 			return asUsage(cmd, err)
 		}
 	}
-	if c.Select.UsesGamma() {
-		if cmd.Flags().Changed("gamma") {
-			c.Select.Gamma = &f.gamma
-		}
-	} else if cmd.Flags().Changed("gamma") {
-		return usageError{fmt.Errorf("--gamma needs --select %s, not %s; leave one of them out", strings.Join(regpath.GammaSelections(), " and "), c.Select.Kind)}
+	if cmd.Flags().Changed("gamma") {
+		c.Select.Gamma = &f.gamma
 	}
 	if cmd.Flags().Changed("refit") {
 		c.Refit = &f.refit

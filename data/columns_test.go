@@ -10,7 +10,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

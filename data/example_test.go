@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/simulate"
 )
 
 // The columns asked for, in the order asked; an empty cell is missing.

@@ -17,14 +17,16 @@ import (
 //     Matching and MissDiff");
 //   - self-normalised weights, it is the EM of Uehara et al. 2020 (fractional imputation): weights
 //     at the current θ, detached, without the covariance and E[s]² terms.
-type Complete struct{}
+var Complete Loss = complete{}
 
-func (Complete) Name() string                       { return "complete" }
-func (Complete) Needs() LossNeeds                   { return LossNeeds{Assumes: MCAR} }
-func (Complete) Check(model.Model, Objective) error { return nil }
+type complete struct{}
+
+func (complete) Name() string                       { return "complete" }
+func (complete) Needs() LossNeeds                   { return LossNeeds{Assumes: MCAR} }
+func (complete) Check(model.Model, Objective) error { return nil }
 
 // Add implements Loss.
-func (Complete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
+func (complete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	return completed(b, m, o, rows, rows, weighting)
 }
 
@@ -32,15 +34,17 @@ func (Complete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, wei
 // imputed ones, with g at the completed row (docs/theory/complete-data.md#eq-complete-data). With a
 // fixed proposal it is the full-data EM (em-full), which needs a proposal close to the rows: in
 // trials N(0, 16 I) was several times worse than em.
-type CompleteData struct{}
+var CompleteData Loss = completeData{}
 
-func (CompleteData) Name() string { return "complete-data" }
-func (CompleteData) Needs() LossNeeds {
+type completeData struct{}
+
+func (completeData) Name() string { return "complete-data" }
+func (completeData) Needs() LossNeeds {
 	return LossNeeds{CompletedRows: true, Assumes: MAR, Mean: true, Equation: true}
 }
 
 // Check implements Loss.
-func (CompleteData) Check(_ model.Model, o Objective) error {
+func (completeData) Check(_ model.Model, o Objective) error {
 	if _, ok := o.(Noising); ok {
 		return errors.New("it treats imputed cells as observed, but no noise was added to them: use em")
 	}
@@ -48,7 +52,7 @@ func (CompleteData) Check(_ model.Model, o Objective) error {
 }
 
 // CheckDomain implements DomainChecker.
-func (CompleteData) CheckDomain(s *domain.Domain) error {
+func (completeData) CheckDomain(s *domain.Domain) error {
 	if s.Censored() {
 		return errors.New("it treats imputed cells as observed, but censored cells lie beyond the detection limits: use em")
 	}
@@ -56,7 +60,7 @@ func (CompleteData) CheckDomain(s *domain.Domain) error {
 }
 
 // Add implements Loss.
-func (CompleteData) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
+func (completeData) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	return completed(b, m, o, rows, rows.completed(b), weighting)
 }
 

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 
 	"missingscore/data"
-	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
 )
 
 // Denoising is the objective on noisy rows, which needs no diagonal (Vincent 2011; paper, appendix

@@ -38,9 +38,9 @@ func ExampleNewObjective() {
 // of the second filled by two draws.
 func ExampleNew() {
 	const rows, draws = 2, 2
-	loss, objective := losses.Marginal{}, losses.Classical{}
+	loss, objective := losses.Marginal, losses.Classical
 	m := model.NewGaussian(2, model.CholeskyFactor)
-	p, err := losses.New(graph.Float64, loss, losses.Uniform{}, m, objective, rows, draws)
+	p, err := losses.New(graph.Float64, loss, losses.Uniform, m, objective, rows, draws)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data/domain"
-	"missingscore/data/noise"
+	"missingscore/internal/data/noise"
 	"missingscore/internal/fuzztest"
 	"missingscore/losses"
 )

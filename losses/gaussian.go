@@ -20,16 +20,18 @@ var ErrNotPositiveDefinite = gaussian.ErrNotPositiveDefinite
 //
 // It reads zero-filled rows with r = 1 and needs the classical objective. It fails if P_mm is not
 // positive definite.
-type GaussianMarginal struct{}
+var GaussianMarginal Loss = gaussianMarginal{}
 
-func (GaussianMarginal) Name() string { return "gaussian-marginal" }
-func (GaussianMarginal) Needs() LossNeeds {
+type gaussianMarginal struct{}
+
+func (gaussianMarginal) Name() string { return "gaussian-marginal" }
+func (gaussianMarginal) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MCAR}
 }
 
 // Check implements Loss: the model must be normal with parameter μ.
-func (GaussianMarginal) Check(m model.Model, o Objective) error {
-	if err := (GaussianComplete{}).Check(m, o); err != nil {
+func (gaussianMarginal) Check(m model.Model, o Objective) error {
+	if err := (gaussianComplete{}).Check(m, o); err != nil {
 		return err
 	}
 	n, _ := model.AsNormal(m)
@@ -40,7 +42,7 @@ func (GaussianMarginal) Check(m model.Model, o Objective) error {
 }
 
 // Add implements Loss.
-func (l GaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, _ Weighting) Result {
+func (l gaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, _ Weighting) Result {
 	g, ok := model.AsNormal(m)
 	if !ok {
 		b.Fail(l.Check(m, o))
@@ -63,15 +65,17 @@ func (l GaussianMarginal) Add(b *graph.Builder, m model.Model, o Objective, rows
 // (x̂−μ)(x̂−μ)ᵀ + C, and μ the mean of x̂. It is valid under MAR. It is not the gradient of a
 // function, so line searches do not apply; its steps are EM steps. It reads zero-filled rows with r
 // = 1 and needs the classical objective. It fails if P is not positive definite.
-type GaussianComplete struct{}
+var GaussianComplete Loss = gaussianComplete{}
 
-func (GaussianComplete) Name() string { return "gaussian-complete" }
-func (GaussianComplete) Needs() LossNeeds {
+type gaussianComplete struct{}
+
+func (gaussianComplete) Name() string { return "gaussian-complete" }
+func (gaussianComplete) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MAR, Mean: true, Equation: true, Moments: true}
 }
 
 // Check implements Loss: the model must be normal, the objective classical.
-func (GaussianComplete) Check(m model.Model, o Objective) error {
+func (gaussianComplete) Check(m model.Model, o Objective) error {
 	if _, ok := model.AsNormal(m); !ok {
 		return errors.New("the closed form exists for normal models only")
 	}
@@ -81,14 +85,14 @@ func (GaussianComplete) Check(m model.Model, o Objective) error {
 	return nil
 }
 
-// Expectation makes the loss's E steps for d columns, without a graph.
-func (GaussianComplete) Expectation(d int) (*gaussian.Expectation, error) {
+// NewExpectation makes the E steps of GaussianComplete for d columns, without a graph.
+func NewExpectation(d int) (*gaussian.Expectation, error) {
 	multiply, err := graph.NewProduct()
 	return gaussian.NewExpectation(d, algebra(multiply)), err
 }
 
 // Add implements Loss.
-func (l GaussianComplete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, _ Weighting) Result {
+func (l gaussianComplete) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, _ Weighting) Result {
 	g, ok := model.AsNormal(m)
 	if !ok {
 		b.Fail(l.Check(m, o))

@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 )
@@ -28,7 +28,7 @@ func gapsIn(t *testing.T, n int) *data.Table {
 // completeLoss runs the loss on a whole table.
 func completeLoss(t *testing.T, table *data.Table, g *model.Gaussian, l losses.Loss) *graph.Program {
 	t.Helper()
-	p, err := losses.New(graph.Float64, l, losses.Uniform{}, g, losses.Classical{}, table.N, 1)
+	p, err := losses.New(graph.Float64, l, losses.Uniform, g, losses.Classical, table.N, 1)
 	require.NoError(t, err)
 	b := data.NewBatch(table.N, table.D)
 	rows := make([]int, table.N)
@@ -37,7 +37,7 @@ func completeLoss(t *testing.T, table *data.Table, g *model.Gaussian, l losses.L
 	}
 	b.Fill(table, rows, 1/float64(table.N))
 	copy(p.Input(losses.InputX), b.X)
-	losses.Bind(p, l, losses.Classical{}, b, nil)
+	losses.Bind(p, l, losses.Classical, b, nil)
 	require.NoError(t, p.Run())
 	return p
 }
@@ -54,7 +54,7 @@ func TestGaussianCompleteWithoutGaps(t *testing.T) {
 		g := model.NewGaussian(4, kind)
 		require.NoError(t, g.SetPrecision(p))
 		g.SetMean([]float64{0.1, 0, -0.3, 0.2})
-		a, b := completeLoss(t, table, g, losses.GaussianComplete{}), completeLoss(t, table, g, losses.Complete{})
+		a, b := completeLoss(t, table, g, losses.GaussianComplete), completeLoss(t, table, g, losses.Complete)
 		require.InDelta(t, b.Output(losses.OutputReported)[0], a.Output(losses.OutputReported)[0], 1e-11)
 		for _, q := range g.Params() {
 			require.InDeltaSlice(t, b.Grad(q), a.Grad(q), 1e-11)

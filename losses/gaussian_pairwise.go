@@ -31,17 +31,19 @@ type OfMatrix interface {
 // the rows with both columns (docs/theory/pairwise.md#eq-pairwise). For a fit they are shrunk until
 // positive definite (pairmoments.Moments.Shrink). Without missing cells it is ordinary score
 // matching.
-type GaussianPairwise struct{}
+var GaussianPairwise Loss = gaussianPairwise{}
 
-var _ OfMatrix = GaussianPairwise{}
+type gaussianPairwise struct{}
 
-func (GaussianPairwise) Name() string { return "gaussian-pairwise" }
-func (GaussianPairwise) Needs() LossNeeds {
+var _ OfMatrix = gaussianPairwise{}
+
+func (gaussianPairwise) Name() string { return "gaussian-pairwise" }
+func (gaussianPairwise) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MCAR}
 }
 
 // Check implements Loss.
-func (GaussianPairwise) Check(m model.Model, o Objective) error {
+func (gaussianPairwise) Check(m model.Model, o Objective) error {
 	if _, ok := model.AsNormal(m); !ok {
 		return errors.New("pairwise moments are for normal models without a missingness mechanism")
 	}
@@ -52,7 +54,7 @@ func (GaussianPairwise) Check(m model.Model, o Objective) error {
 }
 
 // CheckDomain implements DomainChecker.
-func (GaussianPairwise) CheckDomain(s *domain.Domain) error {
+func (gaussianPairwise) CheckDomain(s *domain.Domain) error {
 	if s.Bounded() || s.Censored() {
 		return errors.New("pairwise moments are for columns without bounds")
 	}
@@ -60,7 +62,7 @@ func (GaussianPairwise) CheckDomain(s *domain.Domain) error {
 }
 
 // Add implements Loss; it fails, because there is no program.
-func (l GaussianPairwise) Add(b *graph.Builder, _ model.Model, _ Objective, _ Rows, _ Weighting) Result {
+func (l gaussianPairwise) Add(b *graph.Builder, _ model.Model, _ Objective, _ Rows, _ Weighting) Result {
 	b.Fail(errNoProgram)
 	return Result{}
 }
@@ -68,7 +70,7 @@ func (l GaussianPairwise) Add(b *graph.Builder, _ model.Model, _ Objective, _ Ro
 var errNoProgram = errors.New("the loss of pairwise moments has no steps over rows: it is for networks")
 
 // Matrix implements OfMatrix.
-func (GaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
+func (gaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
 	m, err := pairmoments.Of(ctx, t, rows, counts, workers)
 	if err == nil && fit {
 		err = m.Shrink(ctx, workers)
@@ -79,29 +81,31 @@ func (GaussianPairwise) Matrix(ctx context.Context, t *data.Table, rows []int, c
 // GaussianLatent is the score-matching loss of a normal model with second moments of the latent
 // normals of a table of ordered categories and numbers, completed by stochastic EM
 // (docs/theory/ordinal.md#eq-latent-em). It is valid under MAR.
-type GaussianLatent struct{}
+var GaussianLatent Loss = gaussianLatent{}
 
-var _ OfMatrix = GaussianLatent{}
+type gaussianLatent struct{}
 
-func (GaussianLatent) Name() string { return "gaussian-latent" }
-func (GaussianLatent) Needs() LossNeeds {
+var _ OfMatrix = gaussianLatent{}
+
+func (gaussianLatent) Name() string { return "gaussian-latent" }
+func (gaussianLatent) Needs() LossNeeds {
 	return LossNeeds{Normal: true, NoDraws: true, Assumes: MAR, Mean: true, Ordinal: true}
 }
 
 // Check implements Loss.
-func (GaussianLatent) Check(m model.Model, o Objective) error { return GaussianPairwise{}.Check(m, o) }
+func (gaussianLatent) Check(m model.Model, o Objective) error { return gaussianPairwise{}.Check(m, o) }
 
 // CheckDomain implements DomainChecker.
-func (GaussianLatent) CheckDomain(s *domain.Domain) error { return GaussianPairwise{}.CheckDomain(s) }
+func (gaussianLatent) CheckDomain(s *domain.Domain) error { return gaussianPairwise{}.CheckDomain(s) }
 
 // Add implements Loss; it fails, because there is no program.
-func (GaussianLatent) Add(b *graph.Builder, m model.Model, o Objective, r Rows, w Weighting) Result {
-	return GaussianPairwise{}.Add(b, m, o, r, w)
+func (gaussianLatent) Add(b *graph.Builder, m model.Model, o Objective, r Rows, w Weighting) Result {
+	return gaussianPairwise{}.Add(b, m, o, r, w)
 }
 
 // Matrix implements OfMatrix. To judge a P of other rows it uses pairwise moments; with nominal
 // columns, latent moments of the given rows.
-func (GaussianLatent) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
+func (gaussianLatent) Matrix(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int, fit bool) (*pairmoments.Moments, error) {
 	if !fit && t.Blocks == nil {
 		return pairmoments.Of(ctx, t, rows, counts, workers)
 	}

@@ -140,7 +140,7 @@ func (p problem) condition(t testing.TB, prog *graph.Program, r int, rng rand.So
 
 func build(t testing.TB, l way, m model.Model, n, r int) *graph.Program {
 	t.Helper()
-	prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, losses.Classical{}, n, r)
+	prog, err := losses.New(graph.Float64, l.Loss, l.weighting, m, losses.Classical, n, r)
 	require.NoError(t, err)
 	return prog
 }
@@ -417,13 +417,13 @@ type way struct {
 }
 
 var (
-	byUniform      = way{losses.Marginal{}, losses.Uniform{}}
-	byLOO          = way{losses.Marginal{}, losses.LeaveOneOut{}}
-	byIW           = way{losses.Marginal{}, losses.SelfNormalised{}}
-	byDirect       = way{losses.Direct{}, losses.SelfNormalised{}}
-	byZeroed       = way{losses.Complete{}, losses.Uniform{}}
-	byEM           = way{losses.Complete{}, losses.SelfNormalised{}}
-	byEMFull       = way{losses.CompleteData{}, losses.SelfNormalised{}}
-	byCompleteData = way{losses.CompleteData{}, losses.Uniform{}}
-	byClosedForm   = way{losses.GaussianMarginal{}, losses.Uniform{}}
+	byUniform      = way{losses.Marginal, losses.Uniform}
+	byLOO          = way{losses.Marginal, losses.LeaveOneOut}
+	byIW           = way{losses.Marginal, losses.SelfNormalised}
+	byDirect       = way{losses.Direct, losses.SelfNormalised}
+	byZeroed       = way{losses.Complete, losses.Uniform}
+	byEM           = way{losses.Complete, losses.SelfNormalised}
+	byEMFull       = way{losses.CompleteData, losses.SelfNormalised}
+	byCompleteData = way{losses.CompleteData, losses.Uniform}
+	byClosedForm   = way{losses.GaussianMarginal, losses.Uniform}
 )

@@ -12,16 +12,18 @@ import (
 //	J = Σ_i a_i { Σ_k sg(w_ik) h_ik + Σ_k sg(w_ik (h_ik − E_i[h])) log q_θ(x_ik) }
 //
 // with h of Parts and a_i the row's weight. The value of J is meaningless.
-type Marginal struct{}
+var Marginal Loss = marginal{}
 
-func (Marginal) Name() string { return "marginal" }
-func (Marginal) Needs() LossNeeds {
+type marginal struct{}
+
+func (marginal) Name() string { return "marginal" }
+func (marginal) Needs() LossNeeds {
 	return LossNeeds{Density: true, Products: true, Assumes: MCAR}
 }
-func (Marginal) Check(model.Model, Objective) error { return nil }
+func (marginal) Check(model.Model, Objective) error { return nil }
 
 // Add implements Loss.
-func (Marginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
+func (marginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	t := rows.Evaluate(b, m)
 	parts := partsOf(b, o, rows, t)
 	r := rows.R
@@ -53,14 +55,16 @@ func reported(b *graph.Builder, p Parts, w, mean graph.Node, rows Rows) graph.No
 // Direct is (M) differentiated through its weights. With self-normalised weights it is score
 // matching on log Σ_k q_θ(x_ik)/p'(x_ik), the paper's Marg-IW objective (Algorithm 1). Its gradient
 // equals that of Marginal with the same weights if p' does not depend on the observed cells.
-type Direct struct{}
+var Direct Loss = direct{}
 
-func (Direct) Name() string                       { return "direct" }
-func (Direct) Needs() LossNeeds                   { return LossNeeds{Assumes: MCAR} }
-func (Direct) Check(model.Model, Objective) error { return nil }
+type direct struct{}
+
+func (direct) Name() string                       { return "direct" }
+func (direct) Needs() LossNeeds                   { return LossNeeds{Assumes: MCAR} }
+func (direct) Check(model.Model, Objective) error { return nil }
 
 // Add implements Loss.
-func (Direct) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
+func (direct) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	t := rows.Evaluate(b, m)
 	w := weightsOf(b, weighting, rows, t)
 	parts := partsOf(b, o, rows, t)

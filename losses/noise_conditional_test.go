@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"

@@ -6,9 +6,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
 )
 
 // Parts are the terms of an objective. Every objective of the paper is, per table row, with m score
@@ -78,13 +78,15 @@ type Noising interface {
 //	R = Σ_{j∈Λ} 2D_j + 2s_j²,  S = s,  c_j = −1 for j ∈ Λ, else 0
 //
 // A completed row has the loss Σ_{j∈Λ} 2D_j + s_j². Units: 1/x².
-type Classical struct{}
+var Classical Objective = classical{}
+
+type classical struct{}
 
 // Plain implements Plain.
-func (Classical) Plain() {}
+func (classical) Plain() {}
 
 // Parts implements Objective.
-func (Classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
+func (classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 	twice := b.Scale(2, rows.Mask)
 	return Parts{
 		Linear:    b.Add(b.GroupDot(twice, t.NeedDiagonal(b), rows.R), b.GroupSquares(twice, t.NeedScore(b), rows.R)),
@@ -94,7 +96,11 @@ func (Classical) Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts {
 }
 
 // Bind implements Objective.
-func (Classical) Bind(graph.Inputs, *data.Batch, *rand.Rand) {}
+func (classical) Bind(graph.Inputs, *data.Batch, *rand.Rand) {}
+
+// Schedule is the noise levels of a Noising objective: Kind fixed, exploding or preserving, its Least
+// and Most standard deviation, and the number of Levels, 0 for a continuum.
+type Schedule = noise.Schedule
 
 // ObjectiveSetting holds the arguments of an ObjectiveMaker.
 type ObjectiveSetting struct {

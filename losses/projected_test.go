@@ -11,10 +11,10 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 )

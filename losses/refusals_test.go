@@ -8,9 +8,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -47,17 +47,17 @@ func TestMissingPartsAreRefusedByName(t *testing.T) {
 		o    losses.Objective
 		want string
 	}{
-		{scoreAlone, byUniform, losses.Classical{}, "a score but no log density"},
-		{scoreAlone, byEM, losses.Classical{}, "a score but no log density"},
-		{scoreAlone, byZeroed, losses.Classical{}, ""},
-		{noDiagonal, byUniform, losses.Classical{}, "no diagonal of its Hessian, which the classical and truncated"},
+		{scoreAlone, byUniform, losses.Classical, "a score but no log density"},
+		{scoreAlone, byEM, losses.Classical, "a score but no log density"},
+		{scoreAlone, byZeroed, losses.Classical, ""},
+		{noDiagonal, byUniform, losses.Classical, "no diagonal of its Hessian, which the classical and truncated"},
 		{noDiagonal, byUniform, losses.Truncated{Domain: box}, "no diagonal of its Hessian"},
 		{noDiagonal, byUniform, sliced, ""},
 		{noProduct, byUniform, sliced, "the model gives no Hessian product, which sliced objectives and half-spaces need"},
 		{noProduct, byUniform, losses.Truncated{Domain: half}, "no Hessian product"},
 		{noProduct, byUniform, losses.Truncated{Domain: box}, ""},
 		{noScore, byUniform, sliced, "gives no score"},
-		{noScore, byUniform, losses.Classical{}, "gives no score"},
+		{noScore, byUniform, losses.Classical, "gives no score"},
 	} {
 		_, err := losses.New(graph.Float64, c.way.Loss, c.way.weighting, c.m, c.o, 2, 3)
 		if c.want == "" {
@@ -76,11 +76,11 @@ func (lacking) Parts(*graph.Builder, losses.Rows, model.Evaluation) losses.Parts
 	return losses.Parts{}
 }
 
-type noWeights struct{ losses.Uniform }
+type noWeights struct{ losses.Weighting }
 
 func (noWeights) Weights(*graph.Builder, losses.Rows, model.Evaluation) graph.Node { return nil }
 
-type noResult struct{ losses.Marginal }
+type noResult struct{ losses.Loss }
 
 func (noResult) Add(*graph.Builder, model.Model, losses.Objective, losses.Rows, losses.Weighting) losses.Result {
 	return losses.Result{}
@@ -89,13 +89,13 @@ func (noResult) Add(*graph.Builder, model.Model, losses.Objective, losses.Rows, 
 // What a part of one's own leaves out is named, and no nil node is met later.
 func TestPartsThatGiveNothingAreNamed(t *testing.T) {
 	g := model.NewGaussian(d, model.CholeskyFactor)
-	for _, l := range []losses.Loss{losses.Marginal{}, losses.Complete{}, losses.CompleteData{}, losses.Direct{}} {
-		_, err := losses.New(graph.Float64, l, losses.Uniform{}, g, lacking{}, 2, 3)
+	for _, l := range []losses.Loss{losses.Marginal, losses.Complete, losses.CompleteData, losses.Direct} {
+		_, err := losses.New(graph.Float64, l, losses.Uniform, g, lacking{}, 2, 3)
 		require.EqualError(t, err, "objective losses_test.lacking lacks one of its parts Linear, Score and Quadratic", l.Name())
-		_, err = losses.New(graph.Float64, l, noWeights{}, g, losses.Classical{}, 2, 3)
+		_, err = losses.New(graph.Float64, l, noWeights{losses.Uniform}, g, losses.Classical, 2, 3)
 		require.EqualError(t, err, "weighting uniform gives no weights", l.Name())
 	}
-	_, err := losses.New(graph.Float64, noResult{}, losses.Uniform{}, g, losses.Classical{}, 2, 3)
+	_, err := losses.New(graph.Float64, noResult{losses.Marginal}, losses.Uniform, g, losses.Classical, 2, 3)
 	require.EqualError(t, err, "loss marginal gives no surrogate, or no value to report")
 }
 
@@ -111,23 +111,23 @@ func TestChoicesThatDoNotGoTogether(t *testing.T) {
 		r    int
 		want string
 	}{
-		{losses.Complete{}, losses.LeaveOneOut{}, g, losses.Classical{}, 4, "weighting leave-one-out removes the bias of products of two averages over the same draws, and loss complete has none"},
-		{losses.Marginal{}, losses.LeaveOneOut{}, g, losses.Classical{}, 2, "weighting leave-one-out needs at least 3 draws per row, not 2"},
-		{losses.GaussianMarginal{}, losses.SelfNormalised{}, g, losses.Classical{}, 1, "weighting self-normalised needs draws, and loss gaussian-marginal makes none"},
-		{losses.GaussianMarginal{}, losses.Uniform{}, g, losses.Classical{}, 2, "loss gaussian-marginal uses closed-form expectations: take 1 draw per row, not 2"},
-		{losses.GaussianMarginal{}, losses.Uniform{}, g, losses.Sliced{}, 1, "loss gaussian-marginal: the closed form exists for the classical objective only"},
-		{losses.GaussianMarginal{}, losses.Uniform{}, model.NewQuartic(d), losses.Classical{}, 1, "the closed form exists for normal models"},
-		{losses.GaussianMarginal{}, losses.Uniform{}, part{g, func(*model.Evaluation) {}}, losses.Classical{}, 1, "the closed form exists for normal models"},
-		{losses.GaussianMarginal{}, losses.Uniform{}, model.NewGaussian(d, model.Natural), losses.Classical{}, 1, "the closed form needs the mean: the model has the parameter η = Pμ"},
-		{losses.CompleteData{}, losses.Uniform{}, g, ladder, 1, "loss complete-data: it treats imputed cells as observed, but no noise was added"},
+		{losses.Complete, losses.LeaveOneOut, g, losses.Classical, 4, "weighting leave-one-out removes the bias of products of two averages over the same draws, and loss complete has none"},
+		{losses.Marginal, losses.LeaveOneOut, g, losses.Classical, 2, "weighting leave-one-out needs at least 3 draws per row, not 2"},
+		{losses.GaussianMarginal, losses.SelfNormalised, g, losses.Classical, 1, "weighting self-normalised needs draws, and loss gaussian-marginal makes none"},
+		{losses.GaussianMarginal, losses.Uniform, g, losses.Classical, 2, "loss gaussian-marginal uses closed-form expectations: take 1 draw per row, not 2"},
+		{losses.GaussianMarginal, losses.Uniform, g, losses.Sliced{}, 1, "loss gaussian-marginal: the closed form exists for the classical objective only"},
+		{losses.GaussianMarginal, losses.Uniform, model.NewQuartic(d), losses.Classical, 1, "the closed form exists for normal models"},
+		{losses.GaussianMarginal, losses.Uniform, part{g, func(*model.Evaluation) {}}, losses.Classical, 1, "the closed form exists for normal models"},
+		{losses.GaussianMarginal, losses.Uniform, model.NewGaussian(d, model.Natural), losses.Classical, 1, "the closed form needs the mean: the model has the parameter η = Pμ"},
+		{losses.CompleteData, losses.Uniform, g, ladder, 1, "loss complete-data: it treats imputed cells as observed, but no noise was added"},
 	} {
 		_, err := losses.New(graph.Float64, c.l, c.w, c.m, c.o, 2, c.r)
 		require.ErrorContains(t, err, c.want)
 	}
 	censored := domain.All(d)
 	censored.Gaps = &domain.Bounds{Lower: censored.Lower, Upper: censored.Upper}
-	require.ErrorContains(t, losses.CompleteData{}.CheckDomain(censored), "censored cells lie beyond")
-	require.NoError(t, losses.CompleteData{}.CheckDomain(nil))
+	require.ErrorContains(t, losses.CompleteData.(losses.DomainChecker).CheckDomain(censored), "censored cells lie beyond")
+	require.NoError(t, losses.CompleteData.(losses.DomainChecker).CheckDomain(nil))
 }
 
 func TestWeightingsByName(t *testing.T) {
@@ -164,7 +164,7 @@ func TestOtherImputersAreRefusedByName(t *testing.T) {
 		s    *domain.Domain
 		want string
 	}{
-		{losses.Fisher, losses.Classical{}, nil, "the loss fisher needs its score; take Spec.Steps.ImputerLoss kl"},
+		{losses.Fisher, losses.Classical, nil, "the loss fisher needs its score; take Spec.Steps.ImputerLoss kl"},
 		{losses.KL, losses.Truncated{Domain: box}, box, "it cannot be restricted to a domain with a boundary"},
 		{losses.KL, ladder, nil, "it does not support noise levels"},
 	} {
@@ -193,7 +193,7 @@ func TestObjectivesByName(t *testing.T) {
 		want          losses.Objective
 		problem       string
 	}{
-		{name: "auto", want: losses.Classical{}},
+		{name: "auto", want: losses.Classical},
 		{name: "auto", support: box, want: losses.Truncated{Domain: box}},
 		{name: "sliced", want: losses.Sliced{Directions: losses.Rademacher, Number: 1}},
 		{name: "sliced", options: `{"directions":"basis","variance_reduced":true}`, support: box, want: losses.Sliced{Directions: losses.Basis, VarianceReduced: true, Domain: box}},

@@ -12,11 +12,11 @@ import (
 )
 
 // Losses are the losses by name. Add a loss here, or in the init function of its package.
-var Losses = byName[Loss](Marginal{}, Complete{}, CompleteData{}, GaussianMarginal{}, GaussianComplete{}, GaussianPairwise{}, GaussianLatent{}, Direct{})
+var Losses = byName[Loss](marginal{}, complete{}, completeData{}, gaussianMarginal{}, gaussianComplete{}, gaussianPairwise{}, gaussianLatent{}, direct{})
 
 // Weightings are the weightings by name. Add a weighting here, or in the init function of its
 // package.
-var Weightings = byName[Weighting](Uniform{}, LeaveOneOut{}, SelfNormalised{})
+var Weightings = byName[Weighting](uniform{}, leaveOneOut{}, selfNormalised{})
 
 func byName[T interface{ Name() string }](all ...T) map[string]T {
 	m := map[string]T{}
@@ -41,7 +41,7 @@ var Objectives = map[string]ObjectiveMaker{
 		if s.Domain.Bounded() {
 			return nil, errors.New("it is for data on all of R^d; take truncated or sliced on a support")
 		}
-		return Classical{}, strictjson.Options(s.Options, &struct{}{})
+		return classical{}, strictjson.Options(s.Options, &struct{}{})
 	},
 	"truncated": func(s ObjectiveSetting) (Objective, error) {
 		if !s.Domain.Bounded() {

@@ -39,7 +39,7 @@ func (o Truncated) RowWeights() func(x, mask, g, slope []float64) bool {
 }
 
 // RowWeights implements RowWeighted: g is the mask.
-func (Classical) RowWeights() func(x, mask, g, slope []float64) bool {
+func (classical) RowWeights() func(x, mask, g, slope []float64) bool {
 	return func(_, mask, g, slope []float64) bool {
 		copy(g, mask)
 		clear(slope)

@@ -76,7 +76,7 @@ func TestStrataKL(t *testing.T) {
 	copy(imp.means.Value, []float64{0, -0.8, 0, 1.1})
 	copy(imp.log.Value, []float64{0, -0.5})
 
-	prog, err := losses.NewImputer(graph.Float64, losses.KL, imp, m, losses.Classical{}, nil, n)
+	prog, err := losses.NewImputer(graph.Float64, losses.KL, imp, m, losses.Classical, nil, n)
 	require.NoError(t, err)
 	const observed = 0.7 // the first column; the second is missing
 	z, w := make([]float64, n), make([]float64, n)
@@ -127,7 +127,7 @@ func TestOneStratumIsTheNormalImputer(t *testing.T) {
 		imp := nets.NewNormalImputer(d, nets.NormalOptions{Hidden: 8, MaskInput: true, DiagonalSD: true, InitialLogS: -0.2}, stream.New(52))
 		var results [2][][]float64
 		for i, of := range []nets.Imputer{imp, hidden{imp}} {
-			prog, err := losses.NewImputer(dtype, losses.KL, of, p.model, losses.Classical{}, nil, p.n)
+			prog, err := losses.NewImputer(dtype, losses.KL, of, p.model, losses.Classical, nil, p.n)
 			require.NoError(t, err)
 			losses.BindImputer(prog, nil, p.batch())
 			rng := stream.New(53)

@@ -43,7 +43,7 @@ func ObjectiveFor(s *domain.Domain, w domain.Weight) Objective {
 	if s.Bounded() {
 		return Truncated{s, w}
 	}
-	return Classical{}
+	return classical{}
 }
 
 // Parts implements Objective.

@@ -236,7 +236,7 @@ func TestTruncatedExpectedGradientIsZero(t *testing.T) {
 				return largest
 			}
 			require.Less(t, expected(losses.Truncated{Domain: p.domain, Weight: p.weight}, p), 1e-10)
-			require.Greater(t, expected(losses.Classical{}, p), 0.02, "without g and tangents")
+			require.Greater(t, expected(losses.Classical, p), 0.02, "without g and tangents")
 			outside := p
 			outside.domain = domain.All(2)
 			require.Greater(t, expected(losses.Truncated{Domain: p.domain, Weight: p.weight}, outside), 0.02, "imputed values leave the domain")
@@ -301,7 +301,7 @@ func imputerLossOnDomain(t *testing.T, kind losses.ImputerLoss, o nets.NormalOpt
 	const n = 6
 	p := newProblem(t, n, 0.5, model.CholeskyFactor, 17)
 	imp := nets.NewNormalImputer(d, o, stream.New(18, 18))
-	prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical{}, s, n)
+	prog, err := losses.NewImputer(graph.Float64, kind, imp, p.model, losses.Classical, s, n)
 	require.NoError(t, err)
 	b := data.NewBatch(n, d)
 	for i := range n {

@@ -49,30 +49,34 @@ type CrossAverages interface {
 
 // Uniform is w_ik = 1/r, for draws from the target distribution. Products of averages use all r
 // draws, as in the paper, with a bias of O(1/r).
-type Uniform struct{}
+var Uniform Weighting = uniform{}
 
-func (Uniform) Name() string          { return "uniform" }
-func (Uniform) Needs() WeightingNeeds { return WeightingNeeds{Draws: 1} }
-func (Uniform) Check(Loss) error      { return nil }
+type uniform struct{}
+
+func (uniform) Name() string          { return "uniform" }
+func (uniform) Needs() WeightingNeeds { return WeightingNeeds{Draws: 1} }
+func (uniform) Check(Loss) error      { return nil }
 
 // Weights implements Weighting.
-func (Uniform) Weights(b *graph.Builder, rows Rows, _ model.Evaluation) graph.Node {
+func (uniform) Weights(b *graph.Builder, rows Rows, _ model.Evaluation) graph.Node {
 	share := 1 / float64(rows.R)
 	return b.Map(&graph.Function{Name: "uniform", F: func(float64) float64 { return share }}, rows.LogProposal)
 }
 
 // SelfNormalised is w_ik ∝ q_θ(x_ik)/p'(x_ik), computed on the log scale.
-type SelfNormalised struct{}
+var SelfNormalised Weighting = selfNormalised{}
 
-func (SelfNormalised) Name() string { return "self-normalised" }
+type selfNormalised struct{}
+
+func (selfNormalised) Name() string { return "self-normalised" }
 
 // Needs implements Weighting.
-func (SelfNormalised) Needs() WeightingNeeds {
+func (selfNormalised) Needs() WeightingNeeds {
 	return WeightingNeeds{Density: true, Proposal: true, Draws: 1}
 }
 
 // Check implements Weighting.
-func (SelfNormalised) Check(l Loss) error {
+func (selfNormalised) Check(l Loss) error {
 	if l.Needs().NoDraws {
 		return fmt.Errorf("weighting self-normalised needs draws, and loss %s makes none: use uniform", l.Name())
 	}
@@ -80,7 +84,7 @@ func (SelfNormalised) Check(l Loss) error {
 }
 
 // Weights implements Weighting.
-func (SelfNormalised) Weights(b *graph.Builder, rows Rows, t model.Evaluation) graph.Node {
+func (selfNormalised) Weights(b *graph.Builder, rows Rows, t model.Evaluation) graph.Node {
 	return b.GroupSoftmax(b.Sub(t.NeedLogDensity(b), rows.LogProposal), rows.R)
 }
 
@@ -100,13 +104,15 @@ func EffectiveSize(dst, w []float64, r int) []float64 {
 
 // LeaveOneOut has uniform weights; in products of averages, one average leaves out draw k
 // (docs/theory/marginal.md#eq-leave-one-out). It is unbiased for r ≥ 3.
-type LeaveOneOut struct{ Uniform }
+var LeaveOneOut Weighting = leaveOneOut{}
 
-func (LeaveOneOut) Name() string          { return "leave-one-out" }
-func (LeaveOneOut) Needs() WeightingNeeds { return WeightingNeeds{Draws: 3} }
+type leaveOneOut struct{ uniform }
+
+func (leaveOneOut) Name() string          { return "leave-one-out" }
+func (leaveOneOut) Needs() WeightingNeeds { return WeightingNeeds{Draws: 3} }
 
 // Check implements Weighting.
-func (LeaveOneOut) Check(l Loss) error {
+func (leaveOneOut) Check(l Loss) error {
 	if !l.Needs().Products {
 		return fmt.Errorf("weighting leave-one-out removes the bias of products of two averages over the same draws, and loss %s has none: use uniform", l.Name())
 	}
@@ -114,13 +120,13 @@ func (LeaveOneOut) Check(l Loss) error {
 }
 
 // Others implements CrossAverages: (Σ_l f_l − f_k)/(r−1).
-func (LeaveOneOut) Others(b *graph.Builder, f graph.Node, r int) graph.Node {
+func (leaveOneOut) Others(b *graph.Builder, f graph.Node, r int) graph.Node {
 	return b.Scale(1/float64(r-1), b.Sub(b.GroupRepeat(b.GroupSum(f, r), r), f))
 }
 
 // OtherPairs implements CrossAverages:
 // u_k = ((Σ_{l≠k} s_l)² − Σ_{l≠k} s_l²)/((r−1)(r−2)).
-func (w LeaveOneOut) OtherPairs(b *graph.Builder, s graph.Node, r int) graph.Node {
+func (w leaveOneOut) OtherPairs(b *graph.Builder, s graph.Node, r int) graph.Node {
 	sum := w.Others(b, s, r)              // Σ/(r−1)
 	square := w.Others(b, b.Square(s), r) // Σ²/(r−1)
 	n := float64(r - 1)

@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
+	"missingscore/internal/data/noise"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"missingscore/data/noise"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
 	"missingscore/internal/spelling"
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"

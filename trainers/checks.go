@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"missingscore/data"
-	"missingscore/data/diagnose"
-	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/data/diagnose"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/memory"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/inference/debias"
 	"missingscore/internal/trainers/inference/sandwich"
 	"missingscore/internal/trainers/rows"
@@ -23,7 +24,6 @@ import (
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 
@@ -206,7 +206,7 @@ func byMoments(e estimator.Estimator, c *data.Counted) bool {
 func checkByMoments(p *Prepared, e estimator.Estimator) error {
 	c := p.original.Counted
 	if byMoments(e, c) {
-		if _, classical := p.objective.(losses.Classical); c != nil && !classical {
+		if classical := p.objective == losses.Classical; c != nil && !classical {
 			return setting.Errorf("objective", p.Spec.Objective.Kind, "this objective needs the rows; use classical, or %s", takeTable)
 		}
 		return nil

@@ -11,10 +11,10 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/mixed"
 	"missingscore/nets"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/mixed"
 )
 
 // heldRows is the largest number of table rows that drawn rows are compared with.

@@ -9,13 +9,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/mixed"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/mixed"
 )
 
 // Drawn rows that lack the table's correlation or have another deviation are detected.

@@ -17,19 +17,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/evaluate"
+	"missingscore/internal/trainers/inference"
 	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/evaluate"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/penalty"
 )
 
@@ -88,9 +88,9 @@ func TestEveryMethodRecoversANormal(t *testing.T) {
 		if e.Name == "zeroed" || e.OfMatrix() { // biased; for networks or categories
 			continue
 		}
-		s := trainers.Spec{Steps: engine.Config{Method: e.Name, Seed: 1, Workers: 2, WarmUp: new(200), Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":20}`)}}}
-		if !e.Trains() {
-			s.Steps.Imputer = engine.ImputerSpec{}
+		s := trainers.Spec{Steps: engine.Config{Method: e.Name, Seed: 1, Workers: 2}}
+		if e.Trains() {
+			s.Steps.WarmUp, s.Steps.Imputer.Options = new(200), []byte(`{"hidden":20}`)
 		}
 		if e.Draws() {
 			s.Descent = descent.Passes(30, 0.05)
@@ -403,6 +403,7 @@ func TestPenalisedQuarticIsThatOfR(t *testing.T) {
 	} {
 		for _, by := range []string{"proximal", "adam"} {
 			s := penalised("full", penalty.Config{Kind: c.kind, Lambda: c.lambda})
+			s.Steps.Draws = 0
 			tolerance := 2e-5
 			if by == "adam" { // full batch: no noise, so the same minimum
 				s.Descent.Optimiser, s.Descent.Epochs, s.Descent.Rate, tolerance = by, 4000, 3e-3, 2e-3
@@ -448,7 +449,7 @@ func TestPenaltyRefusals(t *testing.T) {
 		"the command network":                 {Descent: descent.Config{Penalty: penalty.Config{Kind: "l1"}}},
 		"it is one of none, l1, ridge":        penalised("iw", penalty.Config{Kind: "l2"}),
 		"use at least 2 folds":                penalised("iw", penalty.Config{Kind: "l1", Folds: 21}),
-		"there is no penalty; give one":       penalised("iw", penalty.Config{Lambda: 1}),
+		"lambda: it needs":                    penalised("iw", penalty.Config{Lambda: 1}),
 		"it must be a positive number, cv or": penalised("iw", penalty.Config{Kind: "l1", Lambda: -1}),
 	} {
 		_, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
@@ -457,6 +458,7 @@ func TestPenaltyRefusals(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	s := penalised("zeroed", penalty.Config{Kind: "l1", Lambda: 1})
+	s.Steps.Draws = 0
 	s.Descent.Optimiser = "lbfgs"
 	_, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 	require.ErrorContains(t, err, "needs proximal or adam")

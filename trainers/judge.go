@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/diagnose"
 	"missingscore/graph/model"
+	"missingscore/internal/data/diagnose"
 	"missingscore/internal/data/mcar"
 	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/losses"

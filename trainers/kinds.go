@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/network"
-	"missingscore/data/transform"
 	"missingscore/graph"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/losses/pairmoments"
 	"missingscore/trainers/regpath"
 )

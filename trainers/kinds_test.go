@@ -12,12 +12,12 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/inference"
 	_ "missingscore/internal/trainers/inference/bootstrap"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 

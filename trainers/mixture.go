@@ -10,12 +10,12 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/strictjson"
+	"missingscore/internal/trainers/mixed"
 	"missingscore/losses"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/mixed"
 )
 
 // MixtureModel is the model for tables with levels.
@@ -121,14 +121,17 @@ func prepareMixed(p *Prepared) (prepared bool, err error) {
 	if err := s.Steps.Check(); err != nil {
 		return false, err
 	}
+	asked := *s
 	p.components = o.Components
 	p.Model = model.NewMixed(max(1, o.Components), levels)
 	s.Steps.Method, s.Descent.Optimiser, s.Objective.Kind = "em-exact", "em", "likelihood"
 	setting.Default(&s.Descent.Iterations, mixed.Iterations)
 	setting.Default(&s.Descent.Tolerance, mixed.Tolerance)
-	p.objective = losses.Classical{}
-	p.Estimator, err = estimator.ByName(s.Steps.Method)
-	return true, err
+	p.objective = losses.Classical
+	if p.Estimator, err = estimator.ByName(s.Steps.Method); err != nil {
+		return false, err
+	}
+	return true, checkUnread(p, asked)
 }
 
 // fitMixed fits a mixture by EM and compares drawn rows with the table.

@@ -15,11 +15,11 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/inference"
 )
 
 // cityTable has a number that depends on a city, another that depends on a binary column, and

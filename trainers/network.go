@@ -13,17 +13,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/diagnose"
-	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/diagnose"
 	"missingscore/internal/data/mcar"
+	"missingscore/internal/data/network"
 	"missingscore/internal/setting"
 	"missingscore/internal/trainers/gaussian/sparse"
+	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/inference/bootstrap"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 

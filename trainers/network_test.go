@@ -12,14 +12,14 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/network"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 

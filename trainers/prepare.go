@@ -6,12 +6,12 @@ import (
 	"sync"
 
 	"missingscore/data"
-	"missingscore/data/diagnose"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
-	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/data/diagnose"
 	"missingscore/internal/data/mcar"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/losses"
@@ -106,6 +106,9 @@ func prepare(t *data.Table, s Spec, file *streamed) (*Prepared, error) {
 		return nil, err
 	}
 	if err := checkSettings(p); err != nil {
+		return nil, err
+	}
+	if err := checkUnread(p, s); err != nil {
 		return nil, err
 	}
 	if s.Network != nil {
@@ -203,6 +206,8 @@ func (p *Prepared) newModel() (model.Model, error) {
 	return s.Model.make(p.Table.D, s.Steps.Seed)
 }
 
+const defaultWarmUp = 500 // of fits of parameters; 0 along a path
+
 func (p *Prepared) descentDefaults() (err error) {
 	c := &p.Spec.Steps
 	setting.Default(&c.Batch, engine.DefaultBatch)
@@ -214,7 +219,7 @@ func (p *Prepared) descentDefaults() (err error) {
 	}
 	setting.Default(&c.ImputerRate, model.TrainingOf(p.Model).ImputerRate)
 	if c.WarmUp == nil {
-		c.WarmUp = new(500)
+		c.WarmUp = new(defaultWarmUp)
 	}
 	p.Spec.Descent, err = p.Spec.Descent.Resolve(p.descentProblem(p.file != nil))
 	return err

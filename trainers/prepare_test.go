@@ -15,12 +15,12 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/evaluate"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/evaluate"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 

@@ -5,12 +5,9 @@
 //	source     sources of missing values
 //	engine     imputer steps and parameter steps
 //	descent    fits of parameters: optimisers and stopping rules
-//	mixed      mixtures of numbers and levels, by EM
 //	regpath    networks: L1 path, choice of λ, refinement
-//	inference  standard errors and intervals
 //	optim      optimisers as plain values
 //	fitted     saved models: impute, sample, score
-//	evaluate   comparison with a truth and with differences
 //	replicate  networks of many tables
 //	compare    tests whether two networks differ
 //	power      number of rows that a network needs
@@ -28,16 +25,16 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
-	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/memory"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/evaluate"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 
@@ -61,6 +58,26 @@ type Spec struct {
 
 	Truth *evaluate.Truth `json:"-"` // compared with a fit after each epoch, in the table's units; may be nil
 }
+
+// Transform selects functions of columns:
+//
+//	Columns map[string]string // by column: log, log1p, sqrt, logit, npn, ordinal, none
+//	Others  string            // of all other columns
+type Transform = transform.Spec
+
+// Inference selects standard errors and intervals. The zero value selects none:
+//
+//	Kind      string  // auto, none, model, robust or bootstrap; for a fit none or robust
+//	Resamples int     // of bootstrap
+//	Level     float64 // of confidence intervals; 0.95
+//	Stability int     // subsamples for the stability of centralities; 0: none
+type Inference = inference.Config
+
+// Truth is a known distribution to compare a fit with:
+//
+//	Model  model.Model // of Fisher divergence and errors
+//	Sample []float64   // (n, d): draws of Model; nil: Fisher divergence of normals only
+type Truth = evaluate.Truth
 
 // SettingError is an unusable value of a setting. Its fields are
 //

@@ -19,10 +19,10 @@ import (
 	"missingscore/internal/checkedfile"
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
+	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/mixed"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/inference"
-	"missingscore/trainers/mixed"
 	"missingscore/trainers/regpath"
 )
 

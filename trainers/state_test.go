@@ -17,11 +17,11 @@ import (
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 
@@ -97,15 +97,17 @@ func TestResumedWithAnotherLibrary(t *testing.T) {
 
 // unsaid is an objective that JSON cannot encode.
 type unsaid struct {
-	losses.Classical
+	losses.Objective
 	Weight func() float64
 }
 
 func TestSettingsThatCannotBeSaved(t *testing.T) {
 	_, table := testtables.Star(t, 3, 20, 0.3)
 	_, err := trainers.Estimate(t.Context(), table, trainers.Spec{
-		Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) { return unsaid{}, nil }},
-		Steps:     engine.Config{Method: "iw"}, Descent: descent.Passes(1, 0)}, trainers.Run{})
+		Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) {
+			return unsaid{Objective: losses.Classical}, nil
+		}},
+		Steps: engine.Config{Method: "iw"}, Descent: descent.Passes(1, 0)}, trainers.Run{})
 	require.ErrorContains(t, err, "must be JSON")
 }
 

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"missingscore/data"
-	"missingscore/data/survey"
 	"missingscore/graph"
+	"missingscore/internal/data/survey"
 	"missingscore/internal/trainers/rows"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
@@ -24,12 +24,13 @@ type streamed struct {
 // PrepareFile is Prepare for a file of rows that are not held in memory
 // (docs/explanation/streaming.md). It reads scale and problems of the columns and a sample, the
 // Table. The file must stay open and unchanged until the estimate is done. Features that need all
-// rows at once give a *SettingError of the setting stream.
-func PrepareFile(ctx context.Context, f *data.RowFile, s Spec, o survey.Options) (*Prepared, error) {
+// rows at once give a *SettingError of the setting stream. progress may be nil; it is as in
+// data.ReadOptions, over all passes.
+func PrepareFile(ctx context.Context, f *data.RowFile, s Spec, progress func(read, size int64)) (*Prepared, error) {
 	if s.Network != nil {
 		return nil, notStreamed("a network needs all rows in memory; compute moments by missingscore moments and use them")
 	}
-	o.Seed = s.Steps.Seed
+	o := survey.Options{Seed: s.Steps.Seed, Workers: s.Steps.Workers, Progress: progress}
 	taken, err := survey.Take(ctx, f, o)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,19 +19,18 @@ import (
 	_ "missingscore/data/excel"
 	"missingscore/data/missingness"
 	_ "missingscore/data/parquet"
-	"missingscore/data/simulate"
-	"missingscore/data/survey"
-	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/data/moments"
+	"missingscore/internal/data/simulate"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 
@@ -523,7 +523,8 @@ func streamedBy(ctx context.Context, t *testing.T, file string, block, workers i
 	f, err := data.OpenRows(file, data.ReadOptions{}, block)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, f.Close()) }()
-	p, err := trainers.PrepareFile(ctx, f, s, survey.Options{Workers: workers})
+	s.Steps.Workers = max(workers, s.Steps.Workers)
+	p, err := trainers.PrepareFile(ctx, f, s, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -561,7 +562,9 @@ func TestOneBlockIsTheTable(t *testing.T) {
 		specs = append(specs, trainers.Spec{Steps: engine.Config{Method: method}})
 	}
 	for _, s := range specs {
-		s.Steps.WarmUp = new(20)
+		if strings.Contains(s.Steps.Method, "var") {
+			s.Steps.WarmUp = new(20)
+		}
 		s.Descent = descent.Config{Optimiser: "adam", Epochs: 4, Validation: new(0.0)}
 		held, err := trainers.Estimate(t.Context(), table, s, trainers.Run{})
 		require.NoError(t, err, s.Steps.Method)

@@ -22,13 +22,13 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
 	"missingscore/internal/data/mcar"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/benchmarks/gaps"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 )
 
 // By hand: three columns with edges of partial correlations 0.5 and −0.25.

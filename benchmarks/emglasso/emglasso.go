@@ -14,9 +14,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/internal/data/gaussian"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/trainers/gaussian/em"
 )
 

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data/simulate"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

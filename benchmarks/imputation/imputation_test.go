@@ -13,7 +13,7 @@ import (
 	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

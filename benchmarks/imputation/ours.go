@@ -8,14 +8,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/benchmarks/emglasso"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
-	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/data/transform"
+	"missingscore/internal/trainers/posterior"
 	_ "missingscore/nets" // the networks
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/posterior"
 	"missingscore/trainers/regpath"
 	"missingscore/trainers/source"
 )
@@ -57,7 +58,7 @@ func (m method) estimate(ctx context.Context, t task, spec trainers.Spec) (fille
 	if m.Honour {
 		spec.Domain = t.support
 	}
-	r, err := trainers.Estimate(ctx, t.table, spec, trainers.Run{})
+	r, err := harness.Estimate(ctx, t.table, spec, trainers.Run{})
 	switch {
 	case err != nil && trainers.Diverged(err):
 		return filled{}, fmt.Errorf("%w: %w", errNone, err)

@@ -8,7 +8,7 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

@@ -19,9 +19,9 @@ import (
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
@@ -161,7 +161,7 @@ func (m method) estimate(ctx context.Context, t *data.Table, seed uint64) (mean 
 	if m.Network {
 		spec.Network = &regpath.Config{Penalty: regpath.Penalty{Kind: "l1"}}
 	}
-	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
+	r, err := harness.Estimate(ctx, t, spec, trainers.Run{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data/network"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

@@ -18,7 +18,7 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/outside"
 	"missingscore/data"
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 )
 
 //go:embed networks.json

@@ -14,12 +14,13 @@ import (
 
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/gaps"
+	"missingscore/benchmarks/harness"
 	"missingscore/benchmarks/outside"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/regpath"
@@ -75,7 +76,7 @@ func (s settings) scoreMatching(ctx context.Context, m method, t *data.Table, su
 	if !m.Ignore {
 		spec.Domain = support
 	}
-	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
+	r, err := harness.Estimate(ctx, t, spec, trainers.Run{})
 	if err != nil {
 		return e, err
 	}

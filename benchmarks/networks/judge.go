@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 )
 
 // threshold of an edge, columns standardised: the program's default.

@@ -5,7 +5,7 @@ import (
 	"missingscore/benchmarks/graphs"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 	"missingscore/internal/stream"
 )
 

@@ -14,15 +14,15 @@ import (
 	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
 	_ "missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/evaluate"
 )
 
 //go:embed config.json
@@ -161,7 +161,7 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 	config := s.Fit
 	config.Method, config.Seed, config.Imputer = how.Method, seed, how.Imputer
 	state := &trainers.State{}
-	r, failure := trainers.Estimate(ctx, table, trainers.Spec{
+	r, failure := harness.Estimate(ctx, table, trainers.Spec{
 		Model: trainers.ModelSpec{Kind: how.Model, Options: s.Network}, Objective: trainers.ObjectiveSpec{Kind: "classical"},
 		Steps: config, Descent: by, Truth: &evaluate.Truth{Model: truth, Sample: fresh},
 	}, trainers.Run{State: state})

@@ -16,13 +16,13 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/evaluate"
 )
 
 //go:embed normal-truncated.json
@@ -126,7 +126,7 @@ func (s settings) run(ctx context.Context, w domain.Weight, c engine.Config, see
 	star.SetMean(truth.Mean)
 	c.Seed = seed
 	state := &trainers.State{}
-	_, err = trainers.Estimate(ctx, table, trainers.Spec{
+	_, err = harness.Estimate(ctx, table, trainers.Spec{
 		Domain: support, Weight: w, KeepUnits: true, Steps: c, Descent: descent.Passes(s.Epochs, s.Rate),
 		Truth: &evaluate.Truth{Model: star, Sample: fresh.Values},
 	}, trainers.Run{State: state})

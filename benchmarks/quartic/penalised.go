@@ -12,10 +12,10 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/evaluate"
 	"missingscore/trainers/penalty"
 )
 
@@ -106,7 +106,7 @@ func (s penalisedSetting) treat(ctx context.Context, c engine.Config, treatment 
 	if err != nil {
 		return nil, err
 	}
-	r, err := trainers.Estimate(ctx, table, trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}, KeepUnits: true, Steps: c, Descent: by}, trainers.Run{})
+	r, err := harness.Estimate(ctx, table, trainers.Spec{Model: trainers.ModelSpec{Kind: "quartic"}, KeepUnits: true, Steps: c, Descent: by}, trainers.Run{})
 	if trainers.Diverged(err) {
 		return []string{"-", "-", "-", "-", "-", "false"}, nil
 	}

@@ -13,14 +13,14 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
+	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/evaluate"
-	"missingscore/trainers/mcmc"
 )
 
 var (
@@ -160,7 +160,7 @@ func (s settings) run(ctx context.Context, c engine.Config, drawn *sample, missi
 	}
 	c.Seed = seed
 	state := &trainers.State{}
-	_, err := trainers.Estimate(ctx, table, trainers.Spec{
+	_, err := harness.Estimate(ctx, table, trainers.Spec{
 		Model: trainers.ModelSpec{Kind: "quartic"}, KeepUnits: true, Steps: c, Descent: descent.Passes(s.Epochs, s.Rate),
 		Truth: &evaluate.Truth{Model: drawn.truth, Sample: drawn.fresh},
 	}, trainers.Run{State: state})

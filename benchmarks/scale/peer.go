@@ -10,7 +10,7 @@ import (
 
 	"missingscore/benchmarks/outside"
 	"missingscore/data"
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 )
 
 //go:embed cglasso.R

@@ -21,8 +21,8 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/memory"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
@@ -216,7 +216,7 @@ func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint
 	}
 	spec := trainers.Spec{Steps: m.Fit, Network: &along}
 	spec.Steps.Seed = seed
-	r, err := trainers.Estimate(ctx, t, spec, trainers.Run{})
+	r, err := harness.Estimate(ctx, t, spec, trainers.Run{})
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 	"missingscore/trainers/regpath"
 )
 

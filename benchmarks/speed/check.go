@@ -204,7 +204,7 @@ type proposal struct {
 
 // imputerGradients returns the gradients of the imputer's loss, and the imputer's proposal.
 func imputerGradients(imputer *nets.NormalImputer, m model.Model, noise []float64, b *data.Batch, d int) (by proposal, g [][]float64, err error) {
-	train, err := losses.NewImputer(graph.Float64, losses.KL, imputer, m, losses.Classical{}, nil, b.Size)
+	train, err := losses.NewImputer(graph.Float64, losses.KL, imputer, m, losses.Classical, nil, b.Size)
 	if err != nil {
 		return by, nil, err
 	}
@@ -227,7 +227,7 @@ func imputerGradients(imputer *nets.NormalImputer, m model.Model, noise []float6
 
 // lossAt evaluates the loss on draws from the proposal.
 func lossAt(s Setting, e estimator.Estimator, m model.Model, b *data.Batch, noise []float64, by proposal) (*graph.Program, error) {
-	p, err := losses.New(graph.Float64, e.Loss, e.Weighting, m, losses.Classical{}, b.Size, s.Draws)
+	p, err := losses.New(graph.Float64, e.Loss, e.Weighting, m, losses.Classical, b.Size, s.Draws)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func lossAt(s Setting, e estimator.Estimator, m model.Model, b *data.Batch, nois
 			log[i/s.D] -= by.logSD + 0.5*eps*eps
 		}
 	}
-	losses.Bind(p, e.Loss, losses.Classical{}, b, nil)
+	losses.Bind(p, e.Loss, losses.Classical, b, nil)
 	return p, p.Run()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/trainers"
@@ -157,7 +158,7 @@ func TestPeerReportsErrors(t *testing.T) {
 
 // fit runs a whole L1 path with the defaults and without a choice of λ.
 func fit(ctx context.Context, t *data.Table, s Setting) (*trainers.NetworkResult, error) {
-	r, err := trainers.Estimate(ctx, t, trainers.Spec{
+	r, err := harness.Estimate(ctx, t, trainers.Spec{
 		Steps:   engine.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed},
 		Network: &regpath.Config{Schedule: regpath.Fixed, Select: regpath.Selection{Kind: "none"}, PathOnly: true},
 	}, trainers.Run{})

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
@@ -68,7 +68,7 @@ func (s Setting) Stepper() (step func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := engine.Problem{Table: t, Objective: losses.Classical{}}
+	p := engine.Problem{Table: t, Objective: losses.Classical}
 	c := engine.Config{Method: s.Method, Batch: s.Batch, Draws: s.Draws, DType: s.DType, Seed: s.Seed}
 	switch s.Experiment {
 	case "normal":

@@ -15,10 +15,11 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/graphs"
+	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
@@ -132,7 +133,7 @@ func (s settings) path(ctx context.Context, t treatment, c engine.Config, table 
 	if !t.Ignore {
 		spec.Domain = support
 	}
-	return trainers.Estimate(ctx, table, spec, trainers.Run{})
+	return harness.Estimate(ctx, table, spec, trainers.Run{})
 }
 
 // recovery returns the AUC of a path of networks and the numbers of edges of its first and last network.

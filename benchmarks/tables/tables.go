@@ -36,8 +36,8 @@ import (
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/graph"
+	"missingscore/internal/data/network"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
@@ -307,7 +307,7 @@ func (s settings) path(ctx context.Context, t *data.Table, method string, replic
 		sd = 1
 	}
 	d := float64(t.D)
-	return trainers.Estimate(ctx, t, trainers.Spec{
+	return harness.Estimate(ctx, t, trainers.Spec{
 		Steps: engine.Config{Method: name, Seed: stream.New(s.Seed, stream.Replicate, replicate).Uint64(), Draws: s.Draws,
 			ImputerSteps: s.ImputerSteps, ImputerRate: s.ImputerRate, Batch: s.Batch, ProposalSD: sd},
 		Network: &regpath.Config{

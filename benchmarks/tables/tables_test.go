@@ -17,9 +17,9 @@ import (
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 )
 
 // Curve is one pair along the path: X holds λ > 0, Y the partial correlation, in

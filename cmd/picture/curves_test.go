@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 )
 
 func TestPath(t *testing.T) {

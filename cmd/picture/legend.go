@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 )
 
 // LevelsText names the second level of binary nodes with signed edges, at most six; "" for none.

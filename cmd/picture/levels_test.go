@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 )
 
 // Only levels of nodes with an edge that has a sign are in the legend.

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 )
 
 // Network draws the nodes of the scene and the MostLinks strongest edges within its limits: positive solid blue,

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 )
 
 func smallNetwork() *network.Network {

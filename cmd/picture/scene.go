@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
 )
 

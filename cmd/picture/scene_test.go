@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 )
 
 // numbered is a network of nodes and the first m of their pairs, with sizes in no order.

@@ -12,8 +12,8 @@ import (
 
 	"missingscore/cmd/picture"
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"

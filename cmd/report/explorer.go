@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/spatial/r2"
 
 	"missingscore/cmd/picture"
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
 	"missingscore/trainers"
 )

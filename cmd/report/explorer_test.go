@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/cmd/picture"
-	"missingscore/data/network"
 	"missingscore/graph"
+	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"

@@ -18,8 +18,8 @@ import (
 	"missingscore/cmd/picture"
 	"missingscore/cmd/words"
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
 	"missingscore/trainers"
 )

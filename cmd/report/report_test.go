@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/data/network"
-	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/internal/data/mcar"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/transform"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
 	"missingscore/trainers/fitted"

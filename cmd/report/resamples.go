@@ -11,9 +11,9 @@ import (
 	"missingscore/cmd/picture"
 	"missingscore/data"
 	"missingscore/internal/printable"
+	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/inference/bootstrap"
 	"missingscore/trainers"
-	"missingscore/trainers/inference"
 )
 
 const mostBoxes = 40

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/trainers/inference"
+	"missingscore/internal/trainers/inference"
 )
 
 func TestWriteDifferences(t *testing.T) {

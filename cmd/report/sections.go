@@ -14,12 +14,12 @@ import (
 	"missingscore/cmd/picture"
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
 	"missingscore/internal/data/mcar"
+	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/trainers"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 

@@ -15,16 +15,16 @@ import (
 
 	"missingscore/cmd/picture"
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/data/mcar"
+	"missingscore/internal/data/network"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/gaussian/sparse"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 

@@ -22,7 +22,7 @@ var Flags = map[string]string{
 	"Spec.Domain": "--domain", "Spec.Domain.Lower": "--lower", "Spec.Domain.Upper": "--upper",
 	"Spec.Steps.Method": "--method", "Spec.Steps.Draws": "--draws", "Spec.Steps.Seed": "--seed", "Spec.Steps.Workers": "--workers",
 	"Spec.Steps.ImputerLoss": "--imputer-loss", "Spec.Steps.ImputerRate": "--imputer-rate",
-	"Spec.Descent.Optimiser": "--optimiser", "Spec.Descent.Epochs": "--epochs", "Spec.Descent.Rate": "--rate",
+	"Spec.Descent.Penalty": "--penalty", "Spec.Descent.Optimiser": "--optimiser", "Spec.Descent.Epochs": "--epochs", "Spec.Descent.Rate": "--rate",
 	"Spec.Descent.Validation": "--validation", "Spec.Descent.Patience": "--patience",
 	"Spec.Descent.Iterations": "--iterations", "Spec.Descent.Tolerance": "--tolerance",
 	"Spec.Network.Iterations": "--iterations", "Spec.Network.Tolerance": "--tolerance", "Spec.Network.Rate": "--rate",

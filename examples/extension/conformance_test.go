@@ -205,12 +205,12 @@ func TestColumns(t *testing.T) {
 	setting := losses.ObjectiveSetting{Dim: 3, Names: []string{"a", "b", "c"}, Options: []byte(`{"weights":[1,1,1]}`)}
 	made, err := losses.NewObjective("columns", setting)
 	require.NoError(t, err)
-	snis := losses.SelfNormalised{}
-	want, wantGradient := program(t, losses.Marginal{}, snis, losses.Classical{})
-	got, gradient := program(t, losses.Marginal{}, snis, made)
+	snis := losses.SelfNormalised
+	want, wantGradient := program(t, losses.Marginal, snis, losses.Classical)
+	got, gradient := program(t, losses.Marginal, snis, made)
 	require.Equal(t, want, got)
 	require.Equal(t, wantGradient, gradient)
-	_, without := program(t, losses.Complete{}, losses.Uniform{}, extension.Columns{Weights: []float64{0, 1, 1}})
+	_, without := program(t, losses.Complete, losses.Uniform, extension.Columns{Weights: []float64{0, 1, 1}})
 	require.Zero(t, without[3], "P_11, after the mean: the column that does not count")
 
 	setting.Options = []byte(`{"weights":[1,1]}`)
@@ -220,17 +220,17 @@ func TestColumns(t *testing.T) {
 
 // Power 1 is importance weights, and all of the marginal loss is the marginal loss.
 func TestTemperedAndBlend(t *testing.T) {
-	want, wantGradient := program(t, losses.Marginal{}, losses.SelfNormalised{}, losses.Classical{})
-	got, gradient := program(t, losses.Marginal{}, extension.Tempered{Power: 1}, losses.Classical{})
+	want, wantGradient := program(t, losses.Marginal, losses.SelfNormalised, losses.Classical)
+	got, gradient := program(t, losses.Marginal, extension.Tempered{Power: 1}, losses.Classical)
 	require.Equal(t, want, got)
 	require.Equal(t, wantGradient, gradient)
-	got, gradient = program(t, extension.Blend{Share: 1}, losses.SelfNormalised{}, losses.Classical{})
+	got, gradient = program(t, extension.Blend{Share: 1}, losses.SelfNormalised, losses.Classical)
 	require.InDelta(t, want, got, 1e-12)
 	require.InDeltaSlice(t, wantGradient, gradient, 1e-12)
-	other, _ := program(t, losses.Complete{}, losses.SelfNormalised{}, losses.Classical{})
-	got, _ = program(t, extension.Blend{Share: 0.25}, losses.SelfNormalised{}, losses.Classical{})
+	other, _ := program(t, losses.Complete, losses.SelfNormalised, losses.Classical)
+	got, _ = program(t, extension.Blend{Share: 0.25}, losses.SelfNormalised, losses.Classical)
 	require.InDelta(t, 0.25*want+0.75*other, got, 1e-12)
-	_, err := losses.New(graph.Float64, losses.GaussianMarginal{}, extension.Tempered{Power: 1}, model.NewGaussian(2, model.CholeskyFactor), losses.Classical{}, 1, 1)
+	_, err := losses.New(graph.Float64, losses.GaussianMarginal, extension.Tempered{Power: 1}, model.NewGaussian(2, model.CholeskyFactor), losses.Classical, 1, 1)
 	require.ErrorContains(t, err, "needs draws")
 }
 
@@ -297,7 +297,7 @@ func TestMixture(t *testing.T) {
 		}
 	}
 
-	train, err := losses.NewImputer(graph.Float64, losses.KL, imp, model.NewQuartic(d), losses.Classical{}, nil, n)
+	train, err := losses.NewImputer(graph.Float64, losses.KL, imp, model.NewQuartic(d), losses.Classical, nil, n)
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(2, 2))
 	for i := range n {

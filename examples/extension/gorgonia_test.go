@@ -38,7 +38,7 @@ func Example_gorgonia() {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(2*table.N, table.D), gorgonia.WithName("x"))
 	mask := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(table.N, table.D), gorgonia.WithName("mask"))
-	loss, err := losses.Extend(x, mask, losses.Marginal{}, losses.SelfNormalised{}, m, losses.Classical{})
+	loss, err := losses.Extend(x, mask, losses.Marginal, losses.SelfNormalised, m, losses.Classical)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -178,10 +178,10 @@ func TestMethodsInGorgoniasGraph(t *testing.T) {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(4, 2), gorgonia.WithName("x"))
 	m := extension.NewTwoLayers(2, 3, rand.New(rand.NewPCG(1, 1)))
-	_, err = losses.Extend(x, x, losses.Marginal{}, losses.LeaveOneOut{}, m, losses.Classical{})
+	_, err = losses.Extend(x, x, losses.Marginal, losses.LeaveOneOut, m, losses.Classical)
 	require.ErrorContains(t, err, "at least 3 draws")
 	mask := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithShape(3, 2), gorgonia.WithName("mask"))
-	_, err = losses.Extend(x, mask, losses.Marginal{}, losses.Uniform{}, m, losses.Classical{})
+	_, err = losses.Extend(x, mask, losses.Marginal, losses.Uniform, m, losses.Classical)
 	require.ErrorContains(t, err, "(b·r, d)")
 }
 

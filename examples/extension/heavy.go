@@ -19,7 +19,7 @@ func init() {
 	source.Kinds["heavy"] = source.Kind{Name: "heavy", Note: "independent draws from a t distribution", New: newHeavy, Random: true, LogDensity: true}
 	estimator.Register(estimator.Estimator{
 		Name: "iw-heavy", Title: "Marg-IW, heavy tails", Note: "importance weights, proposals from a t distribution",
-		Source: source.Kinds["heavy"], Weighting: losses.SelfNormalised{}, Loss: losses.Marginal{},
+		Source: source.Kinds["heavy"], Weighting: losses.SelfNormalised, Loss: losses.Marginal,
 	})
 }
 

@@ -23,7 +23,7 @@ func init() {
 	source.Kinds["hot-deck"] = source.Kind{Name: "hot-deck", Note: "numbers observed in the same column", New: newHotDeck, Random: true, LogDensity: true}
 	estimator.Register(estimator.Estimator{
 		Name: "iw-hot-deck", Title: "Marg-IW, hot deck", Note: "importance weights, numbers observed in the same column",
-		Source: source.Kinds["hot-deck"], Weighting: losses.SelfNormalised{}, Loss: losses.Marginal{},
+		Source: source.Kinds["hot-deck"], Weighting: losses.SelfNormalised, Loss: losses.Marginal,
 	})
 }
 

@@ -17,7 +17,7 @@ func init() {
 	losses.Weightings[w.Name()] = w
 	estimator.Register(estimator.Estimator{
 		Name: "iw-tempered", Title: "Marg-IW, tempered", Note: "fixed proposal, square roots of the importance weights",
-		Source: source.Proposal, Weighting: w, Loss: losses.Marginal{},
+		Source: source.Proposal, Weighting: w, Loss: losses.Marginal,
 	})
 }
 
@@ -29,7 +29,7 @@ func (w Tempered) Needs() losses.WeightingNeeds {
 }
 
 // Check implements losses.Weighting: it is for the losses that importance weights are for.
-func (w Tempered) Check(l losses.Loss) error { return losses.SelfNormalised{}.Check(l) }
+func (w Tempered) Check(l losses.Loss) error { return losses.SelfNormalised.Check(l) }
 
 // Weights implements losses.Weighting.
 func (w Tempered) Weights(b *graph.Builder, rows losses.Rows, t model.Evaluation) graph.Node {

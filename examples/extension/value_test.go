@@ -31,7 +31,7 @@ func byValue(seed uint64) trainers.Spec {
 		Steps: engine.Config{Seed: seed, Draws: 4, ImputerSteps: 1, WarmUp: new(5),
 			Estimator: &estimator.Estimator{Source: source.Imputer, Weighting: extension.Tempered{Power: 0.5}, Loss: extension.Blend{Share: 0.3}},
 			Imputer: engine.ImputerSpec{New: func(d int, rng *rand.Rand) (nets.Imputer, error) {
-				return nets.NewMixtureImputer(d, nets.MixtureOptions{Components: 2, Hidden: 8}, rng), nil
+				return nets.Imputers["own-mixture"](d, []byte(`{"Components":2}`), rng)
 			}}},
 		Descent: descent.Passes(2, 0),
 	}
@@ -61,6 +61,27 @@ func TestPartsByValue(t *testing.T) {
 
 	used(t, r, table)
 	require.ErrorContains(t, r.Save(filepath.Join(t.TempDir(), "model.json")), "the model has no kind, so its file could not be read")
+}
+
+// An own source by value, in no registry, gives the numbers of the registered one.
+func TestSourceByValue(t *testing.T) {
+	table := three(t)
+	own := source.Kinds["hot-deck"]
+	made := own.New
+	uses := 0
+	own.Name, own.New = "own deck", func(s source.Setting) (source.Source, error) { uses++; return made(s) }
+	spec := trainers.Spec{
+		Steps:   engine.Config{Seed: 1, Draws: 4, Estimator: &estimator.Estimator{Source: own, Weighting: losses.SelfNormalised, Loss: losses.Marginal}},
+		Descent: descent.Passes(2, 0.01),
+	}
+	r, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
+	require.NoError(t, err)
+	require.Positive(t, uses)
+	spec.Steps.Estimator, spec.Steps.Method = nil, "iw-hot-deck"
+	registered, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
+	require.NoError(t, err)
+	require.Equal(t, registered.Model.Model.Params()[0].Value, r.Model.Model.Params()[0].Value)
+	used(t, r, table)
 }
 
 // used imputes, scores and samples by a fitted model.
@@ -115,7 +136,7 @@ func TestNamesThatCannotBeRead(t *testing.T) {
 		require.Equal(t, field, wrong.Field)
 	}
 	spec := byValue(1)
-	spec.Steps.Estimator = &estimator.Estimator{Source: source.Zeros, Weighting: losses.SelfNormalised{}, Loss: losses.Marginal{}}
+	spec.Steps.Estimator = &estimator.Estimator{Source: source.Zeros, Weighting: losses.SelfNormalised, Loss: losses.Marginal}
 	_, err := trainers.Prepare(table, spec)
 	require.ErrorContains(t, err, "weighting self-normalised needs the log density of the draws, which source zeros does not give")
 }

@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

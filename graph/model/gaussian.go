@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/internal/data/simulate"
 )
 
 // Parameterisation relates a Gaussian's precision to its parameters.

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/strictjson"
 )
 

@@ -10,10 +10,10 @@ import (
 	"gonum.org/v1/gonum/stat/distmv"
 
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/graph/modeltest"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

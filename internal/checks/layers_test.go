@@ -18,13 +18,13 @@ import (
 // before it in its own line.
 var layers = [][]string{
 	{"internal/slowtest", "internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/shell", "internal/printable", "internal/setting", "internal/memory", "internal/strictjson", "internal/filelock", "internal/atomicfile", "internal/checkedfile", "internal/fuzztest", "internal/lanczos"},
-	{"internal/data/truncnorm", "internal/data/binormal", "data/noise", "data/domain", "data/format", "data", "data/arrow", "data/excel", "data/parquet", "data/simulate", "data/missingness", "internal/data/gaussian", "internal/data/mcar", "data/transform", "data/diagnose", "data/network", "internal/data/moments", "data/survey"},
+	{"internal/data/truncnorm", "internal/data/binormal", "internal/data/noise", "data/domain", "data/format", "data", "data/arrow", "data/excel", "data/parquet", "internal/data/simulate", "data/missingness", "internal/data/gaussian", "internal/data/mcar", "internal/data/transform", "internal/data/diagnose", "internal/data/network", "internal/data/moments", "internal/data/survey"},
 	{"graph", "graph/model", "graph/gradcheck", "graph/modeltest"},
 	{"nets"},
 	{"internal/losses/pairmoments", "internal/losses/latent", "losses"},
-	{"internal/testtables", "trainers/optim", "trainers/mcmc", "trainers/source", "trainers/estimator", "trainers/engine"},
-	{"trainers/posterior", "internal/trainers/fitted/diffusion", "trainers/fitted", "trainers/evaluate"},
-	{"internal/trainers/rows", "trainers/mixed", "internal/trainers/gaussian/mcem", "internal/trainers/gaussian/em", "trainers/penalty", "trainers/descent", "internal/trainers/gaussian/sparse", "trainers/regpath", "trainers/inference", "internal/trainers/inference/debias", "internal/trainers/inference/bootstrap", "internal/trainers/inference/sandwich"},
+	{"internal/testtables", "trainers/optim", "internal/trainers/mcmc", "trainers/source", "trainers/estimator", "trainers/engine"},
+	{"internal/trainers/posterior", "internal/trainers/fitted/diffusion", "trainers/fitted", "internal/trainers/evaluate"},
+	{"internal/trainers/rows", "internal/trainers/mixed", "internal/trainers/gaussian/mcem", "internal/trainers/gaussian/em", "trainers/penalty", "trainers/descent", "internal/trainers/gaussian/sparse", "trainers/regpath", "internal/trainers/inference", "internal/trainers/inference/debias", "internal/trainers/inference/bootstrap", "internal/trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
 	{"cmd/words", "cmd/picture", "cmd/report", "cmd"},
 }

@@ -11,8 +11,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/missingness"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

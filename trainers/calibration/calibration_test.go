@@ -22,10 +22,10 @@ import (
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/fitted/diffusion"
+	"missingscore/internal/trainers/mcmc"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/mcmc"
 	"missingscore/trainers/source"
 )
 
@@ -310,7 +310,7 @@ func resampled(subject, kind string, r int) way {
 		drawn, logs := completed(t, f, gaps, kind, r*draws, seed)
 		p, err := graph.Build(func(b *graph.Builder) {
 			rows := losses.Rows{R: r, X: b.Input("x", len(logs), columns), LogProposal: b.Input("log proposal", len(logs), 1)}
-			b.Output("weights", losses.SelfNormalised{}.Weights(b, rows, f.Model.Evaluate(b, rows.X)))
+			b.Output("weights", losses.SelfNormalised.Weights(b, rows, f.Model.Evaluate(b, rows.X)))
 		})
 		require.NoError(t, err)
 		copy(p.Input("x"), drawn)

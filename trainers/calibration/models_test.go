@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data/domain"
-	"missingscore/data/noise"
-	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 	"missingscore/trainers/fitted"

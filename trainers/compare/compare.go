@@ -18,13 +18,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/internal/data/mcar"
+	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/replicate"
 )
 

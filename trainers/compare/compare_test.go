@@ -12,14 +12,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
 	"missingscore/internal/data/mcar"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )

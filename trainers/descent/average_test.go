@@ -11,11 +11,11 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
 	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/evaluate"
 	"missingscore/trainers/penalty"
 )
 

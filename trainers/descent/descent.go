@@ -9,12 +9,12 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/evaluate"
 	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/evaluate"
 	"missingscore/trainers/optim"
 	"missingscore/trainers/penalty"
 )

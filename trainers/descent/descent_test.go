@@ -12,12 +12,12 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/evaluate"
 )
 
 // problem is the fit of a Gaussian by a method to a table of 1000 rows.
@@ -25,7 +25,7 @@ func problem(t *testing.T, method string) descent.Problem {
 	t.Helper()
 	e, err := estimator.ByName(method)
 	require.NoError(t, err)
-	return descent.Problem{Estimator: e, Model: model.NewGaussian(2, model.CholeskyFactor), Objective: losses.Classical{}, Rows: 1000, Batch: 100}
+	return descent.Problem{Estimator: e, Model: model.NewGaussian(2, model.CholeskyFactor), Objective: losses.Classical, Rows: 1000, Batch: 100}
 }
 
 func TestDefaults(t *testing.T) {

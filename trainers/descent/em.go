@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/diagnose"
 	"missingscore/graph/model"
+	"missingscore/internal/data/diagnose"
 	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/optim"

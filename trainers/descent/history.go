@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"missingscore/data"
-	"missingscore/trainers/evaluate"
+	"missingscore/internal/trainers/evaluate"
 )
 
 // Record is a line of a fit's history: an epoch of Adam, or an iteration. NaN means not available.

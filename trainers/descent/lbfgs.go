@@ -270,7 +270,7 @@ func Likeliest(ctx context.Context, p engine.Problem, m *model.Gaussian, c engin
 	if p.Domain.Bounded() {
 		return false, nil
 	}
-	p.Model, p.Objective, p.Missingness = m, losses.Classical{}, nil
+	p.Model, p.Objective, p.Missingness = m, losses.Classical, nil
 	c.Method = "em-exact"
 	e, err := engine.New(p, c)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
@@ -45,7 +45,7 @@ func TestStepsDoNotAllocate(t *testing.T) {
 					table = complete
 				}
 				m := model.NewGaussian(table.D, model.CholeskyFactor)
-				g, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: e.Name, Batch: 40, Seed: 1, DType: dtype})
+				g, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: e.Name, Batch: 40, Seed: 1, DType: dtype})
 				require.NoError(t, err)
 				rows, adam, iteration := g.Table.AllRows(), optim.Adam{Rate: 0.01}, 0
 				step := func() error {

@@ -138,11 +138,11 @@ func momentsOf(p Problem, e estimator.Estimator) momentsKind {
 		return noMoments
 	}
 	needs, complete := e.Loss.Needs(), e.NeedsCompleteRows()
-	if _, classical := p.Objective.(losses.Classical); classical && !p.Domain.Bounded() && (needs.Moments || needs.Normal || complete) {
+	if classical := p.Objective == losses.Classical; classical && !p.Domain.Bounded() && (needs.Moments || needs.Normal || complete) {
 		return patternMoments
 	}
 	_, weighted := p.Objective.(losses.RowWeighted)
-	_, asTheyAre := e.Loss.(losses.Complete)
+	asTheyAre := e.Loss == losses.Complete
 	if weighted && asTheyAre && (complete || e.Source.Name == source.Zeros.Name) {
 		return weightedMoments
 	}

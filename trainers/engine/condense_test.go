@@ -47,7 +47,7 @@ func TestStepsOverCondensedRows(t *testing.T) {
 		m.SetMean([]float64{0.1, -0.2, 0.3, 0})
 		var first Step
 		for _, workers := range []int{1, 3} {
-			_, want, got := beforeAndAfter(t, Problem{Table: table, Model: m, Objective: losses.Classical{}}, Config{Method: method, Batch: 10, Workers: workers})
+			_, want, got := beforeAndAfter(t, Problem{Table: table, Model: m, Objective: losses.Classical}, Config{Method: method, Batch: 10, Workers: workers})
 			require.InEpsilon(t, want.Loss, got.Loss, 1e-11, method)
 			for i, g := range want.Grads {
 				require.InDeltaSlice(t, g, got.Grads[i], 1e-9*float64(table.N), method)
@@ -105,8 +105,8 @@ func TestWhatIsNotCondensed(t *testing.T) {
 		objective losses.Objective
 		n         int
 	}{
-		"draws":  {"iw", losses.Classical{}, 1500},
-		"few":    {"exact", losses.Classical{}, 999},
+		"draws":  {"iw", losses.Classical, 1500},
+		"few":    {"exact", losses.Classical, 999},
 		"sliced": {"em-full", sliced, 1500},
 	} {
 		e, err := New(Problem{Table: gappy(c.n, 0.2), Model: m, Objective: c.objective}, Config{Method: c.method})
@@ -133,7 +133,7 @@ func TestCompleteMoments(t *testing.T) {
 	for _, counted := range []bool{false, true} {
 		m := model.NewGaussian(4, model.Natural)
 		m.SetMean([]float64{0.1, -0.2, 0.3, 0})
-		e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical{}}, Config{Method: "em-exact", Batch: 50})
+		e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical}, Config{Method: "em-exact", Batch: 50})
 		require.NoError(t, err)
 		if counted {
 			for i := range table.N {
@@ -153,7 +153,7 @@ func TestCompleteMoments(t *testing.T) {
 		}
 	}
 	table.Observed[5] = false
-	e, err := New(Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.Classical{}}, Config{Method: "em-exact", Batch: 50})
+	e, err := New(Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.Classical}, Config{Method: "em-exact", Batch: 50})
 	require.NoError(t, err)
 	_, _, ok := CompleteMoments(table, table.AllRows(), e.Counts)
 	require.False(t, ok)

@@ -91,7 +91,7 @@ func TestWeightedMomentsAreOfTheirLoss(t *testing.T) {
 	shared := NewCondensed()
 	weighted, err := New(Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s, Condensed: shared}, Config{Method: "full"})
 	require.NoError(t, err)
-	plain, err := New(Problem{Table: table, Model: m, Objective: losses.Classical{}, Condensed: shared}, Config{Method: "full"})
+	plain, err := New(Problem{Table: table, Model: m, Objective: losses.Classical, Condensed: shared}, Config{Method: "full"})
 	require.NoError(t, err)
 	rows := table.AllRows()
 	weighted.Condense(rows)

@@ -112,11 +112,12 @@ func (c Config) Named() (estimator.Estimator, error) {
 	return e, nil
 }
 
-// DefaultBatch is the default of Config.Batch.
-const DefaultBatch = 100
-
-// DefaultDraws is the default of Config.Draws.
-const DefaultDraws = 10
+// Defaults of Config.
+const (
+	DefaultBatch        = 100
+	DefaultDraws        = 10
+	DefaultImputerSteps = 10
+)
 
 // Resolve fills in zero values for a problem, checks the rest and returns the estimator.
 func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
@@ -127,7 +128,7 @@ func (c Config) Resolve(p Problem) (Config, estimator.Estimator, error) {
 	e = e.For(p.joint(), p.Objective, p.Domain)
 	c.Method = e.Name
 	setting.Default(&c.Draws, DefaultDraws)
-	setting.Default(&c.ImputerSteps, 10)
+	setting.Default(&c.ImputerSteps, DefaultImputerSteps)
 	setting.Default(&c.Batch, DefaultBatch)
 	setting.Default(&c.Workers, 1)
 	setting.Default(&c.ImputerRate, model.DefaultImputerRate)

@@ -27,18 +27,18 @@ func positive() *domain.Domain {
 }
 
 func TestDefaults(t *testing.T) {
-	c, e, err := engine.Config{Method: "var"}.Resolve(problem(60, losses.Classical{}))
+	c, e, err := engine.Config{Method: "var"}.Resolve(problem(60, losses.Classical))
 	require.NoError(t, err)
 	require.Equal(t, "var", e.Name)
 	require.Equal(t, []int{10, 10, 0, 60, 1}, []int{c.Draws, c.ImputerSteps, *c.WarmUp, c.Batch, c.Workers})
 	require.Equal(t, []float64{1e-3, 1}, []float64{c.ImputerRate, c.ProposalSD})
-	c, _, err = engine.Config{Method: "exact", WarmUp: new(7)}.Resolve(problem(600, losses.Classical{}))
+	c, _, err = engine.Config{Method: "exact", WarmUp: new(7)}.Resolve(problem(600, losses.Classical))
 	require.NoError(t, err)
 	require.Equal(t, []int{1, 7, 100}, []int{c.Draws, *c.WarmUp, c.Batch}) // makes no draws
 	c, e, err = engine.Config{Method: "exact"}.Resolve(problem(600, losses.Truncated{Domain: positive()}))
 	require.NoError(t, err)
 	require.Equal(t, []string{"exact-mc", "exact-mc"}, []string{c.Method, e.Name})
-	_, _, err = engine.Config{Method: "vae"}.Resolve(problem(60, losses.Classical{}))
+	_, _, err = engine.Config{Method: "vae"}.Resolve(problem(60, losses.Classical))
 	require.ErrorContains(t, err, `there is no method "vae"`)
 }
 
@@ -58,7 +58,7 @@ func TestSettingErrors(t *testing.T) {
 		{engine.Config{Workers: -6}, "workers", "-6"},
 	} {
 		c.config.Method = "var"
-		_, _, err := c.config.Resolve(problem(60, losses.Classical{}))
+		_, _, err := c.config.Resolve(problem(60, losses.Classical))
 		var wrong *setting.Error
 		require.ErrorAs(t, err, &wrong, "%+v", c)
 		require.Equal(t, [2]string{c.field, c.value}, [2]string{wrong.Field, wrong.Value})
@@ -68,7 +68,7 @@ func TestSettingErrors(t *testing.T) {
 // A noise-conditional imputer needs an objective with many noise levels.
 func TestImputerOfLevelsNeedsThem(t *testing.T) {
 	config := engine.Config{Method: "var", Imputer: engine.ImputerSpec{Kind: "normal", Options: []byte(`{"noise_conditional":true}`)}}
-	_, _, err := engine.Gradient(problem(60, losses.Classical{}), config, 0)
+	_, _, err := engine.Gradient(problem(60, losses.Classical), config, 0)
 	var wrong *setting.Error
 	require.ErrorAs(t, err, &wrong)
 	require.Equal(t, "imputer", wrong.Field)

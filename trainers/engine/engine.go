@@ -251,7 +251,7 @@ func (e *Engine) newWorker(loss losses.Loss, from source.Kind, weighting losses.
 		w.program, err = losses.New(dtype, loss, weighting, e.Model, e.Objective, batch, c.Draws)
 		return err
 	}
-	if _, ok := loss.(losses.GaussianComplete); ok { // Moments needs no program
+	if loss == losses.GaussianComplete { // Moments needs no program
 		return w, nil
 	}
 	if err = w.compile(); err != nil {

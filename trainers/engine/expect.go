@@ -13,7 +13,7 @@ import (
 // Moments is an expectation step at eta = Pμ (d) and p (d, d) for losses with LossNeeds.Moments:
 // Gradient without gradients, faster.
 func (e *Engine) Moments(rows []int, eta, p []float64) (Step, error) {
-	if _, ok := e.Estimator.Loss.(losses.GaussianComplete); !ok {
+	if e.Estimator.Loss != losses.GaussianComplete {
 		return e.Gradient(0, rows, 1)
 	}
 	square := (e.Table.D + 1) * (e.Table.D + 1)
@@ -101,7 +101,7 @@ func (x *expected) begin(of condensed, n, moments int) {
 
 func (w *worker) expect(x *expected, i int, of condensed, d int, step expectationStep) (err error) {
 	if w.expectation == nil {
-		if w.expectation, err = (losses.GaussianComplete{}).Expectation(d); err != nil {
+		if w.expectation, err = losses.NewExpectation(d); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func TestMomentsAreThoseOfTheProgram(t *testing.T) {
 		}
 	}
 	for _, workers := range []int{1, 3} {
-		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 7, Workers: workers})
+		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 7, Workers: workers})
 		require.NoError(t, err)
 		for _, rows := range [][]int{e.Table.AllRows(), e.Table.AllRows(), e.Table.AllRows()[10:30], {3, 4}} {
 			want, err := e.Gradient(0, rows, 1)
@@ -45,7 +45,7 @@ func TestMomentsAreThoseOfTheProgram(t *testing.T) {
 			require.Equal(t, want.LogLikelihood, got.LogLikelihood)
 		}
 	}
-	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact"})
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact"})
 	require.NoError(t, err)
 	_, err = e.Moments(e.Table.AllRows(), m.Location.Value, make([]float64, d*d))
 	require.ErrorIs(t, err, losses.ErrNotPositiveDefinite)

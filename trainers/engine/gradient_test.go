@@ -12,8 +12,8 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
@@ -30,7 +30,7 @@ func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
 		m := model.NewGaussian(4, model.CholeskyFactor)
 		m.SetMean([]float64{0.3, 0.1, 0.6, 0.4})
 		require.NoError(t, m.SetPrecision(mat.NewSymDense(4, []float64{1.2, 0.3, 0, -0.2, 0.3, 1, 0.2, 0, 0, 0.2, 0.9, 0.1, -0.2, 0, 0.1, 1.1})))
-		_, g, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: method, Draws: 3000, ProposalSD: 2, Seed: 1}, iteration)
+		_, g, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: method, Draws: 3000, ProposalSD: 2, Seed: 1}, iteration)
 		require.NoError(t, err)
 		return slices.Concat(g...)
 	}
@@ -62,7 +62,7 @@ func TestExpectedGradientAtTheTruth(t *testing.T) {
 			m := model.NewGaussian(4, model.CholeskyFactor)
 			m.SetMean(g.Mean)
 			require.NoError(t, m.SetPrecision(g.Precision))
-			_, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: method, Draws: 4, Seed: uint64(b)}, 0)
+			_, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: method, Draws: 4, Seed: uint64(b)}, 0)
 			require.NoError(t, err)
 			return slices.Concat(grads...)
 		})
@@ -140,7 +140,7 @@ func TestFitsRefuseRowsOutside(t *testing.T) {
 	require.Equal(t, "x3", row.Column)
 	require.ErrorContains(t, err, "is below the lower bound 0.4")
 	s.Lower = s.Lower[:3]
-	_, _, err = engine.Gradient(engine.Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.Classical{}, Domain: s}, engine.Config{Method: "iw"}, 0)
+	_, _, err = engine.Gradient(engine.Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.Classical, Domain: s}, engine.Config{Method: "iw"}, 0)
 	require.ErrorContains(t, err, "does not fit 4 columns")
 }
 

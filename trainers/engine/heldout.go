@@ -38,13 +38,13 @@ func (e *Engine) HoldOut(t *data.Table, rows []int) (*HeldOut, error) {
 	}
 	loss := e.Estimator.Loss
 	if e.Estimator.Draws() && has.Density {
-		loss = losses.Marginal{}
+		loss = losses.Marginal
 	} else if !e.Estimator.Minimises() { // an equation without a loss: normal models only
-		loss = losses.GaussianMarginal{}
+		loss = losses.GaussianMarginal
 	}
 	from, weighting := e.Estimator.Source, e.weighting
 	if from.Memory != nil {
-		from, weighting = source.Proposal, losses.SelfNormalised{}
+		from, weighting = source.Proposal, losses.SelfNormalised
 	}
 	h.worker, err = e.newWorker(loss, from, weighting, min(e.Config.Batch, len(rows)))
 	return h, err

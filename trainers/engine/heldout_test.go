@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
@@ -25,7 +25,7 @@ func TestHeldOutLossOfChainsRepeats(t *testing.T) {
 	held := func(method string) (first, again float64) {
 		m, err := model.New("mixture", table.D, []byte(`{"components":2}`), stream.New(4, stream.Initial))
 		require.NoError(t, err)
-		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: method, Draws: 5, Batch: 10, Seed: 6})
+		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: method, Draws: 5, Batch: 10, Seed: 6})
 		require.NoError(t, err)
 		h, err := e.HoldOut(e.Table, rows)
 		require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"missingscore/internal/stream"
-	"missingscore/trainers/mcmc"
+	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers/source"
 )
 

@@ -18,7 +18,7 @@ import (
 func TestStateWithoutZeros(t *testing.T) {
 	_, table := testtables.Star(t, 5, 50, 0.2)
 	m := model.NewGaussian(5, model.FreeSymmetric)
-	e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical{}}, Config{Method: "pairwise"})
+	e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical}, Config{Method: "pairwise"})
 	require.NoError(t, err)
 	m.Packed.Value[2], m.Packed.Value[3], m.Location.Value[4] = -0.5, math.Copysign(0, -1), 3
 	want := [][]float64{slices.Clone(m.Location.Value), slices.Clone(m.Packed.Value)}
@@ -49,7 +49,7 @@ func TestEffectiveSizeOfAStep(t *testing.T) {
 		if wide {
 			c.ProposalSD = 3
 		}
-		e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical{}}, c)
+		e, err := New(Problem{Table: table, Model: m, Objective: losses.Classical}, c)
 		require.NoError(t, err)
 		s, err := e.Step(t.Context(), 0, e.Whole, table.AllRows(), 0.25)
 		require.NoError(t, err)

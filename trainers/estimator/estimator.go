@@ -32,39 +32,39 @@ type Estimator struct {
 // All lists the named estimators. Register adds one; an estimator without a name is used by value
 // (engine.Config.Estimator).
 var All = []Estimator{
-	{Name: "var", Title: "Marg-Var", Source: source.Imputer, Weighting: losses.Uniform{}, Loss: losses.Marginal{},
+	{Name: "var", Title: "Marg-Var", Source: source.Imputer, Weighting: losses.Uniform, Loss: losses.Marginal,
 		Note: "variational imputer, uniform weights (the paper's Algorithm 2)"},
-	{Name: "iw", Title: "Marg-IW", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.Marginal{},
+	{Name: "iw", Title: "Marg-IW", Source: source.Proposal, Weighting: losses.SelfNormalised, Loss: losses.Marginal,
 		Note: "fixed proposal, self-normalised weights (the paper's Algorithm 1)"},
-	{Name: "variw", Title: "Marg-VarIW", Source: source.Imputer, Weighting: losses.SelfNormalised{}, Loss: losses.Marginal{},
+	{Name: "variw", Title: "Marg-VarIW", Source: source.Imputer, Weighting: losses.SelfNormalised, Loss: losses.Marginal,
 		Note: "variational imputer, self-normalised weights"},
-	{Name: "exact", Title: "Marg-Exact", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianMarginal{}, Fallback: "exact-mc",
+	{Name: "exact", Title: "Marg-Exact", Source: source.Zeros, Weighting: losses.Uniform, Loss: losses.GaussianMarginal, Fallback: "exact-mc",
 		Note: "Gaussian: expectations in closed form; draws (exact-mc) with a support"},
-	{Name: "exact-mc", Title: "Marg-Exact (sampled)", Source: source.Exact, Weighting: losses.LeaveOneOut{}, Loss: losses.Marginal{},
+	{Name: "exact-mc", Title: "Marg-Exact (sampled)", Source: source.Exact, Weighting: losses.LeaveOneOut, Loss: losses.Marginal,
 		Note: "Gaussian: draws from the exact conditional distribution"},
-	{Name: "em-exact", Title: "EM (exact)", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianComplete{}, Fallback: "em-exact-mc",
+	{Name: "em-exact", Title: "EM (exact)", Source: source.Zeros, Weighting: losses.Uniform, Loss: losses.GaussianComplete, Fallback: "em-exact-mc",
 		Note: "Gaussian: EM in closed form, consistent under MAR; draws (em-exact-mc) with a support"},
-	{Name: "em-exact-mc", Title: "EM (exact, sampled)", Source: source.Exact, Weighting: losses.Uniform{}, Loss: losses.CompleteData{},
+	{Name: "em-exact-mc", Title: "EM (exact, sampled)", Source: source.Exact, Weighting: losses.Uniform, Loss: losses.CompleteData,
 		Note: "Gaussian: EM with draws from the exact conditional distribution, consistent under MAR"},
-	{Name: "em-var", Title: "EM-Var", Source: source.Imputer, Weighting: losses.Uniform{}, Loss: losses.CompleteData{},
+	{Name: "em-var", Title: "EM-Var", Source: source.Imputer, Weighting: losses.Uniform, Loss: losses.CompleteData,
 		Note: "EM with a variational imputer, consistent under MAR if the imputer is exact"},
-	{Name: "em-variw", Title: "EM-VarIW", Source: source.Imputer, Weighting: losses.SelfNormalised{}, Loss: losses.CompleteData{},
+	{Name: "em-variw", Title: "EM-VarIW", Source: source.Imputer, Weighting: losses.SelfNormalised, Loss: losses.CompleteData,
 		Note: "EM with a variational imputer and self-normalised weights, consistent under MAR"},
-	{Name: "em-chains", Title: "EM (chains)", Source: source.Chains, Weighting: losses.Uniform{}, Loss: losses.CompleteData{},
+	{Name: "em-chains", Title: "EM (chains)", Source: source.Chains, Weighting: losses.Uniform, Loss: losses.CompleteData,
 		Note: "EM with persistent Markov chains, consistent under MAR"},
-	{Name: "chains", Title: "Marg-Chains", Source: source.Chains, Weighting: losses.Uniform{}, Loss: losses.Marginal{},
+	{Name: "chains", Title: "Marg-Chains", Source: source.Chains, Weighting: losses.Uniform, Loss: losses.Marginal,
 		Note: "persistent Markov chains, uniform weights"},
-	{Name: "em", Title: "EM", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.Complete{},
+	{Name: "em", Title: "EM", Source: source.Proposal, Weighting: losses.SelfNormalised, Loss: losses.Complete,
 		Note: "fractional imputation (Uehara et al. 2020), observed coordinates"},
-	{Name: "em-full", Title: "EM (all coordinates)", Source: source.Proposal, Weighting: losses.SelfNormalised{}, Loss: losses.CompleteData{}, HoldsMean: true,
+	{Name: "em-full", Title: "EM (all coordinates)", Source: source.Proposal, Weighting: losses.SelfNormalised, Loss: losses.CompleteData, HoldsMean: true,
 		Note: "EM with a fixed proposal and weights over all coordinates, consistent under MAR"},
-	{Name: "zeroed", Title: "Zeroed", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.Complete{},
+	{Name: "zeroed", Title: "Zeroed", Source: source.Zeros, Weighting: losses.Uniform, Loss: losses.Complete,
 		Note: "zeros for missing cells (MissDiff without its network)"},
-	{Name: "pairwise", Title: "Pairwise", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianPairwise{},
+	{Name: "pairwise", Title: "Pairwise", Source: source.Zeros, Weighting: losses.Uniform, Loss: losses.GaussianPairwise,
 		Note: "networks of very many columns: moments of pairs, one pass; needs MCAR"},
-	{Name: "em-latent", Title: "EM (latent normal)", Source: source.Zeros, Weighting: losses.Uniform{}, Loss: losses.GaussianLatent{},
+	{Name: "em-latent", Title: "EM (latent normal)", Source: source.Zeros, Weighting: losses.Uniform, Loss: losses.GaussianLatent,
 		Note: "stochastic EM with latent normal variables for categories, consistent under MAR"},
-	{Name: "full", Title: "Full", Source: source.Complete, Weighting: losses.Uniform{}, Loss: losses.Complete{},
+	{Name: "full", Title: "Full", Source: source.Complete, Weighting: losses.Uniform, Loss: losses.Complete,
 		Note: "ordinary score matching, for tables without missing cells"},
 }
 
@@ -170,7 +170,7 @@ func (e Estimator) NeedsCompleteRows() bool { return e.Source.CompleteRows }
 // are uniform and its loss has products of averages.
 func (e Estimator) Correctable() bool {
 	own := e.Weighting.Needs()
-	return e.Draws() && !own.Proposal && !own.Density && losses.LeaveOneOut{}.Check(e.Loss) == nil
+	return e.Draws() && !own.Proposal && !own.Density && losses.LeaveOneOut.Check(e.Loss) == nil
 }
 
 // WeightingFor returns the weighting with a name for the number of draws; for "" the estimator's
@@ -178,7 +178,7 @@ func (e Estimator) Correctable() bool {
 func (e Estimator) WeightingFor(name string, draws int) (losses.Weighting, error) {
 	if name == "" || name == e.Weighting.Name() {
 		if name == "" && draws < e.Weighting.Needs().Draws {
-			return losses.Uniform{}, nil
+			return losses.Uniform, nil
 		}
 		return e.Weighting, nil
 	}

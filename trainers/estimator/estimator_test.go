@@ -88,12 +88,12 @@ func TestFor(t *testing.T) {
 		o    losses.Objective
 		want string
 	}{
-		{g, losses.Classical{}, "exact"},
+		{g, losses.Classical, "exact"},
 		{g, losses.Sliced{Directions: losses.Basis}, "exact-mc"},
 		{g, losses.ObjectiveFor(box, domain.Weight{}), "exact-mc"},
-		{model.NewGaussian(2, model.Natural), losses.Classical{}, "exact-mc"},
-		{model.NewQuartic(2), losses.Classical{}, "exact"}, // an error of its Check
-		{joint, losses.Classical{}, "exact"},
+		{model.NewGaussian(2, model.Natural), losses.Classical, "exact-mc"},
+		{model.NewQuartic(2), losses.Classical, "exact"}, // an error of its Check
+		{joint, losses.Classical, "exact"},
 	} {
 		e, err := estimator.ByName("exact")
 		require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestCheck(t *testing.T) {
 	} {
 		e, err := estimator.ByName(c.method)
 		require.NoError(t, err)
-		if err = e.Check(c.m, losses.Classical{}, c.s); c.want == "" {
+		if err = e.Check(c.m, losses.Classical, c.s); c.want == "" {
 			require.NoError(t, err)
 		} else {
 			require.ErrorContains(t, err, c.want)
@@ -163,12 +163,12 @@ func TestWeightingFor(t *testing.T) {
 		want              losses.Weighting
 		problem           string
 	}{
-		{"var", "", 10, losses.Uniform{}, ""},
-		{"var", "leave-one-out", 10, losses.LeaveOneOut{}, ""},
-		{"exact-mc", "", 10, losses.LeaveOneOut{}, ""},
-		{"exact-mc", "", 2, losses.Uniform{}, ""},
-		{"exact-mc", "uniform", 10, losses.Uniform{}, ""},
-		{"iw", "self-normalised", 10, losses.SelfNormalised{}, ""},
+		{"var", "", 10, losses.Uniform, ""},
+		{"var", "leave-one-out", 10, losses.LeaveOneOut, ""},
+		{"exact-mc", "", 10, losses.LeaveOneOut, ""},
+		{"exact-mc", "", 2, losses.Uniform, ""},
+		{"exact-mc", "uniform", 10, losses.Uniform, ""},
+		{"iw", "self-normalised", 10, losses.SelfNormalised, ""},
 		{"iw", "leave-one-out", 10, nil, "the weighting of method iw is self-normalised; uniform and leave-one-out are interchangeable in the methods var, exact-mc"},
 		{"var", "self-normalised", 10, nil, "the weighting of method var is uniform"},
 		{"zeroed", "leave-one-out", 1, nil, "the weighting of method zeroed is uniform"},
@@ -188,7 +188,7 @@ func TestWeightingFor(t *testing.T) {
 
 func TestRegister(t *testing.T) {
 	defer func(all []estimator.Estimator) { estimator.All = all }(slices.Clone(estimator.All))
-	mine := estimator.Estimator{Name: "mine", Source: source.Proposal, Weighting: losses.Uniform{}, Loss: losses.CompleteData{}}
+	mine := estimator.Estimator{Name: "mine", Source: source.Proposal, Weighting: losses.Uniform, Loss: losses.CompleteData}
 	estimator.Register(mine)
 	e, err := estimator.ByName("mine")
 	require.NoError(t, err)
@@ -196,9 +196,9 @@ func TestRegister(t *testing.T) {
 	require.PanicsWithValue(t, `estimator: a second method "mine"`, func() { estimator.Register(mine) })
 	for want, bad := range map[string]estimator.Estimator{
 		"method a: it needs a source, a weighting and a loss":                                                 {Name: "a"},
-		"method b: weighting self-normalised needs the log density of the draws, which source zeros does not": {Name: "b", Source: source.Zeros, Weighting: losses.SelfNormalised{}, Loss: losses.Complete{}},
-		"method c: loss gaussian-marginal makes no draws, but source proposal does":                           {Name: "c", Source: source.Proposal, Weighting: losses.Uniform{}, Loss: losses.GaussianMarginal{}},
-		"method d: weighting leave-one-out removes the bias":                                                  {Name: "d", Source: source.Proposal, Weighting: losses.LeaveOneOut{}, Loss: losses.Complete{}},
+		"method b: weighting self-normalised needs the log density of the draws, which source zeros does not": {Name: "b", Source: source.Zeros, Weighting: losses.SelfNormalised, Loss: losses.Complete},
+		"method c: loss gaussian-marginal makes no draws, but source proposal does":                           {Name: "c", Source: source.Proposal, Weighting: losses.Uniform, Loss: losses.GaussianMarginal},
+		"method d: weighting leave-one-out removes the bias":                                                  {Name: "d", Source: source.Proposal, Weighting: losses.LeaveOneOut, Loss: losses.Complete},
 	} {
 		func() {
 			defer func() { require.Contains(t, recover(), want) }()

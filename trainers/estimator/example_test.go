@@ -17,11 +17,11 @@ func ExampleEstimator_For() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(exact.For(m, losses.Classical{}, nil).Title)
+	fmt.Println(exact.For(m, losses.Classical, nil).Title)
 	positive := domain.All(2)
 	clear(positive.Lower)
 	fmt.Println(exact.For(m, losses.ObjectiveFor(positive, domain.Weight{}), positive).Title)
-	fmt.Println(exact.Check(model.NewQuartic(2), losses.Classical{}, nil))
+	fmt.Println(exact.Check(model.NewQuartic(2), losses.Classical, nil))
 	// Output:
 	// Marg-Exact
 	// Marg-Exact (sampled)

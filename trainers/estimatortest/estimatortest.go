@@ -15,10 +15,10 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
-	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -119,8 +119,14 @@ func sample(t *testing.T, e estimator.Estimator, support *domain.Domain) *data.T
 
 func config(e estimator.Estimator) trainers.Spec {
 	s := trainers.Spec{
-		Steps:   engine.Config{Method: e.Name, Seed: 3, Batch: 16, Draws: 4, ImputerSteps: 2, Imputer: engine.ImputerSpec{Options: []byte(`{"hidden":20}`)}},
+		Steps:   engine.Config{Method: e.Name, Seed: 3, Batch: 16},
 		Network: &regpath.Config{Schedule: regpath.Fixed, InitialIter: 20, IterPerLambda: 2, Lambdas: 8},
+	}
+	if e.Draws() {
+		s.Steps.Draws = 4
+	}
+	if e.Trains() {
+		s.Steps.ImputerSteps, s.Steps.Imputer.Options = 2, []byte(`{"hidden":20}`)
 	}
 	if e.NeedsOrdinal() {
 		s.Transform = transform.Spec{Others: transform.OrdinalKind}

@@ -16,7 +16,7 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/trainers/mcmc"
+	"missingscore/internal/trainers/mcmc"
 )
 
 // Check compares rows drawn from a model with the rows of a table, in the table's units. Missing

@@ -15,18 +15,18 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
-	"missingscore/data/noise"
-	"missingscore/data/transform"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/memory"
 	"missingscore/internal/printable"
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
+	"missingscore/internal/trainers/posterior"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/posterior"
 )
 
 // Saved is a fitted or true model with all settings for its use. Its file is versioned JSON: the

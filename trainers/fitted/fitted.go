@@ -15,13 +15,13 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/data/missingness"
-	"missingscore/data/noise"
-	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/trainers/fitted/diffusion"
+	"missingscore/internal/trainers/posterior"
 	"missingscore/nets"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/posterior"
 )
 
 // Model is a model with everything needed to draw from it and to score rows.

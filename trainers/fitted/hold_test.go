@@ -8,8 +8,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/mcmc"
 )
 
 func TestGrids(t *testing.T) {

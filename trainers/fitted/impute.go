@@ -12,7 +12,7 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/fitted/diffusion"
-	"missingscore/trainers/mcmc"
+	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers/source"
 )
 

@@ -8,11 +8,11 @@ import (
 	"slices"
 
 	"missingscore/data"
-	"missingscore/data/transform"
 	"missingscore/graph"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
-	"missingscore/trainers/posterior"
+	"missingscore/internal/trainers/posterior"
 	"missingscore/trainers/source"
 )
 

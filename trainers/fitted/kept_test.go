@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
+	"missingscore/internal/trainers/posterior"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/posterior"
 )
 
 // kept returns a table's model after writing and reading.

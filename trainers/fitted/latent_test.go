@@ -12,9 +12,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/data/transform"
 	"missingscore/graph/model"
 	"missingscore/internal/data/binormal"
+	"missingscore/internal/data/transform"
 	"missingscore/trainers/fitted"
 )
 

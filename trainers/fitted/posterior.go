@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/transform"
-	"missingscore/trainers/posterior"
+	"missingscore/internal/data/transform"
+	"missingscore/internal/trainers/posterior"
 )
 
 // FromPosterior is the Sampler of draws without a fitted model.
@@ -27,6 +27,9 @@ type PosteriorImputed struct {
 
 // Converged reports that the chains have converged.
 func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
+
+// PosteriorConfig configures Posterior. Zero values select the defaults.
+type PosteriorConfig = posterior.Config
 
 // Posterior draws the missing cells of a table, in its units, jointly with the parameters of a
 // normal mixture (package posterior). The mixture describes transformed columns: functions, or

@@ -10,11 +10,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/transform"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/posterior"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/posterior"
 )
 
 // mixed is a table with a normal column, a log-normal column and a column of three values that

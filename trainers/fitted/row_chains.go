@@ -11,7 +11,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
-	"missingscore/trainers/mcmc"
+	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers/source"
 )
 

@@ -17,8 +17,8 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/fitted/diffusion"
+	"missingscore/internal/trainers/mcmc"
 	"missingscore/nets"
-	"missingscore/trainers/mcmc"
 )
 
 // SampleConfig configures Sample. Zero values select the defaults.

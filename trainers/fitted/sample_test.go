@@ -11,8 +11,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/noise"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
 	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/trainers/fitted"
 )

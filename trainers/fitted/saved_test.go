@@ -12,9 +12,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"

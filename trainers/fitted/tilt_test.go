@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )

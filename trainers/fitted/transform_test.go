@@ -14,8 +14,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/data/transform"
 	"missingscore/trainers/fitted"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
-	"missingscore/data/transform"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/setting"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"

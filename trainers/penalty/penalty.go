@@ -87,9 +87,6 @@ func (c Config) Validates() bool { return c.Asked() && c.Lambda == 0 }
 // Resolve fills in the defaults for the number of rows and checks the rest.
 func (c Config) Resolve(rows int) (Config, error) {
 	if !c.Asked() {
-		if c.Lambda != 0 || c.Folds != 0 {
-			return c, setting.Errorf("lambda", c.text(), "there is no penalty; give one, or leave λ out")
-		}
 		return Config{}, nil
 	}
 	if _, err := ByName(c.Kind); err != nil {

@@ -43,8 +43,6 @@ func TestLambdaInWords(t *testing.T) {
 	require.Equal(t, penalty.Config{}, none, "in files as if it had not been named")
 	_, err = penalty.Config{Kind: "l2"}.Resolve(100)
 	require.ErrorContains(t, err, "it is one of none, l1, ridge")
-	_, err = penalty.Config{Lambda: 0.125}.Resolve(100)
-	require.ErrorContains(t, err, "lambda 0.125: there is no penalty")
 	path := c.Path(8, 4)
 	require.Len(t, path, 15)
 	require.Equal(t, []float64{8, 4}, []float64{path[0], path[7]})

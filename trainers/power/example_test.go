@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"missingscore/data/simulate"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/power"

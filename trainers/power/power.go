@@ -15,14 +15,14 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/gaussian/sparse"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/replicate"
 )
 
@@ -39,6 +39,12 @@ type Truth struct {
 	Blocks []data.Block
 	Cuts   [][]float64 // per column of Gaussian: thresholds, else nil
 }
+
+// Normal is a normal distribution:
+//
+//	Mean      []float64
+//	Precision *mat.SymDense
+type Normal = simulate.Gaussian
 
 // NewTruth makes edges of the pairs whose absolute partial correlation exceeds the threshold. It
 // fails without edges.

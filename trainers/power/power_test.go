@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/trainers"
 	"missingscore/trainers/engine"

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 	"missingscore/trainers/source"
 )
 

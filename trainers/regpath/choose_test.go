@@ -14,9 +14,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/trainers/engine"

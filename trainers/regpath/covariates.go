@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/graph"
+	"missingscore/internal/data/network"
 	"missingscore/internal/trainers/gaussian/sparse"
 )
 

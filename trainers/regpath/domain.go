@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"missingscore/data/network"
 	"missingscore/graph/model"
+	"missingscore/internal/data/network"
 	"missingscore/internal/trainers/gaussian/mcem"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"

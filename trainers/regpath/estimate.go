@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/graph/model"
+	"missingscore/internal/data/network"
 	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/setting"
 	"missingscore/internal/trainers/gaussian/em"

@@ -13,8 +13,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
 	"missingscore/graph"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/trainers/engine"

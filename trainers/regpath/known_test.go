@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/losses"
@@ -78,11 +78,11 @@ func TestKnownLikelihoodRatioOfAnIndependentPair(t *testing.T) {
 			rows[i] = i
 		}
 		if known == nil {
-			of, err := losses.GaussianLatent{}.Matrix(t.Context(), table, rows, nil, 1, true)
+			of, err := losses.GaussianLatent.(losses.OfMatrix).Matrix(t.Context(), table, rows, nil, 1, true)
 			require.NoError(t, err)
 			known = of.Known
 		}
-		of, err := losses.GaussianLatent{}.Matrix(t.Context(), table, rows, nil, 1, false)
+		of, err := losses.GaussianLatent.(losses.OfMatrix).Matrix(t.Context(), table, rows, nil, 1, false)
 		require.NoError(t, err)
 		of.Known = known
 		m := &matrix{problem: &problem{Engine: &engine.Engine{Problem: engine.Problem{Table: table}}}, of: of}

@@ -10,9 +10,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/losses"
@@ -25,7 +25,7 @@ func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
 	_, table := testtables.Star(t, 6, 200, 0.3)
 	standard, _ := data.Standardise(table)
 	m := model.NewGaussian(6, model.FreeSymmetric)
-	_, grads, err := engine.Gradient(engine.Problem{Table: standard, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "exact"}, 0)
+	_, grads, err := engine.Gradient(engine.Problem{Table: standard, Model: m, Objective: losses.Classical}, engine.Config{Method: "exact"}, 0)
 	require.NoError(t, err)
 	top := 0.0
 	for j := range 6 {

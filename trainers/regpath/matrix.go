@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/graph"
+	"missingscore/internal/data/network"
 	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/panics"
 	"missingscore/internal/trainers/gaussian/em"

@@ -92,7 +92,7 @@ func TestPairwiseHeldOutLoss(t *testing.T) {
 	p := mat.NewSymDense(4, []float64{1.5, 0.2, 0, -0.3, 0.2, 1, 0.1, 0, 0, 0.1, 0.8, 0.2, -0.3, 0, 0.2, 1.2})
 	require.NoError(t, r.model.SetPrecision(p))
 	r.matrix.at = sparse.FromPacked(r.packed(), 4)
-	of, err := losses.GaussianPairwise{}.Matrix(t.Context(), z, rows, nil, 1, false)
+	of, err := losses.GaussianPairwise.(losses.OfMatrix).Matrix(t.Context(), z, rows, nil, 1, false)
 	require.NoError(t, err)
 	var ps, psp mat.Dense
 	ps.Mul(p, mat.NewDense(4, 4, of.S))
@@ -135,7 +135,7 @@ func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 	require.Positive(t, r.matrix.of.Shrunk)
 	require.Zero(t, r.State.Refine.Shrunk)
 	require.Contains(t, r.MatrixWords(), "sizes of edges use the moments without shrinkage")
-	of, err := losses.GaussianPairwise{}.Matrix(t.Context(), r.Table, r.rows, nil, 1, false)
+	of, err := losses.GaussianPairwise.(losses.OfMatrix).Matrix(t.Context(), r.Table, r.rows, nil, 1, false)
 	require.NoError(t, err)
 	var v mat.Dense
 	p := r.model.Precision()

@@ -95,7 +95,7 @@ func newPilotFit(p *problem, rows []int, workers int) (f pilotFit, err error) {
 	q, d := p.Problem, p.Table.D
 	q.Domain, q.Weight = nil, domain.Weight{}
 	m := model.NewGaussian(d, model.Natural)
-	q.Model, q.Objective = m, losses.Classical{}
+	q.Model, q.Objective = m, losses.Classical
 	_, _, v := secondMoments(p.Problem)
 	for j := range d {
 		m.Packed.Value[graph.PackedIndex(d, j, j)] = 1 / v[j]

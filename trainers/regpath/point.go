@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/network"
 	"missingscore/internal/trainers/gaussian/sparse"
 )
 

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/graph/model"
+	"missingscore/internal/data/network"
 	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/optim"

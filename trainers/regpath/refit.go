@@ -49,11 +49,11 @@ func newRefitter(p *problem) (*refitter, error) {
 	square := func() []float64 { return make([]float64, p.Table.D*p.Table.D) }
 	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), factor: square(), cov: square()}
 	f.posdef.Floor = p.Config.Floor
-	if _, ok := p.Engine.Estimator.Loss.(losses.GaussianComplete); ok {
+	if p.Engine.Estimator.Loss == losses.GaussianComplete {
 		return f, nil
 	}
 	q, c := p.Problem, p.Engine.Config
-	q.Model, q.Objective = model.NewGaussian(p.Table.D, model.Natural), losses.Classical{}
+	q.Model, q.Objective = model.NewGaussian(p.Table.D, model.Natural), losses.Classical
 	batch := 250
 	if p.again {
 		batch = AgainBatch

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"missingscore/data/network"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 

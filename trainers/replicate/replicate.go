@@ -9,12 +9,12 @@ import (
 	"sync"
 
 	"missingscore/data"
-	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/internal/checkedfile"
+	"missingscore/internal/data/network"
 	"missingscore/internal/panics"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers"
-	"missingscore/trainers/inference"
 )
 
 // Config configures Run.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 )
 
 func TestRun(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"missingscore/data/domain"
 	"missingscore/internal/data/truncnorm"
-	"missingscore/trainers/mcmc"
+	"missingscore/internal/trainers/mcmc"
 )
 
 // bounces draws from a normal distribution on a convex set by exact Hamiltonian Monte Carlo (Pakman

@@ -9,7 +9,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/setting"
-	"missingscore/trainers/mcmc"
+	"missingscore/internal/trainers/mcmc"
 )
 
 // chains are persistent: each table row with missing cells has r of them for the whole fit. Before

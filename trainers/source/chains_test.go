@@ -8,8 +8,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 )

@@ -9,9 +9,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/losses"
 	"missingscore/nets"
@@ -107,7 +107,7 @@ func TestMixtureLearnsTwoModes(t *testing.T) {
 		b.X[i*d], b.Mask[i*d], b.Weight[i] = rng.NormFloat64(), 1, 1./n
 	}
 	learned := func(imp nets.Imputer) (effective, off float64) {
-		prog, err := losses.NewImputer(graph.Float64, losses.KL, imp, truth, losses.Classical{}, nil, n)
+		prog, err := losses.NewImputer(graph.Float64, losses.KL, imp, truth, losses.Classical, nil, n)
 		require.NoError(t, err)
 		losses.BindImputer(prog, nil, b)
 		adam, grads := optim.Adam{Rate: 0.01}, [][]float64{}

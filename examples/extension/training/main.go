@@ -23,7 +23,6 @@ import (
 
 	"missingscore/data"
 	_ "missingscore/data/parquet" // the formats that data.OpenRows reads beside text
-	"missingscore/data/survey"
 	"missingscore/graph/model"
 	"missingscore/trainers"
 	"missingscore/trainers/descent"
@@ -70,7 +69,7 @@ func train(ctx context.Context, path, out string, epochs int, observe func(engin
 		Model:   trainers.ModelSpec{Kind: "two-layers"},
 		Steps:   engine.Config{Method: "em-var", Seed: 1, Workers: 2, Observe: observe},
 		Descent: descent.Config{Epochs: epochs, Validation: new(0.1)}, // stops early by a tenth of the rows
-	}, survey.Options{})
+	}, nil)
 	if err != nil {
 		return err
 	}

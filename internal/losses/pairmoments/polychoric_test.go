@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
-	"missingscore/data/transform"
+	"missingscore/internal/data/transform"
 	"missingscore/internal/losses/pairmoments"
 )
 

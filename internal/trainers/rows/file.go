@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"missingscore/data"
-	"missingscore/data/survey"
+	"missingscore/internal/data/survey"
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"

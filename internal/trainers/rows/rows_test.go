@@ -13,8 +13,8 @@ import (
 
 	"missingscore/data"
 	_ "missingscore/data/parquet"
-	"missingscore/data/survey"
 	"missingscore/internal/atomicfile"
+	"missingscore/internal/data/survey"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/rows"
 )

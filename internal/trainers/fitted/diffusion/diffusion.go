@@ -12,9 +12,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
 )
 
 // Sampler draws n rows at a time from a model of rows a(t) x + σ(t) ε, with scores in float32. It

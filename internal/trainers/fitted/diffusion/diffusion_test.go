@@ -9,13 +9,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"missingscore/data/noise"
 	"missingscore/graph"
 	"missingscore/graph/gradcheck"
 	"missingscore/graph/model"
+	"missingscore/internal/data/noise"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/fitted/diffusion"
-	"missingscore/trainers/mcmc"
+	"missingscore/internal/trainers/mcmc"
 )
 
 // normals is N(μ, Σ) in two columns; rows a x + σ ε are N(a μ, a²Σ + σ²I). It is defined at noise

@@ -201,7 +201,7 @@ func TestOneTurnWithoutGaps(t *testing.T) {
 		table.Values[i] += float64(i%d) - 0.7
 	}
 	m := model.NewGaussian(d, model.Natural)
-	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 30})
 	require.NoError(t, err)
 	var s em.State
 	require.NoError(t, em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}.Turn(t.Context(), &s, em.Unpenalised))
@@ -225,7 +225,7 @@ func TestOneTurnWithoutGaps(t *testing.T) {
 func TestBegin(t *testing.T) {
 	_, table := testtables.Star(t, 2, 50, 0)
 	m := model.NewGaussian(2, model.Natural)
-	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 30})
 	require.NoError(t, err)
 	turns := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 	s := em.State{Solved: []float64{0, 0, 1, 0, 1}}
@@ -253,7 +253,7 @@ func TestKnownMoments(t *testing.T) {
 	for i := range solved {
 		m := model.NewGaussian(d, model.Natural)
 		m.SetMean([]float64{0.3, 0, -0.2, 0.1})
-		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 30})
+		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 30})
 		require.NoError(t, err)
 		turns := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 		if i == 1 {
@@ -276,7 +276,7 @@ func few(t *testing.T, seed uint64) em.Turns {
 	t.Helper()
 	_, table := testtables.Normal(t, 30, seed)
 	m := model.NewGaussian(table.D, model.CholeskyFactor)
-	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact"})
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact"})
 	require.NoError(t, err)
 	return em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 }

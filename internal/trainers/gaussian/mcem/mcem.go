@@ -12,9 +12,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/network"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
 	"missingscore/trainers/source"

@@ -11,10 +11,10 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/network"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/network"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/gaussian/em"
@@ -202,7 +202,7 @@ func TestRootWithoutBoundsIsMaximumLikelihood(t *testing.T) {
 	}
 	likeliest := func(table *data.Table) []float64 {
 		m := model.NewGaussian(4, model.Natural)
-		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact"})
+		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact"})
 		require.NoError(t, err)
 		turns := em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}
 		state := &em.State{Anderson: optim.Anderson{Memory: em.Memory}}

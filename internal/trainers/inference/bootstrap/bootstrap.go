@@ -12,12 +12,12 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data/domain"
-	"missingscore/data/network"
+	"missingscore/internal/data/network"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/inference"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 

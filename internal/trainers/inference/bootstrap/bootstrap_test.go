@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"missingscore/data/network"
-	"missingscore/trainers/inference"
+	"missingscore/internal/data/network"
+	"missingscore/internal/trainers/inference"
 )
 
 // By R 4.2.2: x <- c(-0.2,0,0,0.1,0.3,0.35); sd(x); quantile(x, c(.025,.975)).

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"missingscore/trainers/inference"
+	"missingscore/internal/trainers/inference"
 )
 
 const mostCompared = 100

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/trainers/inference"
+	"missingscore/internal/trainers/inference"
 )
 
 // Dropped shares of rows, evenly from caseMin to caseMax, as in bootnet.

@@ -9,15 +9,15 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
-	"missingscore/trainers/inference"
 )
 
 // refitted is maximum likelihood with the edges of another network.
@@ -25,7 +25,7 @@ func refitted(t *testing.T, table *data.Table, truth *mat.SymDense) *model.Gauss
 	t.Helper()
 	d := table.D
 	m := model.NewGaussian(d, model.Natural)
-	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 250, Workers: 1})
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 250, Workers: 1})
 	require.NoError(t, err)
 	start := make([]float64, d*(d+1)/2)
 	for j := range d {

@@ -13,11 +13,11 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/trainers/descent"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/inference"
 	"missingscore/trainers/regpath"
 )
 
@@ -53,8 +53,8 @@ func check(kind string, e estimator.Estimator, s *domain.Domain) error {
 
 // equationOf returns the equation of an estimator on R^d.
 func equationOf(e estimator.Estimator) (q Equation, ok bool) {
-	_, complete := e.Loss.(losses.GaussianComplete)
-	_, marginal := e.Loss.(losses.GaussianMarginal)
+	complete := e.Loss == losses.GaussianComplete
+	marginal := e.Loss == losses.GaussianMarginal
 	if complete || e.NeedsCompleteRows() {
 		return Likelihood, true
 	}
@@ -182,7 +182,7 @@ func unpenalised(ctx context.Context, n *regpath.Run) (*model.Gaussian, error) {
 	}
 	m.SetMean(n.Model().Mean())
 	p := n.Problem
-	p.Model, p.Objective = m, losses.Classical{}
+	p.Model, p.Objective = m, losses.Classical
 	e, err := engine.New(p, engine.Config{Method: "em-exact", Seed: steps.Seed, Workers: steps.Workers})
 	if err != nil {
 		return nil, err

@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
-	"missingscore/trainers/inference"
+	"missingscore/internal/trainers/inference"
 )
 
 // scaled are normal rows with a third of the cells missing, each row times one of two factors, and

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/data"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
@@ -22,7 +22,7 @@ import (
 func likeliest(t *testing.T, table *data.Table) *normal {
 	t.Helper()
 	m := model.NewGaussian(table.D, model.Natural)
-	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical{}}, engine.Config{Method: "em-exact", Batch: 100})
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 100})
 	require.NoError(t, err)
 	var s em.State
 	for s.Count == 0 || s.Relative > 1e-10 {

@@ -263,7 +263,7 @@ func hold(e *engine.Engine) (*held, error) {
 	h.r = number(e.Estimator, e.Table.N, e.Config.Draws)
 	var err error
 	if e.Estimator.Source.Normal {
-		h.weighting = losses.SelfNormalised{}
+		h.weighting = losses.SelfNormalised
 	} else if h.weighting, err = e.Estimator.WeightingFor(e.Config.Weighting, h.r); err != nil {
 		return nil, err
 	}

@@ -17,11 +17,11 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
 	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/inference"
 )
 
 // Kind is the name of these standard errors.

@@ -12,8 +12,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/simulate"
 	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/losses"

@@ -1,0 +1,38 @@
+package harness
+
+import (
+	"context"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/trainers"
+	"missingscore/trainers/engine"
+)
+
+// Estimate is trainers.Estimate without the settings that the method does not read: the methods of an
+// experiment share their settings, and trainers refuses unread ones.
+func Estimate(ctx context.Context, t *data.Table, s trainers.Spec, run trainers.Run) (*trainers.Result, error) {
+	plain := s
+	plain.Steps, plain.Weight = engine.Config{Method: s.Steps.Method, Seed: s.Steps.Seed, DType: s.Steps.DType}, domain.Weight{}
+	p, err := trainers.Prepare(t, plain)
+	if err != nil {
+		return nil, err
+	}
+	e, c := p.Estimator, &s.Steps
+	if !e.Draws() {
+		c.Draws, c.FreeDraws = 0, false
+	}
+	if !e.Proposes() {
+		c.ProposalSD = 0
+	}
+	if !e.Trains() {
+		var none engine.Config
+		c.Imputer, c.ImputerSteps, c.ImputerRate, c.ImputerLoss, c.WarmUp = none.Imputer, 0, 0, none.ImputerLoss, nil
+	}
+	if p.Support == nil {
+		s.Weight, c.FreeDraws = domain.Weight{}, false
+	} else if len(p.Support.Half) == 0 {
+		s.Weight.NoTangent = false
+	}
+	return trainers.Estimate(ctx, t, s, run)
+}

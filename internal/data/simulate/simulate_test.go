@@ -1,0 +1,222 @@
+package simulate_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data/domain"
+	"missingscore/internal/data/simulate"
+	"missingscore/internal/stream"
+)
+
+func inverse(t *testing.T, p mat.Symmetric) *mat.SymDense {
+	t.Helper()
+	var c mat.Cholesky
+	require.True(t, c.Factorize(p))
+	var s mat.SymDense
+	require.NoError(t, c.InverseTo(&s))
+	return &s
+}
+
+// The paper's covariance: eigenvalues of the first nine from 0.5 to 1.5, and
+// X_10 = X_1/2 + Z/2 with Var Z = Var X_1.
+func TestSimulateNormal(t *testing.T) {
+	g, err := simulate.Normal(10, stream.New(1, 1))
+	require.NoError(t, err)
+	s := inverse(t, g.Precision)
+	for j := range 9 {
+		require.Equal(t, 0.5, g.Mean[j])
+		require.InDelta(t, s.At(0, j)/2, s.At(9, j), 1e-10)
+	}
+	require.InDelta(t, 0.5, g.Mean[9], 1e-15)
+	require.InDelta(t, s.At(0, 0)/2, s.At(9, 9), 1e-10)
+	var e mat.EigenSym
+	require.True(t, e.Factorize(s.SliceSym(0, 9), false))
+	for _, v := range e.Values(nil) {
+		require.True(t, v > 0.5-1e-9 && v < 1.5+1e-9, "%v", v)
+	}
+	other, err := simulate.Normal(10, stream.New(2, 1))
+	require.NoError(t, err)
+	require.False(t, mat.EqualApprox(g.Precision, other.Precision, 1e-3))
+}
+
+func TestNetworks(t *testing.T) {
+	const d, repeats = 20, 200
+	counts := map[string]float64{}
+	for r := range repeats {
+		rng := stream.New(uint64(r), 1)
+		for name, make := range map[string]func() (simulate.Gaussian, error){
+			"star":  func() (simulate.Gaussian, error) { return simulate.Star(d, rng) },
+			"dense": func() (simulate.Gaussian, error) { return simulate.Dense(d, rng) },
+			"stars": func() (simulate.Gaussian, error) { return simulate.Stars(d, 5, rng) },
+		} {
+			g, err := make()
+			require.NoError(t, err)
+			var e mat.EigenSym
+			require.True(t, e.Factorize(g.Precision, false))
+			require.InDelta(t, 0.2, e.Values(nil)[0], 1e-9, name)
+			weight := 0.0
+			for j := range d {
+				require.Equal(t, 1.0, g.Precision.At(j, j))
+				for k := j + 1; k < d; k++ {
+					v := g.Precision.At(j, k)
+					if v == 0 {
+						continue
+					}
+					counts[name]++
+					if weight == 0 {
+						weight = v
+					}
+					require.Equal(t, weight, v)
+					require.Positive(t, v)
+					require.False(t, name == "star" && j > 0)
+					require.False(t, name == "stars" && j > 4)
+				}
+			}
+		}
+	}
+	// binomial counts: mean ± 4 standard errors over the repeats
+	for name, c := range map[string]struct{ pairs, p float64 }{"star": {19, 0.9}, "dense": {190, 0.5}, "stars": {85, 17.1 / 85}} {
+		require.InDelta(t, c.pairs*c.p, counts[name]/repeats, 4*math.Sqrt(c.pairs*c.p*(1-c.p)/repeats), name)
+	}
+	_, err := simulate.Stars(5, 5, stream.New(1, 1))
+	require.ErrorContains(t, err, "5 centres among 5 nodes")
+	_, err = simulate.Star(1, stream.New(1, 1))
+	require.ErrorContains(t, err, "at least 2 nodes")
+}
+
+func TestSimulatedMixtures(t *testing.T) {
+	modes := simulate.Modes(10, 5, stream.New(1, 1))
+	for _, m := range []simulate.Mixture{simulate.Moons(), simulate.Ring(), simulate.Curve(5), modes} {
+		require.NoError(t, m.Check())
+		table, err := m.Sample(500, stream.New(2, 2))
+		require.NoError(t, err)
+		require.True(t, table.Complete())
+		require.Equal(t, len(m.Means[0]), table.D)
+	}
+	require.Equal(t, modes, simulate.Modes(10, 5, stream.New(1, 1)))
+	require.NotEqual(t, modes, simulate.Modes(10, 5, stream.New(2, 1)))
+
+	// the distance of a point to the ring, or to the nearer half circle, has the noise's
+	// distribution
+	ring := simulate.Ring().Draw(2000, stream.New(3, 3))
+	moons := simulate.Moons().Draw(2000, stream.New(3, 4))
+	upper := 0
+	for i := range 2000 {
+		x, y := ring[2*i], ring[2*i+1]
+		require.Less(t, math.Abs(math.Hypot(x, y)-1), 0.6)
+		x, y = moons[2*i], moons[2*i+1]
+		up, down := math.Abs(math.Hypot(x, y)-1), math.Abs(math.Hypot(x-1, y-0.5)-1)
+		require.Less(t, min(up, down), 0.6)
+		if up < down {
+			upper++
+		}
+	}
+	require.InDelta(t, 1000, upper, 150)
+
+	// the m-th pair of columns lies on a circle at m times the angle of the first
+	const d, rows = 10, 4000
+	curve := simulate.Curve(d).Draw(rows, stream.New(3, 5))
+	var turned [d / 2]float64 // mean of cos(m θ̂₁ − θ̂_m)
+	for i := range rows {
+		x := curve[i*d : (i+1)*d]
+		first := math.Atan2(x[1], x[0])
+		for m := range turned {
+			require.Less(t, math.Abs(math.Hypot(x[2*m], x[2*m+1])-1), 1.2)
+			turned[m] += math.Cos(float64(m+1)*first-math.Atan2(x[2*m+1], x[2*m])) / rows
+		}
+	}
+	for m, mean := range turned {
+		// the angle's error is nearly normal with standard deviation 0.2, multiplied by m
+		off := 0.2 * math.Hypot(float64(m+1), 1)
+		if m == 0 {
+			off = 0
+		}
+		require.InDelta(t, math.Exp(-off*off/2), mean, 0.06, "pair %d", m+1)
+	}
+}
+
+// Truncated shares over many draws, within binomial error; samples lie inside and have the
+// truncated mean.
+func TestTruncations(t *testing.T) {
+	const n = 40000
+	g, err := simulate.Normal(5, stream.New(1, 1))
+	require.NoError(t, err)
+	all, err := g.Sample(n, stream.New(2, 1))
+	require.NoError(t, err)
+	box, err := g.TruncateBelow(3, 0.1)
+	require.NoError(t, err)
+	for j := range 3 {
+		below := 0.0
+		for i := range n {
+			if all.Values[i*5+j] < box.Lower[j] {
+				below++
+			}
+		}
+		require.InDelta(t, 0.1, below/n, 4.5*math.Sqrt(0.1*0.9/n))
+	}
+	require.False(t, box.BoundedColumn(3))
+	half, err := g.TruncateAcross(0.2, stream.New(3, 1))
+	require.NoError(t, err)
+	require.InDelta(t, 1, floats.Norm(half.Half[0].A, 2), 1e-12)
+	outside := 0.0
+	for i := range n {
+		if !half.Contains(all.Values[i*5 : i*5+5]) {
+			outside++
+		}
+	}
+	require.InDelta(t, 0.2, outside/n, 4.5*math.Sqrt(0.2*0.8/n))
+	other, err := g.TruncateAcross(0.2, stream.New(4, 1))
+	require.NoError(t, err)
+	require.NotEqual(t, half.Half[0].A, other.Half[0].A)
+
+	inside, err := g.SampleInside(half, n, stream.New(5, 1))
+	require.NoError(t, err)
+	require.Equal(t, n, inside.N)
+	a := mat.NewVecDense(5, half.Half[0].A)
+	var along []float64
+	for i := range n {
+		row := inside.Values[i*5 : i*5+5]
+		require.True(t, half.Contains(row))
+		along = append(along, mat.Dot(a, mat.NewVecDense(5, row)))
+	}
+	// E[z | z < Φ⁻¹(0.8)] = −φ(Φ⁻¹(0.8))/0.8 = −0.34995
+	sd := math.Sqrt(mat.Inner(a, inverse(t, g.Precision), a))
+	mean, variance := stat.MeanVariance(along, nil)
+	require.InDelta(t, floats.Dot(half.Half[0].A, g.Mean)-0.34995*sd, mean, 4.5*math.Sqrt(variance/n))
+
+	far := domain.All(5)
+	far.Lower[0] = 40
+	_, err = g.SampleInside(far, 10, stream.New(6, 1))
+	require.ErrorContains(t, err, "fewer than one draw in 10000")
+}
+
+func TestSimulateQuartic(t *testing.T) {
+	pairs, edges := 0, 0
+	for seed := range uint64(30) {
+		theta, err := simulate.Quartic(10, stream.New(seed, 1))
+		require.NoError(t, err)
+		var e mat.EigenSym
+		require.True(t, e.Factorize(theta, false))
+		require.LessOrEqual(t, e.Values(nil)[9], -0.1+1e-12)
+		for j := range 10 {
+			require.Equal(t, -1., theta.At(j, j))
+			for k := j + 1; k < 10; k++ {
+				pairs++
+				if theta.At(j, k) != 0 {
+					edges++
+				}
+				require.LessOrEqual(t, math.Abs(theta.At(j, k)), 0.4)
+			}
+		}
+	}
+	p := 2. / 9
+	require.InDelta(t, p, float64(edges)/float64(pairs), 4.5*math.Sqrt(p*(1-p)/float64(pairs)))
+	_, err := simulate.Quartic(1, stream.New(1))
+	require.ErrorContains(t, err, "at least 2 columns")
+}

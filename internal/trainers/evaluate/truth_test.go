@@ -1,0 +1,42 @@
+package evaluate_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
+	"missingscore/internal/stream"
+	"missingscore/internal/trainers/evaluate"
+)
+
+// The exact divergence of two normals against the Monte-Carlo one, and of a model
+// with itself.
+func TestFisherDivergence(t *testing.T) {
+	g, err := simulate.Normal(5, stream.New(31, stream.Simulate))
+	require.NoError(t, err)
+	truth, m := model.NewGaussian(5, model.CholeskyFactor), model.NewGaussian(5, model.Natural)
+	truth.SetMean(g.Mean)
+	require.NoError(t, truth.SetPrecision(g.Precision))
+	sample, err := g.Sample(40000, stream.New(32, stream.Simulate))
+	require.NoError(t, err)
+	f, err := evaluate.NewFisherDivergence(m, truth, sample.Values)
+	require.NoError(t, err)
+	for range 2 { // it follows the model
+		want, err := evaluate.GaussianFisher(m, truth)
+		require.NoError(t, err)
+		got, se, err := f.Value()
+		require.NoError(t, err)
+		require.InDelta(t, want, got, 4*se+1e-9)
+		require.Less(t, se, 0.02*want+1e-9)
+		require.NoError(t, m.SetPrecision(g.Precision))
+		m.SetMean([]float64{0, 0.1, 0.2, 0.3, 0.9})
+	}
+	m.SetMean(g.Mean)
+	got, _, err := f.Value()
+	require.NoError(t, err)
+	require.InDelta(t, 0, got, 1e-20)
+	_, err = evaluate.NewFisherDivergence(m, truth, sample.Values[:7])
+	require.ErrorContains(t, err, "do not fit")
+}

@@ -1,0 +1,284 @@
+package mcmc_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/integrate/quad"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/slowtest"
+	"missingscore/internal/stream"
+	"missingscore/internal/trainers/mcmc"
+)
+
+const chains = 2000
+
+// In one dimension, on R and truncated: moments of exp(θ x⁴) by quadrature.
+func TestQuarticMoments(t *testing.T) {
+	q := model.NewQuartic(1)
+	require.NoError(t, q.SetTheta(mat.NewSymDense(1, []float64{-0.7})))
+	bounded := domain.All(1)
+	bounded.Lower[0] = 0.4
+	for name, c := range map[string]struct {
+		support   *domain.Domain
+		low, high float64
+		steps     int
+		draws     int
+	}{"all": {nil, -4, 4, 12, 0}, "truncated": {bounded, 0.4, 4, 3, 0}, "MALA": {nil, -4, 4, 1, 500}} {
+		t.Run(name, func(t *testing.T) {
+			integral := func(power int) float64 {
+				return quad.Fixed(func(x float64) float64 { return math.Pow(x, float64(power)) * math.Exp(-0.7*x*x*x*x) }, c.low, c.high, 200, nil, 0)
+			}
+			rng := stream.New(1, 1)
+			start := make([]float64, chains)
+			for i := range start {
+				start[i] = 0.5 + 0.5*rng.Float64()
+			}
+			r, err := mcmc.HMC(context.Background(), q, c.support, start, mcmc.Options{Leapfrog: c.steps, Draws: c.draws}, rng)
+			require.NoError(t, err)
+			want, mixed := 0.8, 1.05
+			if c.steps == 1 {
+				want, mixed = 0.57, 1.2 // a random walk, with longer memory
+			}
+			require.InDelta(t, want, r.Accept, 0.1)
+			require.Less(t, r.WorstRHat(), mixed)
+			require.Greater(t, r.LeastSize(), float64(chains))
+			for power := 1; power <= 4; power++ {
+				want := integral(power) / integral(0)
+				se := math.Sqrt((integral(2*power)/integral(0) - want*want) / chains)
+				sum := 0.0
+				for _, x := range r.Last {
+					require.True(t, c.support.Contains([]float64{x}))
+					sum += math.Pow(x, float64(power)) / chains
+				}
+				require.InDelta(t, want, sum, 4.5*se, "moment %d", power)
+			}
+		})
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	m := model.NewGaussian(1, model.CholeskyFactor)
+	s := domain.All(1)
+	s.Lower[0] = 0
+	ctx := context.Background()
+	_, err := mcmc.HMC(ctx, m, s, []float64{1, 2, -1, 1}, mcmc.Options{}, stream.New(1))
+	require.ErrorContains(t, err, "chain 3 starts outside")
+	_, err = mcmc.HMC(ctx, m, nil, []float64{1, 2}, mcmc.Options{}, stream.New(1))
+	require.ErrorContains(t, err, "at least 4 chains")
+	_, err = mcmc.HMC(ctx, m, nil, make([]float64, 4), mcmc.Options{Draws: 3}, stream.New(1))
+	require.ErrorContains(t, err, "at least 8 draws")
+	_, err = mcmc.HMC(ctx, m, nil, []float64{1, 2, math.Inf(1), 1}, mcmc.Options{}, stream.New(1))
+	require.ErrorContains(t, err, "log density")
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err = mcmc.HMC(ctx, m, nil, make([]float64, 4), mcmc.Options{}, stream.New(1))
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// repeatRows starts n chains from each row.
+func repeatRows(n int, rows, masks [][]float64) (start, observed []float64) {
+	for i, row := range rows {
+		for range n {
+			start, observed = append(start, row...), append(observed, masks[i]...)
+		}
+	}
+	return start, observed
+}
+
+// Conditionals of a normal, by gonum, for rows of different patterns with deviations from 0.1 to 10
+// in one run; kept states are as good as the last.
+func TestHeldGaussian(t *testing.T) {
+	const n, keep = 500, 4
+	m := model.NewGaussian(4, model.CholeskyFactor)
+	p := mat.NewSymDense(4, []float64{100, 3, 0, 2, 3, 1, 0.02, -0.4, 0, 0.02, 0.01, 0, 2, -0.4, 0, 1})
+	require.NoError(t, m.SetPrecision(p))
+	mean := []float64{1, -2, 5, 0}
+	m.SetMean(mean)
+	rows := [][]float64{{1.1, -4, 5, 0.3}, {1, -1, 0, -2}, {0.9, 0, 30, 0}}
+	masks := [][]float64{{1, 1, 0, 0}, {0, 0, 0, 1}, {1, 0, 1, 1}}
+	start, observed := repeatRows(n, rows, masks)
+	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Observed: observed, Group: n, Keep: keep, Leapfrog: 16}, stream.New(2, 1))
+	require.NoError(t, err)
+	require.InDelta(t, 0.8, r.Accept, 0.1)
+	require.Less(t, r.WorstRHat(), 1.02)
+	require.Len(t, r.GroupRHat, 3)
+
+	normal, ok := distmv.NewNormalPrecision(mean, p, nil)
+	require.True(t, ok)
+	for i, mask := range masks {
+		var observed, gaps []int
+		var values []float64
+		for j, o := range mask {
+			if o != 0 {
+				observed, values = append(observed, j), append(values, rows[i][j])
+			} else {
+				gaps = append(gaps, j)
+			}
+		}
+		truth, ok := normal.ConditionNormal(observed, values, nil)
+		require.True(t, ok)
+		var sigma mat.SymDense
+		truth.CovarianceMatrix(&sigma)
+		check := func(draws *mat.Dense) {
+			for _, j := range observed {
+				require.Equal(t, rows[i][j], draws.At(7, j), "an observed cell moved")
+			}
+			for a, j := range gaps {
+				x := mat.Col(nil, j, draws)
+				require.InDelta(t, truth.Mean(nil)[a], stat.Mean(x, nil), 4.5*math.Sqrt(sigma.At(a, a)/n))
+				require.InEpsilon(t, sigma.At(a, a), stat.Variance(x, nil), 4.5*math.Sqrt(2./n))
+				for b := range a {
+					se := math.Sqrt((sigma.At(a, a)*sigma.At(b, b) + sigma.At(a, b)*sigma.At(a, b)) / n)
+					require.InDelta(t, sigma.At(a, b), stat.Covariance(x, mat.Col(nil, gaps[b], draws), nil), 4.5*se)
+				}
+			}
+		}
+		check(mat.NewDense(n, 4, r.Last[i*n*4:(i+1)*n*4]))
+		for k := range keep {
+			draws := mat.NewDense(n, 4, nil)
+			for c := range n {
+				draws.SetRow(c, r.Kept[((i*n+c)*keep+k)*4:][:4])
+			}
+			check(draws)
+			if k == keep-1 {
+				require.Equal(t, r.Last[i*n*4:(i+1)*n*4], draws.RawMatrix().Data)
+			}
+		}
+	}
+}
+
+// In two columns the quartic's conditional is exp(θ_22 y⁴ + 2θ_12 x²y²): moments by
+// quadrature, on all of R and where 2x + y ≤ 2.2 leaves y ≤ 0.6.
+func TestHeldQuartic(t *testing.T) {
+	const n, x = 3000, 0.8
+	q := model.NewQuartic(2)
+	require.NoError(t, q.SetTheta(mat.NewSymDense(2, []float64{-1, 0.4, 0.4, -0.7})))
+	half := domain.All(2)
+	half.Half = []domain.HalfSpace{{A: []float64{2, 1}, B: 2.2}}
+	for _, c := range []struct {
+		support *domain.Domain
+		high    float64
+	}{{nil, 4}, {half, 0.6}} {
+		start, observed := repeatRows(n, [][]float64{{x, -0.2}}, [][]float64{{1, 0}})
+		r, err := mcmc.HMC(context.Background(), q, c.support, start, mcmc.Options{Observed: observed, Group: n, Leapfrog: 5}, stream.New(3, 1))
+		require.NoError(t, err)
+		require.Less(t, r.WorstRHat(), 1.03)
+		integral := func(power int) float64 {
+			return quad.Fixed(func(y float64) float64 { return math.Pow(y, float64(power)) * math.Exp(-0.7*y*y*y*y+2*0.4*x*x*y*y) }, -4, c.high, 300, nil, 0)
+		}
+		for power := 1; power <= 4; power++ {
+			want := integral(power) / integral(0)
+			se := math.Sqrt((integral(2*power)/integral(0) - want*want) / n)
+			sum := 0.0
+			for i := range n {
+				require.Equal(t, x, r.Last[2*i])
+				require.LessOrEqual(t, r.Last[2*i+1], c.high)
+				sum += math.Pow(r.Last[2*i+1], float64(power)) / n
+			}
+			require.InDelta(t, want, sum, 4.5*se, "moment %d below %v", power, c.high)
+		}
+	}
+}
+
+// wells is N(0, I) times cosh 6y for the second column y, which is ½N(6, 1) + ½N(−6, 1).
+type wells struct{ model.Model }
+
+func (w wells) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	second := func(f *graph.Function) graph.Node { // f of the second column, 0 of the first
+		n, d := graph.Shape(x)
+		return b.Apply(graph.Op{Name: f.Name, Rows: n, Cols: d, Kernel: func(out []float64, in [][]float64) error {
+			for i, v := range in[0] {
+				out[i] = float64(i%d) * f.F(v)
+			}
+			return nil
+		}}, x)
+	}
+	t := w.Model.Evaluate(b, x)
+	t.LogDensity = b.Add(t.LogDensity, b.RowSum(second(&graph.Function{Name: "log cosh", F: func(y float64) float64 { return 6*math.Abs(y) + math.Log1p(math.Exp(-12*math.Abs(y))) }})))
+	t.Score = b.Add(t.Score, second(&graph.Function{Name: "6 tanh", F: func(y float64) float64 { return 6 * math.Tanh(6*y) }}))
+	return t
+}
+
+// A group of chains that has not converged is detected, although the others have.
+func TestRHatByGroup(t *testing.T) {
+	m := wells{model.NewGaussian(2, model.CholeskyFactor)}
+	start := []float64{0, 0, 1, 0, -1, 0, 0.5, 0, 0, -6, 0, 6, 0, -5, 0, 7}
+	observed := []float64{0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 0}
+	r, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Observed: observed, Group: 4, Leapfrog: 5}, stream.New(5, 1))
+	require.NoError(t, err)
+	require.Less(t, r.GroupRHat[0], 1.05)
+	require.Greater(t, r.GroupRHat[1], 2.0)
+	require.Less(t, r.GroupSize[1], 20.)
+	require.Greater(t, r.GroupSize[0], 100.)
+	require.Less(t, r.RHat[0], 1.05)
+	require.Greater(t, r.RHat[1], 2.0)
+
+	for i := range start { // fully observed rows have no diagnostics
+		if i%2 == 1 {
+			start[i], observed[i] = 0, 1
+		} else if i >= 8 {
+			observed[i] = 0
+		}
+	}
+	r, err = mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Observed: observed, Group: 4, Leapfrog: 3}, stream.New(5, 1))
+	require.NoError(t, err)
+	require.Equal(t, 1.0, r.RHat[1])
+	require.True(t, math.IsInf(r.EffectiveSize[1], 1))
+	require.Less(t, r.WorstRHat(), 1.1)
+}
+
+func TestHeldRefuses(t *testing.T) {
+	m := model.NewGaussian(2, model.CholeskyFactor)
+	start, observed := repeatRows(4, [][]float64{{0, 1}, {1, 1}}, [][]float64{{0, 1}, {0, 1}})
+	for group := range map[int]bool{2: true, 5: true} {
+		_, err := mcmc.HMC(context.Background(), m, nil, start, mcmc.Options{Observed: observed, Group: group}, stream.New(1))
+		require.ErrorContains(t, err, "R-hat needs at least 4 of one target")
+	}
+	_, err := mcmc.HMC(context.Background(), scoreOnly{m}, nil, start, mcmc.Options{}, stream.New(1))
+	require.ErrorContains(t, err, "a score but no log density")
+}
+
+type scoreOnly struct{ model.Model }
+
+func (s scoreOnly) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
+	return model.Evaluation{Score: s.Model.Evaluate(b, x).Score}
+}
+
+// Chains that start in one of two wells reach both with the right shares, by independence proposals
+// that favour one of them.
+func TestJumpsBetweenModes(t *testing.T) {
+	slowtest.Skip(t, "5 s")
+	m := wells{model.NewGaussian(2, model.CholeskyFactor)}
+	start := make([]float64, 2*chains)
+	for c := range chains {
+		start[2*c+1] = 6
+	}
+	o := mcmc.Options{Travel: math.Pi / 2, Draws: 400, Scale: []float64{1.5, 5}}
+	share := func() (share, square float64) {
+		r, err := mcmc.HMC(context.Background(), m, nil, start, o, stream.New(6, 1))
+		require.NoError(t, err)
+		for c := range chains {
+			y := r.Last[2*c+1]
+			square += y * y / chains
+			if y < 0 {
+				share += 1. / chains
+			}
+		}
+		return share, square
+	}
+	stuck, _ := share()
+	require.Less(t, stuck, 0.1)
+	o.Centre = []float64{0.5, 3}
+	met, square := share()
+	require.InDelta(t, 0.5, met, 4.5*0.5/math.Sqrt(chains))
+	require.InDelta(t, 37, square, 4.5*math.Sqrt((4*36+2.)/chains)) // y² has variance 4·36 + 2 in either well
+}

@@ -1,0 +1,459 @@
+// Package posterior draws the missing cells of a table jointly with the parameters of a normal
+// mixture: weights, means, precisions and the number of components in use. The spread of the draws
+// therefore includes parameter uncertainty (docs/theory/sampling.md#eq-posterior).
+//
+//	posterior.go  completed tables, by parallel chains
+//	chain.go      one chain: data augmentation (Tanner & Wong 1987), a blocked Gibbs sampler
+//	              (Ishwaran & James 2001)
+//	law.go        parameters given completed rows
+//	parameters.go draws of the parameters, for rows of other tables
+package posterior
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/internal/panics"
+	"missingscore/internal/setting"
+	"missingscore/internal/stream"
+	"missingscore/internal/trainers/mcmc"
+)
+
+// Config configures Draw. Zero values select the defaults.
+type Config struct {
+	Draws      int // completed tables; 1
+	Components int // maximum number of mixture components; default 10, or one per 5d rows, or 1 below 20d rows (d numbers per row)
+	WarmUp     int // discarded iterations per chain; 100
+	Iterations int // kept iterations per chain; default 100, doubled until the chains have converged, up to 800 (nominal columns 1600, one normal 3200)
+	Seed       uint64
+	Keep       int // parameter draws in Drawn.Parameters, evenly spaced; 0: none
+
+	// Cuts are, for a column of few values, the increasing thresholds between its values: the model
+	// has a latent number, of which only the interval is observed; nil for other columns, and nil
+	// if there are none.
+	Cuts [][]float64
+
+	// Levels is, for a nominal column, its number of levels, at least 3: observed cells are 0, …,
+	// Levels − 1. The model has latent utilities, of which only the largest is observed. 0 for
+	// other columns, and nil if there are none.
+	Levels []int
+
+	// Donors is the number of donor rows of predictive-mean matching for continuous columns; 0:
+	// draws from the model.
+	Donors int
+
+	Anchor *Anchor // of a mixture's prior; nil: estimated from the table
+
+	Workers int                   // threads; 1. Results do not depend on it.
+	Observe func(done, total int) // called after each chain, if set
+}
+
+const (
+	chains         = 5
+	mostComponents = 10
+	warmUp         = 100
+	leastRound     = 100
+	leastSpacing   = 10 // iterations between draws of a chain
+	mostRounds     = 4  // with nominal columns, whose chains mix slowly; of one normal 5
+	moreRounds     = 2  // if the last round costs at most cheap operations per chain
+	cheap          = 6e8
+)
+
+// Anchor is a normal distribution that centres the prior of a mixture; d numbers per row (L − 1 for
+// a nominal column of L levels).
+type Anchor struct {
+	Mean       []float64 // (d)
+	Covariance []float64 // (d, d)
+	precision  []float64 // (d, d)
+}
+
+// For returns c with defaults for a table.
+func (c Config) For(t *data.Table) (Config, error) {
+	setting.Default(&c.Draws, 1)
+	d := c.width(t)
+	components := min(mostComponents, t.N/(5*d))
+	if t.N < 20*d { // an anchor uses the table twice and would make draws too narrow
+		components = 1
+	}
+	setting.Default(&c.Components, components)
+	setting.Default(&c.WarmUp, warmUp)
+	setting.Default(&c.Workers, 1)
+	if c.Draws < 1 || c.Components < 1 || c.WarmUp < 1 || c.Iterations < 0 || c.Workers < 1 {
+		return c, fmt.Errorf("%d draws, %d components, %d iterations after a warm-up of %d, %d workers: all must be positive", c.Draws, c.Components, c.Iterations, c.WarmUp, c.Workers)
+	}
+	return c, nil
+}
+
+// width returns the number of numbers per row.
+func (c Config) width(t *data.Table) int {
+	d := t.D
+	for _, levels := range c.Levels {
+		d += max(0, levels-2)
+	}
+	return d
+}
+
+// Drawn is the result of Draw.
+type Drawn struct {
+	Gaps [][]float64 // (draws): the missing cells, row by row
+
+	// Mixing has per column the split R-hat of population statistics of completed columns: mean and
+	// mean square, or shares of levels. Cells has the split R-hat of the missing cells, with
+	// within- and between-chain variances summed over cells. Row is the column, from 0, with the
+	// largest R-hat. Both are nil without missing cells.
+	Mixing, Cells *mcmc.Mixing
+
+	Iterations int     // kept iterations per chain
+	InUse      float64 // mean number of components with rows
+	Weight     float64 // mean of ν, the prior rows of the precisions
+
+	Parameters *Parameters // nil if Config.Keep is 0
+
+	// Mixture is the Mixing of the mixture's chains if they did not converge and the draws are from
+	// one normal; else nil.
+	Mixture *mcmc.Mixing
+}
+
+// Draw completes a table whose numeric columns have mean about 0 and standard deviation about 1;
+// each column needs an observed cell. Draw k is from chain k modulo 5. If c.Components is 0 and the
+// cells of the mixture's chains do not converge (MostCellRHat), the draws are from one normal.
+func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
+	free := c.Components == 0
+	c, err := c.For(z)
+	if err != nil {
+		return nil, err
+	}
+	for j, name := range z.Names {
+		if len(z.Column(j)) == 0 {
+			return nil, fmt.Errorf("column %s has no observed cell", name)
+		}
+	}
+	if z.Missing() == 0 && c.Keep == 0 {
+		return &Drawn{Gaps: make([][]float64, c.Draws)}, nil
+	}
+	d, err := c.draw(ctx, z)
+	if err != nil || !free || c.Components == 1 || d.Mixing == nil || d.Cells.Worst <= MostCellRHat {
+		return d, err
+	}
+	c.Components = 1
+	one, err := c.draw(ctx, z)
+	if err != nil {
+		return nil, err
+	}
+	one.Mixture = d.Least()
+	return one, nil
+}
+
+func (c Config) stream(chain int) *stream.Stream {
+	return new(stream.Stream).At(c.Seed, stream.Sample, 2, uint64(chain))
+}
+
+// draw runs the chains with c.Components components.
+func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
+	var a *Anchor
+	if c.Components > 1 {
+		var err error
+		if a, err = c.anchor(ctx, z); err != nil {
+			return nil, err
+		}
+	}
+	runs := make([]*run, chains)
+	for k := range runs {
+		runs[k] = &run{chain: newChain(z, c, a, c.stream(k)), draws: (c.Draws - k + chains - 1) / chains, keep: (c.Keep - k + chains - 1) / chains}
+	}
+	if err := c.each(ctx, runs, func(r *run) error { return r.chain.steps(ctx, c.WarmUp, func(int) {}) }); err != nil {
+		return nil, err
+	}
+	work := float64(z.N * c.Components * (c.width(z)*c.width(z) + 30))
+	length, rounds := c.rounds(z, runs[0].draws, work)
+	for {
+		if err := c.each(ctx, runs, func(r *run) error { return r.round(ctx, length) }); err != nil {
+			return nil, err
+		}
+		d := together(runs, c.Draws)
+		if rounds--; rounds == 0 || d.within(settledRHat, settledCellRHat) || d.Met() && float64(2*length)*work > cheap || c.Components > 1 && d.hopeless(rounds) {
+			d.Iterations = length
+			d.Parameters = c.parameters(runs)
+			return d, nil
+		}
+		length *= 2
+	}
+}
+
+// parameters are the kept draws of the chains by turns; nil if c.Keep is 0.
+func (c Config) parameters(runs []*run) *Parameters {
+	if c.Keep == 0 {
+		return nil
+	}
+	p := &Parameters{Cuts: c.Cuts, Levels: c.Levels}
+	for k := range c.Keep {
+		p.Draws = append(p.Draws, runs[k%chains].kept[k/chains])
+	}
+	return p
+}
+
+// rounds returns the iterations of the first round and the maximum number of rounds, each twice as long as the one
+// before; work is the number of operations of an iteration.
+func (c Config) rounds(z *data.Table, draws int, work float64) (length, rounds int) {
+	if c.Iterations > 0 {
+		return c.Iterations, 1
+	}
+	length, rounds = max(leastRound, leastSpacing*draws), mostRounds
+	if c.width(z) > z.D {
+		length *= 2
+		if c.Components == 1 {
+			rounds++
+		}
+	}
+	for range moreRounds {
+		if math.Ldexp(float64(length)*work, rounds) <= cheap {
+			rounds++
+		}
+	}
+	return length, rounds
+}
+
+// anchor returns c.Anchor, or the average mean and covariance of a short chain of one normal.
+func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
+	const first, last = 50, 150
+	d := c.width(z)
+	var f mat.Cholesky
+	a := &Anchor{Mean: make([]float64, d), Covariance: make([]float64, d*d), precision: make([]float64, d*d)}
+	if c.Anchor != nil {
+		a.Mean, a.Covariance = c.Anchor.Mean, c.Anchor.Covariance
+	} else {
+		c.Components = 1
+		s := newChain(z, c, nil, c.stream(chains))
+		covariance := mat.NewSymDense(d, nil)
+		err := s.steps(ctx, last, func(i int) {
+			if one := s.components[0]; i >= first && f.Factorize(dense(one.precision, d)) && f.InverseTo(covariance) == nil {
+				floats.AddScaled(a.Mean, 1./(last-first), one.mean)
+				floats.AddScaled(a.Covariance, 1./(last-first), covariance.RawSymmetric().Data)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		mirror(a.Covariance, d)
+	}
+	if !f.Factorize(dense(a.Covariance, d)) || f.InverseTo(dense(a.precision, d)) != nil {
+		return nil, errDependent
+	}
+	mirror(a.precision, d)
+	return a, nil
+}
+
+// Chains have converged if Drawn.Mixing is at most MostRHat and Drawn.Cells at most MostCellRHat.
+// Up to these limits, errors and coverage do not change (docs/theory/sampling.md#eq-met). Chains
+// without a set length continue until they reach the stricter limits, while a round is cheap.
+const (
+	MostRHat     = 1.4
+	MostCellRHat = 1.2
+
+	settledRHat     = 1.1
+	settledCellRHat = 1.05
+)
+
+// Met reports that the chains have converged.
+func (d *Drawn) Met() bool { return d.within(MostRHat, MostCellRHat) }
+
+func (d *Drawn) within(most, mostCell float64) bool {
+	return d.Mixing == nil || d.Mixing.Worst <= most && d.Cells.Worst <= mostCell
+}
+
+// Least returns the Mixing with the larger (R-hat − 1) relative to its limit.
+func (d *Drawn) Least() *mcmc.Mixing {
+	if (d.Cells.Worst-1)/(MostCellRHat-1) > (d.Mixing.Worst-1)/(MostRHat-1) {
+		return d.Cells
+	}
+	return d.Mixing
+}
+
+// hopeless reports that the chains will not converge within this many more rounds of doubling
+// length. R-hat − 1 falls about as 1/length; hopeless allows twice that rate.
+func (d *Drawn) hopeless(rounds int) bool {
+	return max((d.Mixing.Worst-1)/(MostRHat-1), (d.Cells.Worst-1)/(MostCellRHat-1)) > math.Exp2(float64(rounds+1))
+}
+
+// each runs work for all runs, up to c.Workers at a time.
+func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) error {
+	done := 0
+	return panics.Each(ctx, c.Workers, len(runs), func() (func(context.Context, int) error, error) {
+		return func(_ context.Context, k int) error { return work(runs[k]) }, nil
+	}, func(int) error {
+		if done++; c.Observe != nil {
+			c.Observe(done, len(runs))
+		}
+		return nil
+	})
+}
+
+// run is a chain and its results.
+type run struct {
+	chain *chain
+	draws int // requested draws
+	keep  int // requested parameter draws
+
+	gaps   [][]float64 // (draws)
+	kept   []Mixture   // (keep)
+	inUse  int         // sum over iterations
+	weight float64     // mean over iterations
+
+	// For each quantity (chain.judged): its mean over the completed rows at each iteration, and the
+	// sampling variance of that mean, averaged over iterations.
+	means    [][]float64
+	sampling []float64
+	// For each half of the iterations: sums of the missing cells' quantities and of their squares,
+	// row by row.
+	sums, squares [2][]float64
+}
+
+// round runs iterations and takes the draws at equal distances, the last draw at the end.
+func (r *run) round(ctx context.Context, iterations int) error {
+	*r = run{chain: r.chain, draws: r.draws, keep: r.keep}
+	return r.chain.steps(ctx, iterations, func(i int) {
+		r.tally(min(2*i/iterations, 1), iterations)
+		r.inUse += r.chain.inUse()
+		r.weight += r.chain.nu / float64(iterations)
+		for (i+1)*r.draws >= (len(r.gaps)+1)*iterations && len(r.gaps) < r.draws {
+			r.gaps = append(r.gaps, r.chain.gaps())
+		}
+		for (i+1)*r.keep >= (len(r.kept)+1)*iterations && len(r.kept) < r.keep {
+			r.kept = append(r.kept, r.chain.parameters())
+		}
+	})
+}
+
+// tally adds an iteration of a half to the diagnostics.
+func (r *run) tally(half, iterations int) {
+	s := r.chain
+	n := float64(s.n)
+	var mean, square, x []float64
+	gap := 0
+	for i := range s.n {
+		q := 0
+		for j := range s.columns {
+			x = s.judged(x[:0], i, j)
+			for _, v := range x {
+				if i == 0 {
+					mean, square = append(mean, 0), append(square, 0)
+				}
+				mean[q] += v / n
+				square[q] += v * v / n
+				q++
+			}
+			if s.observed[i*len(s.columns)+j] {
+				continue
+			}
+			for _, v := range x {
+				if gap == len(r.sums[half]) {
+					r.sums[half], r.squares[half] = append(r.sums[half], 0), append(r.squares[half], 0)
+				}
+				r.sums[half][gap] += v
+				r.squares[half][gap] += v * v
+				gap++
+			}
+		}
+	}
+	if r.means == nil {
+		r.means, r.sampling = make([][]float64, len(mean)), make([]float64, len(mean))
+	}
+	for q, m := range mean {
+		r.means[q] = append(r.means[q], m)
+		r.sampling[q] += (square[q] - m*m) / n / float64(iterations)
+	}
+}
+
+// together combines the chains.
+func together(runs []*run, draws int) *Drawn {
+	d := &Drawn{}
+	for k := range draws {
+		d.Gaps = append(d.Gaps, runs[k%chains].gaps[k/chains])
+	}
+	s := runs[0].chain
+	cells := cellRHats(runs)
+	var columns []int
+	var rhat, cellRHat []float64
+	q := 0
+	for j := range s.columns {
+		worst, worstCell := 1., 1.
+		for range len(s.judged(nil, 0, j)) {
+			worst, worstCell = max(worst, meanRHat(runs, q)), max(worstCell, cells[q])
+			q++
+		}
+		if s.columns[j].incomplete {
+			columns, rhat, cellRHat = append(columns, j), append(rhat, worst), append(cellRHat, worstCell)
+		}
+	}
+	d.Mixing, d.Cells = mcmc.Pool(columns, rhat), mcmc.Pool(columns, cellRHat)
+	for _, r := range runs {
+		d.InUse += float64(r.inUse)
+		d.Weight += r.weight / chains
+	}
+	d.InUse /= float64(chains * len(runs[0].means[0]))
+	return d
+}
+
+// meanRHat returns the split R-hat of quantity q's population mean
+// (docs/theory/sampling.md#eq-met).
+func meanRHat(runs []*run, q int) float64 {
+	var means []float64
+	within, sampling := 0.0, 0.0
+	half := len(runs[0].means[q]) / 2
+	for _, r := range runs {
+		sampling += r.sampling[q] / chains
+		for _, trace := range [][]float64{r.means[q][:half], r.means[q][half:]} {
+			mean, variance := stat.MeanVariance(trace, nil)
+			means = append(means, mean)
+			within += variance / (2 * chains)
+		}
+	}
+	return root(within*(1-1/float64(half))+sampling+stat.Variance(means, nil), within+sampling)
+}
+
+// cellRHats returns the split R-hat of the missing cells per quantity, with within- and
+// between-chain variances summed over cells.
+func cellRHats(runs []*run) []float64 {
+	s := runs[0].chain
+	half := float64(len(runs[0].means[0])) / 2
+	within, between := make([]float64, len(runs[0].means)), make([]float64, len(runs[0].means))
+	gap := 0
+	for i := range s.n {
+		q := 0
+		for j := range s.columns {
+			for range len(s.judged(nil, i, j)) {
+				if !s.observed[i*len(s.columns)+j] {
+					var means []float64
+					for _, r := range runs {
+						for h := range 2 {
+							mean := r.sums[h][gap] / half
+							means = append(means, mean)
+							within[q] += (r.squares[h][gap]/half - mean*mean) / (2 * chains)
+						}
+					}
+					between[q] += stat.Variance(means, nil)
+					gap++
+				}
+				q++
+			}
+		}
+	}
+	for q := range within {
+		within[q] = root(within[q]+between[q], within[q]*half/(half-1))
+	}
+	return within
+}
+
+// root returns √(all/within), 1 if nothing varies.
+func root(all, within float64) float64 {
+	if all == 0 {
+		return 1
+	}
+	return math.Sqrt(all / within)
+}

@@ -1,0 +1,323 @@
+package posterior_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"missingscore/data"
+	"missingscore/internal/stream"
+	"missingscore/internal/trainers/posterior"
+)
+
+// table has columns of mean 0 and standard deviation 1.
+func table(t testing.TB, d int, values []float64, observed []bool) *data.Table {
+	names := make([]string, d)
+	for j := range names {
+		names[j] = string(rune('a' + j))
+	}
+	x, err := data.NewTable(names, values, observed)
+	require.NoError(t, err)
+	z, _ := data.Standardise(x)
+	return z
+}
+
+// pairs are n rows of two normals with correlation rho; hide marks missing second cells.
+func pairs(t testing.TB, n int, rho float64, seed uint64, hide func(x, u float64) bool) (z *data.Table, whole []float64) {
+	rng := stream.New(seed)
+	var values []float64
+	var observed []bool
+	for range n {
+		x := rng.NormFloat64()
+		y := rho*x + math.Sqrt(1-rho*rho)*rng.NormFloat64()
+		values, observed = append(values, x, y), append(observed, true, !hide(x, rng.Float64()))
+	}
+	return table(t, 2, values, observed), values
+}
+
+func draw(t testing.TB, z *data.Table, c posterior.Config) *posterior.Drawn {
+	d, err := posterior.Draw(t.Context(), z, c)
+	require.NoError(t, err)
+	require.Len(t, d.Gaps, c.Draws)
+	return d
+}
+
+// Draws depend on the seed but not on the number of workers.
+func TestWorkers(t *testing.T) {
+	z, _ := pairs(t, 60, 0.7, 1, func(_, u float64) bool { return u < 0.4 })
+	c := posterior.Config{Draws: 7, Seed: 3, Iterations: 30}
+	one := draw(t, z, c)
+	c.Workers = 4
+	require.Equal(t, one, draw(t, z, c))
+	c.Seed = 4
+	require.NotEqual(t, one.Gaps, draw(t, z, c).Gaps)
+	require.Len(t, one.Gaps[0], z.Missing())
+	var done []int
+	c.Observe = func(n, total int) {
+		require.Equal(t, 5, total)
+		done = append(done, n)
+	}
+	draw(t, z, c)
+	require.Equal(t, []int{1, 2, 3, 4, 5, 1, 2, 3, 4, 5}, done, "the chains, after the warm-up and after the iterations that count")
+}
+
+// For one column with n observed cells, the posterior mean of m missing cells is known in closed
+// form up to the weak priors: Student's t with n − 1 degrees of freedom about the observed mean,
+// with scale s √(1/n + 1/m) (Rubin 1987, chapter 3). The variance of the draws' means is the
+// variance of this t; with fixed parameters it would be s²/m, a third of it.
+func TestMeanOfOneColumn(t *testing.T) {
+	const n, m, draws = 40, 80, 1000
+	rng := stream.New(2)
+	values, observed := make([]float64, n+m), make([]bool, n+m)
+	for i := range n {
+		values[i], observed[i] = rng.NormFloat64(), true
+	}
+	z := table(t, 1, values, observed)
+	d := draw(t, z, posterior.Config{Draws: draws, Components: 1, Seed: 1, Iterations: draws})
+	var means []float64
+	for _, gaps := range d.Gaps {
+		means = append(means, stat.Mean(gaps, nil))
+	}
+	seen := z.Column(0)
+	s2 := stat.Variance(seen, nil)
+	want := s2 * (1./n + 1./m) * (n - 1) / (n - 3)
+	require.InDelta(t, stat.Mean(seen, nil), stat.Mean(means, nil), 5*math.Sqrt(want/draws))
+	require.InEpsilon(t, want, stat.Variance(means, nil), 0.05+5*math.Sqrt(2./draws)) // and a prior of a few rows
+	require.Greater(t, stat.Variance(means, nil), 2*s2/m)
+}
+
+// If the chains of the default mixture do not converge, as after four iterations, the draws are
+// from one normal, and the result says so. A requested number of components is kept.
+func TestOneNormalWhereChainsHaveNotMet(t *testing.T) {
+	z, _ := pairs(t, 60, 0.7, 1, func(_, u float64) bool { return u < 0.4 })
+	c := posterior.Config{Draws: 2, WarmUp: 1, Iterations: 4, Seed: 197}
+	d := draw(t, z, c)
+	require.True(t, d.Met())
+	c.Components = 6 // the default: one for 5d rows
+	asked := draw(t, z, c)
+	require.False(t, asked.Met())
+	require.Nil(t, asked.Mixture)
+	require.Equal(t, asked.Least(), d.Mixture)
+	c.Components = 1
+	one := draw(t, z, c)
+	require.Equal(t, one.Gaps, d.Gaps)
+	require.Equal(t, one.Mixing, d.Mixing)
+}
+
+// The latent number of a two-valued column, cut at 0, is normal given the other column: the share
+// of missing cells above the cut follows the probit.
+func TestCuts(t *testing.T) {
+	const n, draws = 600, 20
+	rng := stream.New(5)
+	var values []float64
+	var observed []bool
+	for range n {
+		x := rng.NormFloat64()
+		y := math.Copysign(1, 0.8*x+0.6*rng.NormFloat64())
+		values, observed = append(values, x, y), append(observed, true, rng.Float64() > 0.4)
+	}
+	x, err := data.NewTable([]string{"x", "y"}, values, observed)
+	require.NoError(t, err)
+	d := draw(t, x, posterior.Config{Draws: draws, Components: 1, Seed: 1, Cuts: [][]float64{nil, {0}}})
+	require.True(t, d.Met())
+	right, expected, gap := 0.0, 0.0, 0
+	for i := range n {
+		if observed[i*2+1] {
+			continue
+		}
+		above := 0.0
+		for _, gaps := range d.Gaps {
+			if gaps[gap] > 0 {
+				above += 1. / draws
+			}
+		}
+		gap++
+		p := distuv.UnitNormal.CDF(0.8 * values[i*2] / 0.6)
+		right += math.Abs(above - p)
+		expected += math.Sqrt(p * (1 - p) / draws * 2 / math.Pi) // mean absolute error of the draws' mean
+	}
+	require.Less(t, right/float64(gap), expected/float64(gap)+0.04) // the parameters' error: 360 rows
+}
+
+// Nearly collinear columns, a constant column and many missing cells do not cause failure.
+func TestHardTables(t *testing.T) {
+	var values []float64
+	var observed []bool
+	rng := stream.New(6)
+	for i := range 30 {
+		x := rng.NormFloat64()
+		values = append(values, x, 2*x, math.Round(x))
+		observed = append(observed, i%3 > 0, i%4 > 0, i%5 > 0 && i > 5)
+	}
+	z := table(t, 3, values, observed)
+	d := draw(t, z, posterior.Config{Draws: 5, Seed: 1})
+	for _, gaps := range d.Gaps {
+		require.False(t, floats.HasNaN(gaps))
+		require.Less(t, floats.Norm(gaps, math.Inf(1)), 20.)
+	}
+	full := table(t, 1, []float64{1, 2, 3}, []bool{true, true, true})
+	d = draw(t, full, posterior.Config{Draws: 2})
+	require.Equal(t, [][]float64{nil, nil}, d.Gaps)
+	require.True(t, d.Met())
+	_, err := posterior.Draw(t.Context(), z, posterior.Config{Draws: -1})
+	require.EqualError(t, err, "-1 draws, 1 components, 0 iterations after a warm-up of 100, 1 workers: all must be positive")
+}
+
+// levelled are n rows of a standard normal x and a nominal column of four levels that depends on x;
+// two of five rows are missing, more often for large x.
+func levelled(t testing.TB, n int) (z *data.Table, whole []int) {
+	rng := stream.New(9)
+	slopes := []float64{-0.7, 0, 0.3, 1}
+	var values []float64
+	var observed []bool
+	for range n {
+		x := rng.NormFloat64()
+		var utilities []float64
+		for _, b := range slopes {
+			utilities = append(utilities, b*x+rng.NormFloat64())
+		}
+		whole = append(whole, floats.MaxIdx(utilities))
+		values, observed = append(values, x, float64(floats.MaxIdx(utilities))), append(observed, true, distuv.UnitNormal.CDF(2*x-0.5) < rng.Float64())
+	}
+	z, err := data.NewTable([]string{"x", "g"}, values, observed)
+	require.NoError(t, err)
+	return z, whole
+}
+
+// shares of levels in a column, gaps filled from draws.
+func shares(z *data.Table, j int, draws [][]float64, levels int) []float64 {
+	out := make([]float64, levels)
+	next := 0
+	for at, seen := range z.Observed {
+		switch own := at%z.D == j; {
+		case own && seen:
+			out[int(z.Values[at])] += 1 / float64(z.N)
+		case own:
+			for _, gaps := range draws {
+				out[int(gaps[next])] += 1 / float64(z.N*len(draws))
+			}
+		}
+		if !seen {
+			next++
+		}
+	}
+	return out
+}
+
+// Under MAR the completed shares of levels are within 0.05 of the whole table's, while observed
+// shares are off by 0.1 and more. Reordering levels changes them by Monte Carlo error only. Results
+// do not depend on the workers.
+func TestSharesOfLevels(t *testing.T) {
+	const n, draws = 500, 40
+	z, whole := levelled(t, n)
+	truth, seen := make([]float64, 4), make([]float64, 4)
+	for i, level := range whole {
+		truth[level] += 1. / n
+		if z.Observed[2*i+1] {
+			seen[level] += 1 / float64(n*2-z.Missing()-n)
+		}
+	}
+	require.Greater(t, floats.Distance(truth, seen, math.Inf(1)), 0.1)
+	c := posterior.Config{Draws: draws, Components: 1, Seed: 1, Levels: []int{0, 4}, Iterations: 300}
+	d := draw(t, z, c)
+	require.Equal(t, 1, d.Mixing.Row)
+	drawn := shares(z, 1, d.Gaps, 4)
+	require.InDeltaSlice(t, truth, drawn, 0.05)
+
+	order := []float64{2, 0, 3, 1}
+	turned := *z
+	turned.Values = append([]float64(nil), z.Values...)
+	for i := range n {
+		if z.Observed[2*i+1] {
+			turned.Values[2*i+1] = order[whole[i]]
+		}
+	}
+	again := shares(&turned, 1, draw(t, &turned, c).Gaps, 4)
+	for level, to := range order {
+		require.InDelta(t, drawn[level], again[int(to)], 0.03, "level %d", level)
+	}
+	c.WarmUp, c.Iterations = 5, 10
+	few := draw(t, z, c)
+	c.Workers = 3
+	require.Equal(t, few, draw(t, z, c))
+}
+
+// A column of 50 levels, most of them rare, is drawn next to a number; only observed levels occur.
+func TestManyLevels(t *testing.T) {
+	rng := stream.New(4)
+	var values []float64
+	var observed []bool
+	for i := range 90 {
+		rare := 0.
+		if i == 0 {
+			rare = 2
+		} else if i%2 == 0 {
+			rare = 1
+		}
+		values = append(values, rng.NormFloat64(), float64(min(i, rng.IntN(50))), rare)
+		observed = append(observed, i%7 > 0, i%5 > 0, i == 0 || i%4 > 0)
+	}
+	z, err := data.NewTable([]string{"x", "many", "rare"}, values, observed)
+	require.NoError(t, err)
+	d := draw(t, z, posterior.Config{Draws: 5, Seed: 1, Levels: []int{0, 50, 3}, WarmUp: 10, Iterations: 20})
+	for _, gaps := range d.Gaps {
+		require.False(t, floats.HasNaN(gaps))
+	}
+	require.False(t, math.IsNaN(d.Mixing.RHat), "a level that no draw has, or every one, has met")
+	for j, levels := range map[int]int{1: 50, 2: 3} {
+		require.InDelta(t, 1, floats.Sum(shares(z, j, d.Gaps, levels)), 1e-9)
+	}
+}
+
+// Draws by donors are observed values with the mean of the model: the second column of a normal
+// pair given that the first is above 0.
+func TestDonors(t *testing.T) {
+	const n, draws = 1000, 20
+	z, whole := pairs(t, n, 0.8, 3, func(x, u float64) bool { return x > 0 && u < 0.5 })
+	d := draw(t, z, posterior.Config{Draws: draws, Seed: 1, Components: 1, Donors: 5})
+	seen := map[float64]bool{}
+	for _, v := range z.Column(1) {
+		seen[v] = true
+	}
+	_, scale := data.Standardise(z)
+	require.InDelta(t, 0, scale.Mean[1], 1e-9)
+	var all []float64
+	want := 0.
+	for _, gaps := range d.Gaps {
+		for _, v := range gaps {
+			require.Contains(t, seen, v)
+		}
+		all = append(all, stat.Mean(gaps, nil))
+	}
+	var hidden, observed []float64
+	for i := range n {
+		if z.Observed[2*i+1] {
+			observed = append(observed, whole[2*i+1])
+		} else {
+			hidden = append(hidden, whole[2*i+1])
+		}
+	}
+	mean, deviation := stat.PopMeanStdDev(observed, nil)
+	want = (stat.Mean(hidden, nil) - mean) / deviation
+	require.Greater(t, want, 0.5)
+	require.InDelta(t, want, stat.Mean(all, nil), 0.12)
+}
+
+// Chains converge in a hundred iterations if a group of rows never observes a column. If means were
+// drawn given completed rows, R-hat would be 1.55.
+func TestColumnThatAGroupLacks(t *testing.T) {
+	rng := stream.New(3)
+	var values []float64
+	var observed []bool
+	for range 300 {
+		group := float64(rng.IntN(2))
+		x := 1.7*group - 0.85 + 0.4*rng.NormFloat64()
+		values, observed = append(values, x, 0.5*x+0.8*rng.NormFloat64()), append(observed, true, group == 1)
+	}
+	d := draw(t, table(t, 2, values, observed), posterior.Config{Draws: 1, Components: 6, Iterations: 100, Seed: 1})
+	require.Less(t, d.Mixing.Worst, 1.2)
+}
