@@ -195,7 +195,7 @@ func TestNoGoWords(t *testing.T) {
 		require.Empty(t, fuzztest.Unknown(strings.ReplaceAll(stderr.String(), dir, "")), "%q", args)
 	}
 	for _, flag := range []string{"--lambdas x", "--lambda-max x", "--seed -1", "--seed 1.5", "--json=maybe", "--lambdas 99999999999999999999", "--dtype x",
-		`--columns "a`, `--na "x`, "--lower a=x", "--prices", "-z", "--draws", "--select cv=x", "--select density=x"} {
+		`--columns "a`, `--na "x`, "--lower a=x", "-z", "--draws", "--select cv=x", "--select density=x"} {
 		refused(append([]string{"network", table, "--out", out}, strings.Fields(flag)...)...)
 	}
 	for _, options := range []string{`{"hidden":"x"}`, `{`, `{"hidden":[1.5]}`, `nope`, `{"a":[}`, `{"hidden":1e99}`, `[]`, `null`} {
