@@ -17,7 +17,7 @@ import (
 // layers lists the packages from the bottom up. A package may import lower layers, and packages
 // before it in its own line.
 var layers = [][]string{
-	{"internal/slowtest", "internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/shell", "internal/printable", "internal/setting", "internal/memory", "internal/strictjson", "internal/filelock", "internal/atomicfile", "internal/checkedfile", "internal/fuzztest", "internal/lanczos"},
+	{"internal/slowtest", "internal/simd", "internal/stream", "internal/panics", "internal/spelling", "internal/shell", "internal/printable", "internal/setting", "internal/memory", "internal/strictjson", "internal/atomicfile", "internal/checkedfile", "internal/fuzztest", "internal/lanczos"},
 	{"internal/data/truncnorm", "internal/data/binormal", "data/noise", "data/domain", "data/format", "data", "data/arrow", "data/excel", "data/parquet", "data/simulate", "data/missingness", "internal/data/gaussian", "internal/data/mcar", "data/transform", "data/diagnose", "data/network", "internal/data/moments", "data/survey"},
 	{"graph", "graph/model", "graph/gradcheck", "graph/modeltest"},
 	{"nets"},
