@@ -470,8 +470,11 @@ func grow(t, b *Table, s *source, taken int64) error {
 			rows = max(t.N, c.Rows())
 		} else if s.in.size > 0 && taken > 0 {
 			likely := max(t.N, int(math.Min(1.02*float64(t.N)*float64(s.in.size)/float64(taken), 1e15)))
-			if cap(t.Lines) == 0 || likely > rows && fits(likely) == nil { // a compressed file is read ahead at first
+			fit := fits(likely)
+			if cap(t.Lines) == 0 || likely > rows && fit == nil { // a compressed file is read ahead at first
 				rows = likely
+			} else if fit != nil && 20*taken > s.in.size {
+				return fit
 			}
 		}
 		if err := fits(rows); err != nil {
