@@ -175,7 +175,7 @@ func TestParquetTypes(t *testing.T) {
 }
 
 // arrowOfAll is a batch of many types, including a dictionary.
-func arrowOfAll(t testing.TB, path string, streamed bool) {
+func arrowOfAll(t testing.TB, path string) {
 	mem := arrowmemory.NewGoAllocator()
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
 	numbers := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.PrimitiveTypes.Float64}
@@ -188,17 +188,8 @@ func arrowOfAll(t testing.TB, path string, streamed bool) {
 	}, nil)
 	b := array.NewRecordBuilder(mem, schema)
 	var file bytes.Buffer
-	var w interface {
-		Write(arrow.RecordBatch) error
-		Close() error
-	}
-	if streamed {
-		w = ipc.NewWriter(&file, ipc.WithSchema(schema), ipc.WithZstd())
-	} else {
-		var err error
-		w, err = ipc.NewFileWriter(&file, ipc.WithSchema(schema))
-		require.NoError(t, err)
-	}
+	w, err := ipc.NewFileWriter(&file, ipc.WithSchema(schema), ipc.WithZstd())
+	require.NoError(t, err)
 	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":0.5,"n":7,"yes":true,"sex":"m","level":2.5,"day":"2013-02-08","at":"2013-02-08T01:02:03.500Z","cost":"-0.05","list":[1],"none":null}`)))
 	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":null,"n":null,"yes":null,"sex":null,"level":null,"day":null,"at":null,"cost":null,"list":null,"none":null}`)))
 	require.NoError(t, b.UnmarshalJSON([]byte(`{"x":2,"n":9,"yes":false,"sex":"f","level":1,"day":"1969-12-31","at":"2013-02-08T00:00:00Z","cost":"3.10","list":[],"none":null}`)))
@@ -209,26 +200,24 @@ func arrowOfAll(t testing.TB, path string, streamed bool) {
 	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
 }
 
-// Values of each Arrow type, in a file and in a stream.
+// Values of each Arrow type.
 func TestArrowTypes(t *testing.T) {
-	for _, name := range []string{"t.feather", "t.arrows"} {
-		path := filepath.Join(t.TempDir(), name)
-		arrowOfAll(t, path, name == "t.arrows")
-		s, err := openSheet(path, ReadOptions{})
-		require.NoError(t, err)
-		require.Equal(t, []string{"x", "n", "yes", "sex", "level", "day", "at", "cost", "list", "none"}, s.header)
-		require.Equal(t, []string{"0.5", "7", "1", "m", "2.5", "2013-02-08", "2013-02-08T01:02:03.5Z", "-0.05", "(nested)", ""}, s.rows[0])
-		require.Equal(t, make([]string, 10), s.rows[1])
-		require.Equal(t, []string{"2", "9", "0", "f", "1", "1969-12-31", "2013-02-08T00:00:00Z", "3.1", "(nested)", ""}, s.rows[5])
-		table, err := ReadFile(path, ReadOptions{Columns: []string{"x", "n", "yes", "level", "cost"}})
-		require.NoError(t, err)
-		require.Equal(t, []float64{0.5, 7, 1, 2.5, -0.05, 2, 9, 0, 1, 3.1, 0.5, 7, 1, 2.5, -0.05, 2, 9, 0, 1, 3.1}, table.Values)
-		require.Equal(t, 2, table.Dropped)
-		require.Equal(t, []int{1, 3, 4, 6}, table.Lines)
-		for column, cell := range map[string]string{"sex": "m", "day": "2013-02-08", "list": "(nested)"} {
-			_, err = ReadFile(path, ReadOptions{Columns: []string{"x", column}})
-			require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; the column has no numbers: leave it out with ReadOptions.Columns x`, path, column, cell))
-		}
+	path := filepath.Join(t.TempDir(), "t.feather")
+	arrowOfAll(t, path)
+	s, err := openSheet(path, ReadOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"x", "n", "yes", "sex", "level", "day", "at", "cost", "list", "none"}, s.header)
+	require.Equal(t, []string{"0.5", "7", "1", "m", "2.5", "2013-02-08", "2013-02-08T01:02:03.5Z", "-0.05", "(nested)", ""}, s.rows[0])
+	require.Equal(t, make([]string, 10), s.rows[1])
+	require.Equal(t, []string{"2", "9", "0", "f", "1", "1969-12-31", "2013-02-08T00:00:00Z", "3.1", "(nested)", ""}, s.rows[5])
+	table, err := ReadFile(path, ReadOptions{Columns: []string{"x", "n", "yes", "level", "cost"}})
+	require.NoError(t, err)
+	require.Equal(t, []float64{0.5, 7, 1, 2.5, -0.05, 2, 9, 0, 1, 3.1, 0.5, 7, 1, 2.5, -0.05, 2, 9, 0, 1, 3.1}, table.Values)
+	require.Equal(t, 2, table.Dropped)
+	require.Equal(t, []int{1, 3, 4, 6}, table.Lines)
+	for column, cell := range map[string]string{"sex": "m", "day": "2013-02-08", "list": "(nested)"} {
+		_, err = ReadFile(path, ReadOptions{Columns: []string{"x", column}})
+		require.EqualError(t, err, fmt.Sprintf(`%s, row 1: column %q: %q is not a number; the column has no numbers: leave it out with ReadOptions.Columns x`, path, column, cell))
 	}
 }
 
