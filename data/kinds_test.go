@@ -368,7 +368,7 @@ func TestCellsNoneOfLevelsAreCounted(t *testing.T) {
 	require.Equal(t, []string{"None", "Often", "Some"}, got.Levels[0])
 }
 
-// Whole numbers that float64 rounds make an identifier; Strict names the column to leave out; texts
+// Whole numbers that float64 rounds to one number are constant; Strict names the column to leave out; texts
 // are not weights; a bad header name keeps text columns.
 func TestFaultsOfCodedTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
@@ -377,7 +377,7 @@ func TestFaultsOfCodedTables(t *testing.T) {
 	got, err := ReadFile(path, ReadOptions{Coded: true})
 	require.NoError(t, err)
 	require.Equal(t, []string{"x", "w", "s"}, got.Names)
-	require.Equal(t, Identifier, got.LeftOut[1].Kind)
+	require.Equal(t, Constant, got.LeftOut[1].Kind)
 	_, err = ReadFile(path, ReadOptions{Coded: true, Strict: true})
 	require.ErrorContains(t, err, `t.csv: column "note": 4 different texts, no two equal; leave it out with ReadOptions.Exclude note`)
 	_, err = ReadWeighted(path, "w", ReadOptions{Coded: true})

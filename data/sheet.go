@@ -25,10 +25,9 @@ type sheet struct {
 
 	size, limit float64 // bytes of the rows, used and allowed
 
-	rowwise bool              // the file counts rows, not lines
-	kinds   []format.Column   // of a typed file
-	levels  [][]string        // of columns with a dictionary
-	spaced  map[[2]int]string // cells of a typed file with space around them, by row and column
+	rowwise bool            // the file counts rows, not lines
+	kinds   []format.Column // of a typed file
+	levels  [][]string      // of columns with a dictionary
 }
 
 func openSheet(path string, o ReadOptions) (*sheet, error) {
@@ -38,7 +37,6 @@ func openSheet(path string, o ReadOptions) (*sheet, error) {
 	}
 	defer f.Close()
 	s := *f.sheet
-	s.spaced = map[[2]int]string{}
 	err = each(f, allOf(len(s.header)), true, func(b *format.Block) (*format.Block, error) { return b, nil }, func(b *format.Block, _ int64) error { return s.take(b) })
 	if err != nil {
 		return nil, err
@@ -49,12 +47,10 @@ func openSheet(path string, o ReadOptions) (*sheet, error) {
 	return &s, nil
 }
 
-// Memory of a row beside its text: its place in the lists, a string and a number for each cell, and
-// the copy of a cell with space around it.
+// Memory of a row beside its text: its place in the lists, and a string and a number for each cell.
 const (
-	rowBytes    = 3 * (24 + 8)
-	cellBytes   = 16 + 9
-	spacedBytes = 80
+	rowBytes  = 3 * (24 + 8)
+	cellBytes = 16 + 9
 )
 
 func (s *sheet) take(b *format.Block) error {
@@ -70,18 +66,13 @@ func (s *sheet) take(b *format.Block) error {
 		row := make([]string, len(b.Cells))
 		s.size += rowBytes + cellBytes*float64(len(row))
 		for k, c := range b.Cells {
-			raw := ""
 			switch {
 			case c.Text != nil:
-				raw = c.Text[i]
+				row[k] = strings.TrimSpace(c.Text[i])
 			case c.Present[i]:
-				raw = format.Number(c.Numbers[i])
+				row[k] = format.Number(c.Numbers[i])
 			}
-			row[k] = strings.TrimSpace(raw)
-			if s.size += float64(len(raw)); s.spaced != nil && row[k] != raw && row[k] != "" {
-				s.spaced[[2]int{len(s.rows), k}] = raw
-				s.size += spacedBytes + float64(len(raw))
-			}
+			s.size += float64(len(row[k]))
 		}
 		if err := memory.Fits(s.size, s.limit, fewerCells, "%s, read up to line %d,", s.file, line); err != nil {
 			return err

@@ -33,10 +33,6 @@ type Table struct {
 	Counted  *Counted  // if the rows represent moments of others; else nil
 	Sampled  *Sampled  // if the rows are a sample of a file; else nil
 
-	// Rounded gives, by column name, a whole number of the file that float64 cannot hold: different
-	// numbers may have become equal. nil if there are none.
-	Rounded map[string]string
-
 	// Nones gives, by the name of a column of levels, the number of cells "None" that were read as
 	// missing by DefaultNA. nil if there are none.
 	Nones map[string]int
@@ -196,7 +192,7 @@ func blank(names []string, n int) *Table {
 // emptied returns a table of the same rows without values.
 func emptied(t *Table, names []string) *Table {
 	e := blank(slices.Clone(names), t.N)
-	e.Dropped, e.Lines, e.Weights, e.Rounded, e.Nones, e.LeftOut = t.Dropped, t.Lines, t.Weights, t.Rounded, t.Nones, t.LeftOut
+	e.Dropped, e.Lines, e.Weights, e.Nones, e.LeftOut = t.Dropped, t.Lines, t.Weights, t.Nones, t.LeftOut
 	return e
 }
 
@@ -307,7 +303,7 @@ func check(t *Table) error {
 func faults(t *Table) []error {
 	faults := make([]error, t.D)
 	for j, sums := range columnRanges(t) {
-		faults[j] = fault(t.Names[j], sums, t.Rounded)
+		faults[j] = sums.Fault(t.Names[j])
 	}
 	return faults
 }

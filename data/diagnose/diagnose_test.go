@@ -292,17 +292,6 @@ func TestNaturalFunctions(t *testing.T) {
 	require.Empty(t, find(t, table, diagnose.Setting{Natural: natural}))
 }
 
-// Rounded whole numbers do not count as few values.
-func TestRounded(t *testing.T) {
-	table := columns(t, 60, []string{"hash", "b"}, func(i int, _, b, _, _ float64) []float64 {
-		return []float64{9007199254740992000 + 1024*float64(i%6), b}
-	})
-	require.Equal(t, "few-values", only(t, table, diagnose.Setting{}).Kind)
-	table.Rounded = map[string]string{"hash": "9007199254740993288"}
-	require.Equal(t, diagnose.Finding{Kind: "rounded", Severity: diagnose.Warning, Columns: []string{"hash"}, LeaveOut: []string{"hash"},
-		Message: "whole numbers with more than 15 digits are rounded, so different ones become equal: hash (9007199254740993288); leave it out (ReadOptions.Exclude hash)"}, only(t, table, diagnose.Setting{}))
-}
-
 // "None" may be a level in R or a missing mark in Python.
 func TestCellsNone(t *testing.T) {
 	table := columns(t, 60, []string{"a", "b"}, func(_ int, a, b, _, _ float64) []float64 { return []float64{a, b} })
