@@ -91,23 +91,6 @@ func TestFormatsReadTheSame(t *testing.T) {
 	}
 }
 
-// The standard input and files with another name are recognised by content.
-func TestFormatsAreKnownByTheirContent(t *testing.T) {
-	dir := t.TempDir()
-	columns, rows := numbersOnly(50)
-	for _, end := range []string{".parquet", ".xlsx", ".feather", ".csv.zst"} {
-		path := filepath.Join(dir, "t"+end)
-		writeTo(t, path, columns, rows)
-		want, err := ReadFile(path, ReadOptions{})
-		require.NoError(t, err)
-		other := filepath.Join(dir, "table")
-		require.NoError(t, os.Rename(path, other))
-		got, err := ReadFile(other, ReadOptions{})
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-	}
-}
-
 // record has a column of every physical and logical Parquet type.
 type record struct {
 	Flag   *bool     `parquet:"flag,optional"`
@@ -240,28 +223,6 @@ func excelOf(t testing.TB, path string) {
 	require.NoError(t, book.SetSheetRow("wide", "A1", &[]any{"x", "y"}))
 	require.NoError(t, book.SetSheetRow("wide", "A2", &[]any{1, 2, 3}))
 	require.NoError(t, book.SaveAs(path))
-}
-
-func TestExcel(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "t.xlsx")
-	excelOf(t, path)
-	s, err := openSheet(path, ReadOptions{})
-	require.NoError(t, err)
-	require.Equal(t, []string{"id", "score", "born", "share", "yes"}, s.header)
-	require.Equal(t, [][]string{{"p1", "1.5", "1970-02-08", "0.125", "1"}, {"p2", "", "", "0.5", "0"}, {"p3", "NA", "1971-12-31", "", ""}, {"p4", "0.0000002", "", "0.25", "1"}}, s.rows)
-	table, err := ReadFile(path, ReadOptions{Exclude: []string{"id", "born"}})
-	require.NoError(t, err)
-	require.Equal(t, []float64{1.5, 0.125, 1, 0, 0.5, 0, 2e-7, 0.25, 1}, table.Values)
-	require.Equal(t, []int{3, 4, 7}, table.Lines)
-	require.Equal(t, 1, table.Dropped)
-	_, err = ReadFile(path, ReadOptions{Exclude: []string{"id"}})
-	require.EqualError(t, err, path+`:3: column "born": "1970-02-08" is not a number; the column has no numbers: leave it out with ReadOptions.Columns score,share,yes`)
-	_, err = ReadFile(path, ReadOptions{Sheet: "narrow"})
-	require.EqualError(t, err, path+`: no sheet "narrow"; there are: Sheet1, wide`)
-	for _, sheet := range []string{"wide", "2"} {
-		_, err = ReadFile(path, ReadOptions{Sheet: sheet})
-		require.EqualError(t, err, path+`:2: the cell "3" is right of the last column name; name its column, or delete the cell`)
-	}
 }
 
 // compressedBy compresses content as gzip or zstd does.

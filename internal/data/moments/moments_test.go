@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
 	"missingscore/data"
@@ -214,35 +213,6 @@ func TestDependentColumns(t *testing.T) {
 	}
 }
 
-// Mean 1e8, standard deviation 1: covariances equal two-pass ones to the last bits.
-func TestShiftedColumnsLoseNoDigits(t *testing.T) {
-	rng := rand.New(rand.NewPCG(9, 1))
-	var values []float64
-	const n = 2000
-	for range n {
-		a := rng.NormFloat64()
-		values = append(values, 1e8+a, -1e8+0.6*a+0.8*rng.NormFloat64())
-	}
-	observed := make([]bool, len(values))
-	for i := range observed {
-		observed[i] = true
-	}
-	got, err := taken(t, []string{"a", "b"}, values, observed, false).Table()
-	require.NoError(t, err)
-	cross := 0.0
-	for i := range got.N {
-		cross += got.Count(i) * got.Values[2*i] * got.Values[2*i+1]
-	}
-	rows, err := data.NewTable([]string{"a", "b"}, values, observed)
-	require.NoError(t, err)
-	z, _ := data.Standardise(rows)
-	want := 0.0
-	for i := range n {
-		want += z.Values[2*i] * z.Values[2*i+1] / n
-	}
-	require.InDelta(t, want, cross/n, 1e-14)
-}
-
 // Moments of pairs equal loops over the standardised rows.
 func TestPairs(t *testing.T) {
 	const d = 4
@@ -270,17 +240,6 @@ func TestPairs(t *testing.T) {
 	require.Equal(t, rows.PairCounts(), got.PairCounts())
 	for j := range rows.D {
 		require.Equal(t, rows.ObservedIn(j), got.ObservedIn(j))
-	}
-}
-
-func TestHelmert(t *testing.T) {
-	h := helmert(5)
-	var gram mat.Dense
-	gram.Mul(h.T(), h)
-	one := mat.NewDiagDense(5, []float64{1, 1, 1, 1, 1})
-	require.True(t, mat.EqualApprox(&gram, one, 1e-14))
-	for a := range 5 {
-		require.InDelta(t, 0, mat.Sum(h.ColView(a)), 1e-14)
 	}
 }
 
