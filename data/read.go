@@ -363,30 +363,21 @@ func (s *source) tables(visit func(b readBlock, taken int64) error) error {
 	return err
 }
 
-// choose sets the columns to read. Advice about faulty columns uses the first rows.
+// choose sets the columns to read.
 func (s *source) choose() (err error) {
 	if err := s.known(); err != nil {
 		return err
 	}
-	if s.chosen, err = s.columns(s.options); err == nil {
-		for _, j := range s.chosen {
-			s.names = append(s.names, s.header[j])
-		}
-		if s.options.rowNames(s.header) {
-			s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, like row names from R"})
-		}
-		return s.findStyles()
+	if s.chosen, err = s.columns(s.options); err != nil {
+		return err
 	}
-	first := *s.sheet
-	every := allOf(len(s.header))
-	unread := each(s, every, true, func(b *format.Block) (*format.Block, error) { return b, nil }, func(b *format.Block, _ int64) error {
-		return cmp.Or(first.take(b), errStop)
-	})
-	if unread != errStop {
-		return unread
+	for _, j := range s.chosen {
+		s.names = append(s.names, s.header[j])
 	}
-	_, err = first.columns(s.options)
-	return err
+	if s.options.rowNames(s.header) {
+		s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, like row names from R"})
+	}
+	return s.findStyles()
 }
 
 // known fails if options give kinds of columns that the file does not have.

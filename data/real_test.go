@@ -44,5 +44,5 @@ func TestRealTables(t *testing.T) {
 	}
 	_, err := data.ReadCSV(real(t, "nhanes2.csv"), data.ReadOptions{})
 	require.ErrorContains(t, err, `column "age": "20-39" is not a number`)
-	require.ErrorContains(t, err, "ReadOptions.Columns bmi,chl")
+	require.ErrorContains(t, err, "ReadOptions.Exclude age")
 }

@@ -197,11 +197,7 @@ func (r *RowFile) Refusal(columns []ColumnSums) error {
 	if err := r.written.ask(r.Path, r.Names, r.options); err != nil {
 		return err
 	}
-	faults := make([]error, len(columns))
-	for j, sums := range columns {
-		faults[j] = sums.Fault(r.Names[j])
-	}
-	return refusal(r.Path, r.Names, faults)
+	return refusal(r.Path, r.Names, columns)
 }
 
 // Close closes the file.

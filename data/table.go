@@ -1,7 +1,6 @@
 package data
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -295,17 +294,12 @@ func check(t *Table) error {
 			return err
 		}
 	}
-	return cmp.Or(faults(t)...)
-}
-
-// faults returns, for each column, the *ColumnError that prevents standardising; nil if there is
-// none.
-func faults(t *Table) []error {
-	faults := make([]error, t.D)
 	for j, sums := range columnRanges(t) {
-		faults[j] = sums.Fault(t.Names[j])
+		if err := sums.Fault(t.Names[j]); err != nil {
+			return err
+		}
 	}
-	return faults
+	return nil
 }
 
 // acceptable fails if a table from a file has too few rows or a constant column.
@@ -313,24 +307,17 @@ func acceptable(t *Table, file string) error {
 	if err := checkRows(t.N); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return refusal(file, t.Names, faults(t))
+	return refusal(file, t.Names, columnRanges(t))
 }
 
 // refusal returns the first fault of a column in a table from a file, with its remedy.
-func refusal(file string, names []string, faults []error) error {
-	var first error
-	var sound []string
-	for j, name := range names {
-		if faults[j] == nil {
-			sound = append(sound, name)
-		} else if first == nil {
-			first = faults[j]
+func refusal(file string, names []string, columns []ColumnSums) error {
+	for j, sums := range columns {
+		if err := sums.Fault(names[j]); err != nil {
+			return fmt.Errorf("%s: %w; %s", file, err, leaveOut(names[j]))
 		}
 	}
-	if first == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w; %s", file, first, leaveOut(sound))
+	return nil
 }
 
 func checkRows(usable int) error {
