@@ -303,7 +303,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	if t.Missing() > 0 || slices.Contains(given, "--na") {
 		impute := append([]string{"missingscore", "impute", shell.Word(f.file)}, given...)
 		impute = append(impute, f.excluded(func(found diagnose.Finding) bool {
-			return slices.Contains([]string{"identifier", "rounded", "unreadable"}, found.Kind)
+			return slices.Contains([]string{"identifier", "unreadable"}, found.Kind)
 		})...) // others have gaps worth filling
 		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shell.Word(name+"-completed.csv")), " "))
 	}

@@ -613,7 +613,7 @@ func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error
 }
 
 func (f *fitCommand) streamOptions(cmd *cobra.Command, path string) (data.ReadOptions, error) {
-	for _, name := range []string{"hide", "prices", "weights"} {
+	for _, name := range []string{"hide", "weights"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			return data.ReadOptions{}, usageError{fmt.Errorf("--stream: --%s needs all rows of the table; leave one of the two out", name)}
 		}

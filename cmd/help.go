@@ -13,7 +13,7 @@ import (
 // flagGroups are the headings of help with their flags. --help lists the flags in shown,
 // --help-all all of them.
 var flagGroups = []struct{ title, flags string }{
-	{"Table", "columns exclude by groups like table id na nominal weights covariates kinds strict kinds-out numbers sep dec sheet prices hide"},
+	{"Table", "columns exclude by groups like table id na nominal weights covariates kinds strict kinds-out numbers sep dec sheet hide"},
 	{"Support, missingness and transforms", "lower upper domain missingness transform ordinal g-cap g-per-row no-tangent"},
 	{"Truth", "d n graph edges strength missing missing-by truncate centres"},
 	{"Model and method", "model model-options method objective objective-options penalty lambda select gamma refit rows tables sensitivity"},

@@ -100,7 +100,6 @@ Methods (--method):
 	f.addInference(cmd, inference.Auto)
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "`folder` for the results")
-	fl.StringVar(&f.tableFlags.prices, "prices", "", "the table is a long list of prices with these `columns`: date,name,price; analyse daily log returns")
 	fl.StringVar(&f.path, "path", pathNeeded, "`end` of the path: needed (after the chosen λ) or full (the smallest λ)")
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "adjust for columns `a,b,c`; they are not nodes")

@@ -292,7 +292,6 @@ var values = map[string][]string{
 	"dtype":             {"float32", "float64", "float16"},
 	"weighting":         {"uniform", "leave-one-out", "none"},
 	"imputer-loss":      {"kl", "fisher", "mse"},
-	"prices":            {"x1,x2,x3"},
 	"model-out":         {"saved.json"},
 	"history":           {"steps.csv"},
 	"graph":             {"random", "chain", "hub", "star", "tree"},

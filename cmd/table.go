@@ -28,7 +28,7 @@ import (
 type tableFlags struct {
 	formatFlags
 	columns, exclude []string
-	id, prices       string
+	id               string
 	weights          string
 	hide             float64
 	kinds            string
@@ -137,16 +137,7 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		return nil, err
 	}
 	var t *data.Table
-	if f.prices != "" && f.weights != "" {
-		return nil, usageError{errors.New("--weights: days of --prices have no weights; leave one of them out")}
-	}
-	if f.prices != "" {
-		names := strings.Split(f.prices, ",")
-		if len(names) != 3 {
-			return nil, usageError{fmt.Errorf("--prices %q: three column names are expected, as date,name,price", f.prices)}
-		}
-		t, err = data.ReadPrices(path, data.PriceColumns{Date: names[0], Name: names[1], Price: names[2]}, o)
-	} else if f.weights != "" {
+	if f.weights != "" {
 		var wrong *data.WeightsError
 		if t, err = data.ReadWeighted(path, strings.TrimSpace(f.weights), o); errors.As(err, &wrong) {
 			err = usageError{fmt.Errorf("--weights: %w", err)}
@@ -436,7 +427,7 @@ func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, 
 	if !moments.Is(file) {
 		return f.tableFlags.read(file, f.spec.Steps.Seed)
 	}
-	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights", "kinds", "nominal", "strict"} {
+	for _, name := range []string{"na", "sep", "dec", "hide", "weights", "kinds", "nominal", "strict"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			return nil, usageError{fmt.Errorf("--%s: %s holds moments; give the flag to missingscore moments instead", name, file)}
 		}

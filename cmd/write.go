@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/filelock"
 	"missingscore/trainers/replicate"
 )
 
@@ -146,16 +146,16 @@ func lock(outputs ...string) (release func(), err error) {
 		if info, err := os.Stat(out); err == nil && info.IsDir() {
 			at = filepath.Join(out, folderLock)
 		}
-		one, err := filelock.Hold(at)
-		if err == nil {
-			locks = append(locks, one)
-			continue
+		one := flock.New(at)
+		ours, err := one.TryLock()
+		if err == nil && !ours {
+			err = errors.New("another run is writing there: wait until it ends, or choose another --out")
 		}
-		release()
-		if errors.Is(err, filelock.ErrHeld) {
-			return nil, fmt.Errorf("--out %s: %w: wait until it ends, or choose another --out", out, err)
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) { // a disk without locks
+			release()
+			return nil, fmt.Errorf("--out %s: %w", out, err)
 		}
-		return nil, fmt.Errorf("--out %s: %w", out, err)
+		locks = append(locks, func() { os.Remove(at); one.Close() })
 	}
 	return release, nil
 }

@@ -89,7 +89,7 @@ func (t *Table) CompleteRows() (*Table, error) {
 
 func only(t *Table, rows []int) *Table {
 	kept := blank(t.Names, len(rows))
-	kept.Cuts, kept.Rounded, kept.Nones = t.Cuts, t.Rounded, t.Nones
+	kept.Cuts, kept.Nones = t.Cuts, t.Nones
 	kept.Kinds, kept.Levels, kept.LeftOut, kept.Blocks = t.Kinds, t.Levels, t.LeftOut, t.Blocks
 	var weights []float64
 	for k, i := range rows {

@@ -114,9 +114,8 @@ func (t table) rows(seed uint64) (*data.Table, *domain.Domain, error) {
 }
 
 func (t table) read() (*data.Table, error) {
-	o := data.ReadOptions{Columns: t.Columns}
 	if t.Kind == "returns" {
-		return data.ReadPrices(t.path, data.PriceColumns{Date: "date", Name: "Name", Price: "close"}, o)
+		return harness.Prices(t.path, t.Columns, true)
 	}
-	return data.ReadCSV(t.path, o)
+	return data.ReadCSV(t.path, data.ReadOptions{Columns: t.Columns})
 }

@@ -349,14 +349,11 @@ type source struct {
 
 // read returns the complete rows of the columns with enough observed cells.
 func (f source) read(path string) (t *data.Table, err error) {
-	columns, chosen := data.PriceColumns{Date: "date", Name: "Name", Price: "close"}, data.ReadOptions{Columns: f.Names}
 	switch f.Kind {
-	case "closing":
-		t, err = data.ReadClosingPrices(path, columns, chosen)
-	case "returns":
-		t, err = data.ReadPrices(path, columns, chosen)
+	case "closing", "returns":
+		t, err = harness.Prices(path, f.Names, f.Kind == "returns")
 	case "expression":
-		t, err = data.ReadCSV(path, chosen)
+		t, err = data.ReadCSV(path, data.ReadOptions{Columns: f.Names})
 	default:
 		return nil, fmt.Errorf("table %q has kind %q; choose closing, returns or expression", f.Name, f.Kind)
 	}

@@ -40,7 +40,7 @@ func Register(f *Format) { registered = append(registered, f) }
 var others = []struct{ name, importPath, begins, endings string }{
 	{"an Excel workbook", "missingscore/data/excel", "PK\x03\x04", ".xlsx .xlsm"},
 	{"a Parquet file", "missingscore/data/parquet", "PAR1", ".parquet .pq"},
-	{"an Arrow file", "missingscore/data/arrow", "ARROW1", ".arrow .feather .ipc .arrows"},
+	{"an Arrow file", "missingscore/data/arrow", "ARROW1", ".arrow .feather .ipc"},
 }
 
 // ByContent returns the format with these first bytes; nil for text.

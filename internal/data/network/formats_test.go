@@ -42,14 +42,6 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-func TestFormatsOfNothing(t *testing.T) {
-	var edges, object bytes.Buffer
-	require.NoError(t, (&Network{}).WriteEdges(&edges))
-	require.Equal(t, "from,to,weight,partial_correlation,precision\n", edges.String())
-	require.NoError(t, (&Network{}).WriteJSON(&object))
-	require.JSONEq(t, `{"nodes":[],"edges":[]}`, object.String())
-}
-
 func TestFormatErrors(t *testing.T) {
 	edge := func(from, to string, precision float64) *Network {
 		return &Network{Nodes: []string{"a", "b"}, Edges: []Edge{{From: from, To: to, Precision: precision}}}
@@ -63,13 +55,6 @@ func TestFormatErrors(t *testing.T) {
 		var b bytes.Buffer
 		require.EqualError(t, write(&b), want)
 		require.Zero(t, b.Len())
-	}
-}
-
-// Non-breaking spaces and joiners have no escapes in DOT.
-func TestDOTNamesStayAsTheyAre(t *testing.T) {
-	for name, want := range map[string]string{"price\u00a0EUR": "\"price\u00a0EUR\"", "می\u200cروم": "\"می\u200cروم\"", `a\b "c"` + "\n": `"a\\b \"c\"\n"`} {
-		require.Equal(t, want, dotNode{name: name}.DOTID())
 	}
 }
 
