@@ -34,7 +34,7 @@ func domains() map[string]*domain.Domain {
 	corner.Half = []domain.HalfSpace{{A: []float64{0, 1, 0, -1}, B: -0.5}}
 	two := domain.All(4)
 	two.Half = []domain.HalfSpace{half.Half[0], {A: []float64{0, -1, 0, -0.4}, B: 0.6}}
-	return map[string]*domain.Domain{"box": box, "one column": one, "half-space": half, "box beside half-space": other,
+	return map[string]*domain.Domain{"everywhere": domain.All(4), "box": box, "one column": one, "half-space": half, "box beside half-space": other,
 		"box and half-space": both, "corner": corner, "two half-spaces": two}
 }
 
@@ -111,7 +111,7 @@ func TestSourcesOnDomains(t *testing.T) {
 				if name == "exact" { // its density lacks the mass inside
 					require.InDelta(t, 1, mean, 1e-9)
 					require.InDelta(t, 0, sd, 1e-9)
-				} else if where == "box" || where == "one column" || where == "half-space" || where == "box beside half-space" {
+				} else if where == "everywhere" || where == "box" || where == "one column" || where == "half-space" || where == "box beside half-space" {
 					require.InDelta(t, mass, mean, 4.5*sd/math.Sqrt(r)+math.Abs(mass-coarseMass))
 				}
 				for i, f := range moments {

@@ -23,8 +23,8 @@ import (
 // they are polychoric and polyserial correlations over the same rows, with S_jj = 1
 // (docs/theory/ordinal.md).
 type Moments struct {
-	D    int
-	S    []float64 // (d, d), row by row, symmetric
+	D int
+	S []float64 // (d, d), row by row, symmetric
 
 	Rows  float64   // n = Σ_i a_i
 	Own   []float64 // n_jj: rows of each column
