@@ -48,9 +48,7 @@ type Lasso struct {
 	diagonal []float64
 	rows     []neighbours
 	active   []pair
-	order    *optim.Tournament // of the active pairs
-	workers  int               // of a sweep
-	groups   []group           // active groups, with Blocks
+	groups   []group // active groups, with Blocks
 }
 
 // neighbours holds the active pairs of a column: the other columns and P there.
@@ -71,7 +69,6 @@ type pair struct{ j, k, inJ, inK int32 }
 const (
 	mostSweeps = 2000
 	mostVisits = 20_000_000_000 // limit of element visits per minimisation, about half a minute
-	fewVisits  = 1_000_000      // element visits per sweep up to which one worker is used, a millisecond
 	farthest   = 1e8            // |P_jk| above it has diverged
 )
 
@@ -101,7 +98,6 @@ func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64)
 			add(int(at[0]), int(at[1]))
 		}
 		if len(joined) > 0 { // most stay at zero
-			l.draw()
 			l.sweep(lambda)
 			l.end(p)
 			l.start(p)
@@ -133,7 +129,6 @@ func (l *Lasso) Fit(ctx context.Context, p *Matrix) (o Outcome, err error) {
 // descend sweeps until convergence.
 func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 	visits, most := 0, cmp.Or(l.Sweeps, mostSweeps)
-	l.draw()
 	for once := l.visits(); ; visits += once {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -146,20 +141,6 @@ func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 		if !(o.Moved < farthest) || o.Sweeps >= most || visits > mostVisits {
 			return nil
 		}
-	}
-}
-
-// draw sorts the active pairs into the order of a sweep; groups keep their order.
-func (l *Lasso) draw() {
-	if l.Blocks != nil {
-		return
-	}
-	if l.order == nil || l.order.Columns != l.D {
-		l.order = optim.NewTournament(l.D)
-	}
-	optim.Draw(l.order, l.active, func(a pair) (j, k int) { return int(a.j), int(a.k) })
-	if l.workers = 1; l.visits() > fewVisits {
-		l.workers = max(1, l.Workers)
 	}
 }
 
@@ -184,7 +165,7 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 	if l.Blocks != nil {
 		moved = max(moved, l.visitGroups(lambda))
 	} else {
-		moved = max(moved, l.order.Play(l.workers, func(from, to int) float64 { return l.visit(l.active[from:to], lambda) }))
+		moved = max(moved, l.visit(l.active, lambda))
 	}
 	if math.IsNaN(moved) {
 		return math.Inf(1)
