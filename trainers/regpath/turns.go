@@ -32,7 +32,7 @@ const (
 
 func newTurns(p *problem, many int) *turns {
 	t := &turns{problem: p, em: em.Turns{Engine: p.Engine, Model: p.model, Rows: p.rows, Bounds: &p.posdef}, lasso: em.NewLasso(p.Table.D), many: many}
-	t.lasso.Weights = p.weights
+	t.lasso.Workers, t.lasso.Weights = p.Engine.Config.Workers, p.weights
 	if p.Table.D >= many || p.again {
 		t.em.MostGain = 2*float64(p.Table.RowCount())/meanPairCount(p.Problem) - 1
 	}
@@ -165,7 +165,7 @@ func (t *turns) minimise(ctx context.Context, packed, s []float64, lambda, scree
 		return t.lasso.Minimise(packed, s, lambda, screen)
 	}
 	l := &t.sparse
-	l.D, l.S, l.Workers, l.Tolerance, l.Weights = t.Table.D, s, t.Engine.Config.Workers, t.lasso.Tolerance, t.lasso.Weights
+	l.D, l.S, l.Workers, l.Tolerance, l.Weights = t.Table.D, s, t.lasso.Workers, t.lasso.Tolerance, t.lasso.Weights
 	p := sparse.FromPacked(packed, l.D)
 	o, err := l.Minimise(ctx, p, lambda, screen)
 	if err != nil || !o.Done {

@@ -25,6 +25,7 @@ func TestLeapsReachTheMinimum(t *testing.T) {
 				l.active = append(l.active, pair{j, k})
 			}
 		}
+		l.draw()
 		var ahead leap
 		for moved := math.Inf(1); moved > tolerance; sweeps++ {
 			if moved = l.sweep(s, 0); leaping {

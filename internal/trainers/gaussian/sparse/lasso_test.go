@@ -213,7 +213,7 @@ func TestWorkersAtOnce(t *testing.T) {
 	for i, workers := range []int{1, 3} {
 		l := &sparse.Lasso{D: d, S: s, Tolerance: 1e-9, Workers: workers}
 		dense := em.NewLasso(d)
-		dense.Tolerance = 1e-8
+		dense.Tolerance, dense.Workers = 1e-8, workers
 		p := sparse.Identity(d)
 		whole[i] = packed(p)
 		for _, lambda := range []float64{0.4, 0.3, 0.2, 0.16, 0.12} {
