@@ -390,8 +390,7 @@ func checkMemory(p *Prepared) error {
 	case p.Estimator.OfMatrix() && (t.Cuts != nil || t.D <= regpath.DenseColumns || s.Network == nil):
 		numbers += matrixNumbers * d * d
 	case p.Estimator.OfMatrix():
-		bytes, _ := pairmoments.Needed(n, t.D)
-		numbers = bytes / 8
+		numbers = pairmoments.Needed(n, t.D) / 8
 		if c := t.Counted; c != nil && c.Pairs != nil {
 			numbers += filedNumbers * d * d
 		}

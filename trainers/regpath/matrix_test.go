@@ -2,7 +2,6 @@ package regpath
 
 import (
 	"math"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,8 +10,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
-	"missingscore/internal/memory"
-	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/losses"
@@ -152,44 +149,4 @@ func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 		}
 	}
 	require.Positive(t, edges)
-}
-
-// With half of the moments stored, path and result are identical to the byte, also with crowded
-// columns. The description says so.
-func TestHalfOfTheMoments(t *testing.T) {
-	const n, d = 200, DenseColumns + 10
-	for _, hub := range []bool{false, true} {
-		rng := stream.New(1, stream.Simulate)
-		table := &data.Table{N: n, D: d}
-		for j := range d {
-			table.Names = append(table.Names, strconv.Itoa(j))
-		}
-		for range n {
-			before := 0.0
-			for j := range d {
-				v := 0.6*before + 0.8*rng.NormFloat64()
-				if j == 0 || !hub {
-					before = v
-				}
-				table.Values, table.Observed = append(table.Values, v), append(table.Observed, true)
-			}
-		}
-		table, err := data.HideMCAR(table, 0.1, stream.New(1, stream.Hide))
-		require.NoError(t, err)
-		c := Config{Lambdas: 8}
-		t.Setenv(memory.Variable, "1GB")
-		whole := estimated(t, table, "pairwise", c)
-		t.Setenv(memory.Variable, "1MB")
-		half := estimated(t, table, "pairwise", c)
-		require.Equal(t, whole.MatrixWords()+"; half of their matrix was kept to save memory", half.MatrixWords())
-		require.Greater(t, whole.State.Points[7].Edges, d/2)
-		for k, p := range whole.State.Points {
-			q := half.State.Points[k]
-			require.Equal(t, p.Sparse, q.Sparse)
-			require.Equal(t, []float64{p.Lambda, p.Loss, p.Change}, []float64{q.Lambda, q.Loss, q.Change})
-		}
-		require.Equal(t, whole.State.Refine.Loss, half.State.Refine.Loss)
-		require.Equal(t, whole.packed(), half.packed())
-		require.Equal(t, hub, len(whole.State.Points[7].Adjacency(d, 0).Neighbours()[0]) > d/4)
-	}
 }

@@ -22,11 +22,7 @@ func (r *Run) MatrixWords() string {
 	if r.matrix == nil || r.matrix.of == nil {
 		return ""
 	}
-	words := r.matrix.words()
-	if r.matrix.halved {
-		words += "; half of their matrix was kept to save memory"
-	}
-	return words
+	return r.matrix.words()
 }
 
 // Ordering describes how the path ordered the pairs.

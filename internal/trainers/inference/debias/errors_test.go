@@ -52,7 +52,7 @@ func TestTailsOfScaledRows(t *testing.T) {
 	var ratios []float64
 	for seed := range uint64(40) {
 		table, p := scaled(t, 500, seed, 0.5, 1.5)
-		tails, err := tailsOf(table, []float64{1, 2, 3, 4}, p, 1)
+		tails, err := tailsOf(table, []float64{1, 2, 3, 4}, p)
 		require.NoError(t, err)
 		require.Greater(t, tails.z, 5.)
 		require.Contains(t, tails.warnings()[0], "take Spec.Inference robust")
@@ -74,12 +74,12 @@ func TestTailsOfNormalRows(t *testing.T) {
 	var known, fitted []float64
 	for seed := range uint64(tables) {
 		table, p := scaled(t, 400, seed, 1, 1)
-		tails, err := tailsOf(table, []float64{1, 2, 3, 4}, p, 1)
+		tails, err := tailsOf(table, []float64{1, 2, 3, 4}, p)
 		require.NoError(t, err)
 		known = append(known, tails.z)
 		standard, _ := data.Standardise(table)
 		m := refitted(t, standard, all)
-		tails, err = tailsOf(standard, m.Mean(), m.Precision(), 1)
+		tails, err = tailsOf(standard, m.Mean(), m.Precision())
 		require.NoError(t, err)
 		fitted = append(fitted, tails.z)
 	}
