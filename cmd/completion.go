@@ -28,8 +28,8 @@ func completed(command string) map[string][]string {
 	}
 	values := map[string][]string{
 		"method": methods, "model": slices.Sorted(maps.Keys(model.Models)), "objective": append([]string{"auto"}, slices.Sorted(maps.Keys(losses.Objectives))...),
-		"penalty": regpath.Penalties(), "select": regpath.Selections(), "weighting": slices.Sorted(maps.Keys(losses.Weightings)),
-		"imputer": slices.Sorted(maps.Keys(nets.Imputers)), "imputer-loss": losses.ImputerLosses(), "optimiser": append([]string{"auto"}, descent.Names()...),
+		"penalty": regpath.Penalties(), "select": regpath.Selections(),
+		"imputer": slices.Sorted(maps.Keys(nets.Imputers)), "optimiser": append([]string{"auto"}, descent.Names()...),
 		"inference": inference.Beginnings(), "dtype": {"float64", "float32"}, "missingness": {"estimate"}, "round": {"none", "auto"}, "clip": {"observed"}, "sampler": fitted.Samplers,
 	}
 	switch command {

@@ -316,15 +316,11 @@ type networkJSON struct {
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) {
 	n := r.Network
 	pairs := len(n.Names) * (len(n.Names) - 1) / 2
-	at, verdict := fmt.Sprintf(" at λ = %.4g", n.Lambda), "Converged."
+	at := fmt.Sprintf(" at λ = %.4g", n.Lambda)
 	if n.Choice != "" { // edges of no single λ
 		at = ""
 	}
-	if !r.Converged { // why is the last line
-		verdict, _, _ = strings.Cut(r.Verdict, ":")
-		verdict += "."
-	}
-	fmt.Fprintf(w, "%s %s: %d of %d edges%s\n", verdict, r.Estimator.Title, len(n.Edges()), pairs, at)
+	fmt.Fprintf(w, "%s %s: %d of %d edges%s\n", verdict(r), r.Estimator.Title, len(n.Edges()), pairs, at)
 	if n.Choice != "" {
 		fmt.Fprintln(w, n.Choice)
 	} else if gamma := r.Spec.Network.Select.Gamma; gamma != nil && f.config.Select.Gamma == nil {

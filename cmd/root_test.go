@@ -309,7 +309,7 @@ func TestCommandLine(t *testing.T) {
 		want  string
 	}{
 		{[]string{"a b.csv", "--columns", `x,"y,z"`, "--gamma=0.5", "--out", "o", "--workers", "3", "--memory", "8GB"}, `missingscore network 'a b.csv' --columns='x,"y,z"' --gamma=0.5`},
-		{[]string{"it's.csv", "--refit=false", "--g-per-row"}, `missingscore network 'it'\''s.csv' --g-per-row --refit=false`},
+		{[]string{"it's.csv", "--refit=false", "--strict"}, `missingscore network 'it'\''s.csv' --refit=false --strict`},
 	} {
 		got := ""
 		root := &cobra.Command{Use: "missingscore"}
@@ -321,7 +321,7 @@ func TestCommandLine(t *testing.T) {
 		flags.Int("workers", 1, "")
 		flags.String("memory", "", "")
 		flags.Bool("refit", true, "")
-		flags.Bool("g-per-row", false, "")
+		flags.Bool("strict", false, "")
 		root.AddCommand(cmd)
 		root.SetArgs(append([]string{"network"}, c.given...))
 		require.NoError(t, root.Execute())

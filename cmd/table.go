@@ -237,13 +237,6 @@ func (f *domainFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.file, "domain", "", "JSON `file`: {\"lower\":{\"x1\":0},\"halfspace\":{\"a\":{\"x1\":1,\"x2\":-1},\"b\":0.5}}")
 }
 
-func (f *domainFlags) addWeight(cmd *cobra.Command, w *domain.Weight) {
-	fl := cmd.Flags()
-	fl.BoolVar(&w.Scalar, "g-per-row", false, "on a support: one weight g per row, as in the paper (default: one per cell)")
-	fl.Float64Var(&w.Cap, "g-cap", 1, "on a support: distance at which g stops growing, in standard deviations")
-	fl.BoolVar(&w.NoTangent, "no-tangent", false, "on a half-space: omit the tangential correction, as in the paper (biased)")
-}
-
 // read reads the table; seed is for --hide.
 func (f *domainFlags) read(names []string) (*domain.Domain, error) {
 	s := domain.All(len(names))

@@ -17,9 +17,7 @@ import (
 	"missingscore/data"
 	"missingscore/data/diagnose"
 	"missingscore/graph"
-	"missingscore/internal/setting"
 	"missingscore/losses"
-	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/inference"
@@ -36,9 +34,7 @@ type trainingFlags struct {
 	settings   settingsFlag
 
 	warmUp                int
-	imputerLoss           string
 	imputerOptions        string
-	normal                nets.NormalOptions // in place of --imputer-options
 	json, resume, verbose bool
 
 	blas string   // the matrix library in use
@@ -61,7 +57,6 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 func (f *trainingFlags) addTable(cmd *cobra.Command) {
 	f.tableFlags.add(cmd)
 	f.domain.add(cmd)
-	f.domain.addWeight(cmd, &f.spec.Weight)
 	f.known.add(cmd)
 	f.transform.add(cmd)
 }
@@ -72,13 +67,8 @@ func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	fl.IntVar(&c.Draws, "draws", 10, "draws per row and step")
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step")
 	fl.TextVar(&c.DType, "dtype", graph.Float64, "`type` of numbers in the loss: float64, or float32 (faster)")
-	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "`loss` that trains the imputer: kl or fisher")
 	fl.StringVar(&c.Imputer.Kind, "imputer", "", "`name`: flow, linear, mixture, normal (default: normal; mixture for em-var and em-variw if not Gaussian)")
-	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as `JSON`: {\"hidden\":100}")
-	fl.BoolVar(&f.normal.MaskInput, "mask-input", false, "the normal imputer also takes the mask as input")
-	fl.BoolVar(&f.normal.DiagonalSD, "diagonal-sd", false, "the normal imputer has one standard deviation per column (default: one in all)")
-	fl.Float64Var(&c.ProposalSD, "proposal-sd", 1, "standard deviation of the fixed proposal on standardised columns (paper: 4)")
-	fl.StringVar(&c.Weighting, "weighting", "", "`average` over draws: uniform or leave-one-out (default: by method)")
+	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as `JSON`: {\"hidden\":100}, {\"mask_input\":true}, {\"diagonal_sd\":true}")
 }
 
 func (f *trainingFlags) addRun(cmd *cobra.Command) {
@@ -91,11 +81,6 @@ func (f *trainingFlags) addRun(cmd *cobra.Command) {
 
 func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	c := &f.spec.Steps
-	if f.settings.says(cmd, "imputer-loss") {
-		if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
-			return usageError{fmt.Errorf("--imputer-loss: %w", err)}
-		}
-	}
 	if f.settings.says(cmd, "transform") || cmd.Flags().Changed("ordinal") {
 		if f.spec.Transform, err = f.transform.parse(); err != nil {
 			return err
@@ -103,15 +88,6 @@ func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	}
 	if f.settings.says(cmd, "imputer-options") {
 		c.Imputer.Options = json.RawMessage(f.imputerOptions)
-	}
-	if f.normal != (nets.NormalOptions{}) {
-		setting.Default(&c.Imputer.Kind, "normal")
-		if c.Imputer.Kind != "normal" || f.imputerOptions != "" {
-			return usageError{errors.New("--mask-input, --diagonal-sd: only for --imputer normal; leave them out, or write them into --imputer-options")}
-		}
-		if c.Imputer.Options, err = json.Marshal(f.normal); err != nil {
-			return err
-		}
 	}
 	if c.Method != "auto" {
 		if _, err := estimator.ByName(c.Method); err != nil {
@@ -260,6 +236,15 @@ func explain(err error, file, saved, advice string) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
+// verdict is one sentence; if the fit has not converged, the last line on the screen says why.
+func verdict(r *trainers.Result) string {
+	if r.Converged {
+		return "Converged."
+	}
+	short, _, _ := strings.Cut(r.Verdict, ":")
+	return short + "."
+}
+
 func (f *trainingFlags) warn(warnings []string, stderr io.Writer) {
 	for _, w := range warnings {
 		if slices.Contains(f.told, w) {
@@ -279,15 +264,13 @@ var needs = []struct {
 	flags []string
 }{
 	{"makes no draws", func(e estimator.Estimator) bool { return e.Draws() }, []string{"draws"}},
-	{"has no fixed proposal", func(e estimator.Estimator) bool { return e.Proposes() }, []string{"proposal-sd"}},
 	{"trains no imputer", func(e estimator.Estimator) bool { return e.Trains() },
-		[]string{"imputer-steps", "imputer-rate", "imputer-loss", "imputer", "imputer-options", "mask-input", "diagonal-sd", "warm-up"}},
-	{"has one kind of average only", func(e estimator.Estimator) bool { return e.Correctable() }, []string{"weighting"}},
+		[]string{"imputer-steps", "imputer", "imputer-options", "warm-up"}},
 }
 
-// checkMethodFlags refuses flags that the method or the support does not use; asked is --method.
+// checkMethodFlags refuses flags that the method does not use; asked is --method.
 func checkMethodFlags(cmd *cobra.Command, asked string, p *trainers.Prepared) error {
-	e, s := p.Estimator, p.Support
+	e := p.Estimator
 	name := "method " + e.Name
 	if asked != e.Name {
 		name += fmt.Sprintf(", which %s means here,", asked)
@@ -306,14 +289,6 @@ func checkMethodFlags(cmd *cobra.Command, asked string, p *trainers.Prepared) er
 			}
 			return usageError{fmt.Errorf("--%s: %s %s; %s", flag, name, need.lacks, advice)}
 		}
-	}
-	for _, flag := range []string{"g-per-row", "g-cap"} {
-		if s == nil && cmd.Flags().Changed(flag) {
-			return usageError{fmt.Errorf("--%s needs a support; leave it out, or add --lower, --upper or --domain", flag)}
-		}
-	}
-	if (s == nil || len(s.Half) == 0) && cmd.Flags().Changed("no-tangent") {
-		return usageError{fmt.Errorf("--no-tangent needs a half-space; leave it out, or add one by --domain")}
 	}
 	return nil
 }
@@ -348,7 +323,6 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ on the path")
 	fl.StringVar(&f.selection, "select", "ebic", "`rule` for λ: ebic, cv, stars, stability, fdr, density, none")
 	fl.Float64Var(&f.gamma, "gamma", 0, "γ of ebic and fdr: 0 for more edges, 1 for fewer (default: automatic)")
-	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge has a standardised |precision| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged if the standardised precision moves less than this in 50 iterations")
 	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most 300 without noise (em-exact 20), exactly 10 with noise")
 	fl.BoolVar(&f.refit, "refit", false, "report partial correlations without shrinkage (default: with --select ebic)")
@@ -374,7 +348,7 @@ func (f *networkFlags) addInference(cmd *cobra.Command, kind string) {
 }
 
 func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
-	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "level", "stability", "iterations", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
+	if err := nonZero(cmd, "lambda-max", "lambda-min", "lambdas", "tolerance", "level", "stability", "iterations", "workers", "draws", "imputer-steps"); err != nil {
 		return err
 	}
 	c := &f.config
@@ -405,7 +379,7 @@ func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
 	if err := f.parse(cmd); err != nil {
 		return asUsage(cmd, err)
 	}
-	if cmd.Flags().Lookup("inference") == nil || !f.settings.says(cmd, "inference") {
+	if flag := cmd.Flags().Lookup("inference"); flag == nil || !flag.Changed && f.spec.Inference.Kind != "" {
 		return nil
 	}
 	given := f.spec.Inference
