@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
@@ -231,31 +230,8 @@ func alongPath(title, y string, lambda []float64) (*plot.Plot, error) {
 		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
 	}
 	p.X.Scale = plot.InvertedScale{Normalizer: plot.LogScale{}}
-	p.X.Tick.Marker = logTicks{}
+	p.X.Tick.Marker = plot.LogTicks{Prec: -1}
 	return p, nil
-}
-
-// logTicks labels powers of ten, and 2 and 5 below two decades.
-type logTicks struct{}
-
-func (logTicks) Ticks(low, high float64) []plot.Tick {
-	narrow := high/low < 100
-	var ticks []plot.Tick
-	for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
-		for m := 1.0; m < 10; m++ {
-			// Parsed, since 3·10⁻¹ is not the number that prints as 0.3.
-			v, err := strconv.ParseFloat(fmt.Sprintf("%ve%v", m, e), 64)
-			if err != nil || v < low || v > high {
-				continue
-			}
-			t := plot.Tick{Value: v}
-			if m == 1 || narrow && (m == 2 || m == 5) {
-				t.Label = strconv.FormatFloat(v, 'g', -1, 64)
-			}
-			ticks = append(ticks, t)
-		}
-	}
-	return ticks
 }
 
 const forestRow vg.Length = 14
@@ -305,66 +281,6 @@ func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
 	return p, nil
 }
 
-const mostDots = 5000
-
-// Inclusion draws the share of resamples with an edge against its estimate, of at most mostDots pairs with the
-// largest shares; left counts the others. It fails if no pair has both.
-func Inclusion(pairs []network.Edge) (p *plot.Plot, left int, err error) {
-	known := slices.DeleteFunc(slices.Clone(pairs), func(e network.Edge) bool {
-		return math.IsNaN(e.Uncertainty.Estimate) || math.IsNaN(e.Uncertainty.Inclusion)
-	})
-	if len(known) == 0 {
-		return nil, 0, errors.New("picture: no pair has an inclusion share")
-	}
-	if left = max(0, len(known)-mostDots); left > 0 {
-		slices.SortStableFunc(known, func(a, b network.Edge) int {
-			u, v := a.Uncertainty, b.Uncertainty
-			return cmp.Or(cmp.Compare(v.Inclusion, u.Inclusion), cmp.Compare(math.Abs(v.Estimate), math.Abs(u.Estimate)))
-		})
-		known = known[:mostDots]
-	}
-	var positive, negative plotter.XYs
-	for _, e := range known {
-		at := plotter.XY{X: e.Uncertainty.Estimate, Y: e.Uncertainty.Inclusion}
-		if at.X < 0 {
-			negative = append(negative, at)
-		} else {
-			positive = append(positive, at)
-		}
-	}
-	p = blank("Estimates and inclusion in resamples", "partial correlation", "inclusion")
-	p.Add(dots(blue, positive), dots(red, negative))
-	p.Y.Min, p.Y.Max = 0, 1
-	return p, left, nil
-}
-
-const pvalueBins = 20
-
-// PValues is a histogram of p values in bins of 0.05 with a line for no edges. It fails on values outside [0, 1].
-func PValues(p []float64) (*plot.Plot, error) {
-	if len(p) == 0 {
-		return nil, errors.New("picture: no p values to draw")
-	}
-	bins := make([]plotter.HistogramBin, pvalueBins)
-	for i := range bins {
-		bins[i].Min, bins[i].Max = float64(i)/pvalueBins, float64(i+1)/pvalueBins
-	}
-	for _, v := range p {
-		if !(v >= 0 && v <= 1) {
-			return nil, fmt.Errorf("picture: the p value %v is not in [0, 1]", v)
-		}
-		bins[min(int(v*pvalueBins), pvalueBins-1)].Weight++
-	}
-	out := blank("p values of all pairs", "p", "pairs")
-	bars := &plotter.Histogram{Bins: bins, Width: 1.0 / pvalueBins, FillColor: blue, LineStyle: draw.LineStyle{Color: ink, Width: 0.4}}
-	flat := float64(len(p)) / pvalueBins
-	level := line(draw.LineStyle{Color: red, Width: 1, Dashes: []vg.Length{4, 3}}, plotter.XYs{{X: 0, Y: flat}, {X: 1, Y: flat}})
-	out.Add(bars, level)
-	out.Legend.Add("without any edge", level)
-	out.Legend.Top = true
-	return out, nil
-}
-
 // Band is a mean with an interval around it along X; all of equal length.
 type Band struct {
 	Name            string
@@ -375,7 +291,7 @@ type Band struct {
 // and the needed sample size, unless 0 or infinite. It leaves NaN out, and fails if nothing is left.
 func Recovery(title string, measures []Band, wanted, needed float64) (*plot.Plot, error) {
 	p := blank(title, "rows", "")
-	drawn := 0
+	var key row
 	for i, b := range measures {
 		if len(b.Y) != len(b.X) || len(b.Low) != len(b.X) || len(b.High) != len(b.X) {
 			return nil, fmt.Errorf("picture: measure %q has %d, %d, %d, %d numbers", b.Name, len(b.X), len(b.Y), len(b.Low), len(b.High))
@@ -399,10 +315,9 @@ func Recovery(title string, measures []Band, wanted, needed float64) (*plot.Plot
 		}
 		l, marks := seen.line(1.2, middle), seen.marks(middle)
 		p.Add(l, marks)
-		p.Legend.Add(b.Name, l, marks)
-		drawn++
+		key = append(key, entry{line: l.LineStyle, text: b.Name})
 	}
-	if drawn == 0 {
+	if key == nil {
 		return nil, fmt.Errorf("picture: no measure has a number")
 	}
 	p.Y.Min, p.Y.Max = min(0, p.Y.Min), 1
@@ -411,7 +326,7 @@ func Recovery(title string, measures []Band, wanted, needed float64) (*plot.Plot
 		p.Add(line(guide(0.8), plotter.XYs{{X: needed, Y: p.Y.Min}, {X: needed, Y: wanted}}))
 	}
 	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, rowTicks(measures[0].X)
-	legendRight(p)
+	p.Add(keyAbove{key})
 	return p, nil
 }
 
@@ -421,21 +336,6 @@ func rowTicks(rows []float64) plot.ConstantTicks {
 		ticks = append(ticks, plot.Tick{Value: n, Label: fmt.Sprintf("%.0f", n)})
 	}
 	return ticks
-}
-
-func legendRight(p *plot.Plot) {
-	p.Legend.Top = true
-	p.Add(legendRoom{})
-}
-
-// legendRoom reserves room for the legend at the right.
-type legendRoom struct{}
-
-func (legendRoom) Plot(draw.Canvas, *plot.Plot) {}
-
-func (legendRoom) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
-	width := p.Legend.Rectangle(draw.Canvas{}).Size().X
-	return []plot.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: width + legendGap}}}}
 }
 
 // ROC draws the ROC curve with (0,0) and (1,1). It fails if a rate is not in [0, 1].

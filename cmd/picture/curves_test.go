@@ -54,22 +54,6 @@ func TestSignsOfChosenEdges(t *testing.T) {
 	}
 }
 
-func TestLogTicks(t *testing.T) {
-	labels := func(low, high float64) (found []string) {
-		for _, tick := range (logTicks{}).Ticks(low, high) {
-			require.True(t, tick.Value >= low && tick.Value <= high)
-			if tick.Label != "" {
-				found = append(found, tick.Label)
-			}
-		}
-		return found
-	}
-	require.Equal(t, []string{"0.05", "0.1", "0.2"}, labels(0.05, 0.2))
-	require.Equal(t, []string{"0.0001", "0.001", "0.01"}, labels(1e-4, 0.03))
-	require.Equal(t, []string{"10", "100", "1000"}, labels(10, 1000))
-	require.Len(t, (logTicks{}).Ticks(10, 1000), 19)
-}
-
 func TestRecovery(t *testing.T) {
 	rows, nan := []float64{50, 100, 200}, math.NaN()
 	sensitivity := Band{Name: "sensitivity", X: rows, Y: []float64{0.2, 0.6, 0.9}, Low: []float64{0.1, 0.5, 0.9}, High: []float64{0.3, 0.7, 0.9}}
@@ -127,25 +111,4 @@ func TestForest(t *testing.T) {
 	require.Greater(t, p.X.Max, 0.6)
 	require.Equal(t, 1, dotsOf(all, svgBlue))
 	require.Equal(t, 2, dotsOf(all, svgGrey), "an interval with 0 and one that is not known")
-}
-
-func TestPValues(t *testing.T) {
-	p, err := PValues(slices.Concat(slices.Repeat([]float64{0.01}, 30), []float64{0.05, 0.5, 1}))
-	require.NoError(t, err)
-	require.Equal(t, 30.0, p.Y.Max)
-	require.Equal(t, []float64{0, 1}, []float64{p.X.Min, p.X.Max})
-	for _, bad := range [][]float64{nil, {-0.1}, {1.1}, {math.NaN()}} {
-		_, err := PValues(bad)
-		require.Error(t, err)
-	}
-}
-
-func TestInclusion(t *testing.T) {
-	p, left, err := Inclusion([]network.Edge{uncertain("a", "b", 0.5, 0, 0, 1), uncertain("a", "c", -0.5, 0, 0, 0.25), uncertain("b", "c", 0.5, 0, 0, math.NaN())})
-	require.NoError(t, err)
-	require.Zero(t, left)
-	all := leaves(t, p)
-	require.Equal(t, []int{1, 1}, []int{dotsOf(all, svgBlue), dotsOf(all, svgRed)})
-	_, _, err = Inclusion([]network.Edge{uncertain("b", "c", 0.5, 0, 0, math.NaN())})
-	require.ErrorContains(t, err, "inclusion")
 }

@@ -188,7 +188,7 @@ func TestLabelsCoverLittle(t *testing.T) {
 		nodes           int
 		labels, circles int
 		lines           float64
-	}{{4, 0, 0, 0.01}, {25, 0, 0, 0.06}, {60, 0, 0, 0.08}, {100, 0, 6, 0.25}} {
+	}{{4, 0, 0, 0.01}, {25, 0, 0, 0.06}, {60, 0, 1, 0.08}, {100, 0, 6, 0.25}} {
 		n := &network.Network{Labels: map[string]string{}}
 		for i := range c.nodes {
 			name := fmt.Sprint("v", i)

@@ -28,7 +28,7 @@ import (
 const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
-var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "pvalues", "inclusion", "edge_differences", "centrality_differences", "stability"),
+var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "edge_differences", "centrality_differences", "stability"),
 	"edge_differences.csv", "centrality_differences.csv", "edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "layout.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw)
 
 func pictureFiles(names ...string) (files []string) {
@@ -287,32 +287,6 @@ func drawUncertainty(r *trainers.NetworkResult, level float64) (out []drawing, e
 			return nil, err
 		}
 		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest estimates with intervals; grey if the interval contains 0.", len(shown)), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
-	}
-	var p []float64
-	resampled := false
-	for _, e := range r.Network.Pairs {
-		if u := e.Uncertainty; !math.IsNaN(u.P) {
-			p = append(p, u.P)
-		}
-		resampled = resampled || !math.IsNaN(e.Uncertainty.Inclusion) && !math.IsNaN(e.Uncertainty.Estimate)
-	}
-	if len(p) > 0 {
-		drawn, err := picture.PValues(p)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, drawing{"pvalues", "p values of all pairs. Pairs without an edge have uniform p values; the excess at the left is edges.", drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
-	}
-	if resampled {
-		drawn, left, err := picture.Inclusion(r.Network.Pairs)
-		if err != nil {
-			return nil, err
-		}
-		caption := "Each pair: its estimate, and the share of resamples with this edge."
-		if left > 0 {
-			caption += fmt.Sprintf(" %d pairs with small shares are left out; pairs.csv has all.", left)
-		}
-		out = append(out, drawing{"inclusion", caption, drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
 	}
 	return out, nil
 }

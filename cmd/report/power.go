@@ -81,5 +81,5 @@ func drawPower(r *power.Result) (drawing, error) {
 	}
 	p, err := picture.Recovery("Recovery of the network", bands, r.Config.Sensitivity, r.Needed.Rows)
 	caption := fmt.Sprintf("Means over tables with %g %% intervals. Dashed: the wanted sensitivity and its sample size.", 100*r.Config.Level)
-	return drawing{"power", caption, p, 14 * vg.Centimeter, 9 * vg.Centimeter}, err
+	return drawing{"power", caption, p, 17 * vg.Centimeter, 9 * vg.Centimeter}, err
 }
