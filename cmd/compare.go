@@ -349,10 +349,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 	for i, g := range f.groups {
 		f.page.Groups[i] = report.Group{Name: g.name, Folder: g.folder, Table: g.table, Result: g.result}
 	}
-	style, err := f.page.Shared()
-	if err != nil {
-		return err
-	}
+	style := f.page.Shared()
 	var told []string
 	var set atomicfile.Set
 	defer set.Discard()

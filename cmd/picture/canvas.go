@@ -49,18 +49,16 @@ func PNG(p *plot.Plot, width, height vg.Length, theme Theme) func(io.Writer) err
 const XML = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 
 // SVG is the picture as an <svg> element, to be put into HTML as it is.
-func SVG(p *plot.Plot, width, height vg.Length, theme Theme) (string, error) {
+func SVG(p *plot.Plot, width, height vg.Length, theme Theme) string {
 	paper := vgsvg.New(width, height)
 	c := draw.New(paper)
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
 	p.Draw(inside(paper, theme))
 	var b bytes.Buffer
-	if _, err := paper.WriteTo(&b); err != nil {
-		return "", fmt.Errorf("picture: SVG: %w", err)
-	}
+	_, _ = paper.WriteTo(&b) // a buffer takes all
 	text := b.String()
-	return fitted(text[strings.Index(text, "<svg"):]), nil
+	return fitted(text[strings.Index(text, "<svg"):])
 }
 
 // label matches text as vgsvg writes it: style, font size, escaped text.
