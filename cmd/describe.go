@@ -84,7 +84,7 @@ func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 }
 
 func (f *tableDescription) load() (err error) {
-	t, err := f.table.read(f.file, 1)
+	t, err := f.table.read(f.file)
 	if err != nil {
 		return err
 	}

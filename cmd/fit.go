@@ -115,7 +115,6 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.StringVar(&o.Kind, "objective", "auto", "`name`: auto, "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
 	fl.StringVar(&f.objectiveOptions, "objective-options", "", "options of the objective as `JSON`")
 	fl.StringVar(&f.out, "out", "model.json", "`file` for the model, or a folder")
-	fl.StringVar(&f.history, "history", "", "`file` for the history of the fit (default: beside the model)")
 	fl.StringVar(&f.truthFile, "truth", "", "true model as JSON `file` or precision as CSV file: add the error to the history")
 	fl.BoolVar(&f.spec.KeepUnits, "keep-units", false, "do not standardise columns during the fit")
 	fl.StringVar(&c.Optimiser, "optimiser", "auto", "`name`: auto, "+strings.Join(descent.Names(), ", "))
@@ -141,20 +140,16 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	if strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
 		f.out = filepath.Join(f.out, "model.json")
 	}
-	named := "history" // the flag that names its file
-	if f.history == "" {
-		named = "out"
-		name := "history.csv"
-		if base := filepath.Base(f.out); base != "model.json" { // a folder may hold several models
-			name = strings.TrimSuffix(base, ".json") + ".history.csv"
-		}
-		f.history = siblingOf(f.out, name)
+	name := "history.csv"
+	if base := filepath.Base(f.out); base != "model.json" { // a folder may hold several models
+		name = strings.TrimSuffix(base, ".json") + ".history.csv"
 	}
+	f.history = siblingOf(f.out, name)
 	f.saved = siblingOf(f.out, filepath.Base(f.out)+".state")
 	if f.resume && f.saved == "" {
 		return usageError{fmt.Errorf("--resume: no state is saved beside %s; leave it out, or give a file as --out", f.out)}
 	}
-	return distinctFiles(cmd, output{"out", f.out}, output{named, f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
+	return distinctFiles(cmd, output{"out", f.out}, output{"out", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
 }
 
 func (f *fitCommand) run(cmd *cobra.Command, file string) error {
@@ -605,7 +600,7 @@ func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error
 }
 
 func (f *fitCommand) streamOptions(cmd *cobra.Command, path string) (data.ReadOptions, error) {
-	for _, name := range []string{"hide", "prices", "weights"} {
+	for _, name := range []string{"prices", "weights"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			return data.ReadOptions{}, usageError{fmt.Errorf("--stream: --%s needs all rows of the table; leave one of the two out", name)}
 		}

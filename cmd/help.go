@@ -13,16 +13,16 @@ import (
 // flagGroups are the headings of help with their flags. --help lists the flags in shown,
 // --help-all all of them.
 var flagGroups = []struct{ title, flags string }{
-	{"Table", "columns exclude by groups like table id na nominal weights covariates kinds strict kinds-out numbers sep dec sheet prices hide"},
+	{"Table", "columns exclude by groups like table id na nominal weights covariates kinds strict kinds-out numbers sep dec sheet prices"},
 	{"Support, missingness and transforms", "lower upper domain missingness transform ordinal"},
 	{"Truth", "d n graph edges strength missing missing-by truncate centres"},
 	{"Model and method", "model model-options method objective objective-options penalty lambda select gamma refit rows tables sensitivity"},
 	{"Draws", "draws point pmm round clip sampler components warm-up iterations steps corrections"},
 	{"Uncertainty", "inference level permutations stability"},
 	{"Pictures", "column-groups layout labels theme minimum cut maximum node-size"},
-	{"Output", "out model-out history truth json quiet resume shard merge pairs-only seed workers config memory verbose version"},
+	{"Output", "out model-out truth json quiet resume shard merge pairs-only seed workers config memory verbose version"},
 	{"Fitting", "epochs rate batch optimiser tolerance validation keep-units stream dtype imputer imputer-options " +
-		"imputer-steps path lambdas lambda-max lambda-min"},
+		"imputer-steps lambdas lambda-max lambda-min"},
 }
 
 // shown are the flags in --help of each command.

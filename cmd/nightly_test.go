@@ -201,7 +201,7 @@ func randomFiles(t testing.TB, dir string, rng *rand.Rand) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	var discard strings.Builder
-	code := run([]string{"fit", filepath.Join(dir, "complete.csv"), "--out", filepath.Join(dir, "model.json"), "--history", filepath.Join(dir, "kept.csv"), "-q"}, &discard, &discard)
+	code := run([]string{"fit", filepath.Join(dir, "complete.csv"), "--out", filepath.Join(dir, "model.json"), "-q"}, &discard, &discard)
 	require.Contains(t, []int{exitDone, exitUnconverged}, code, discard.String())
 }
 
@@ -329,7 +329,7 @@ var tablesOfLines = []string{"gaps.csv", "positive.csv", "complete.csv", "ordere
 
 // randomLine is a command with random flags.
 func randomLine(rng *rand.Rand) []string {
-	names := []string{"network", "network", "fit", "fit", "impute", "sample", "score", "check", "moments", "simulate", "compare", "stars", "power"}
+	names := []string{"network", "network", "fit", "fit", "impute", "sample", "score", "moments", "simulate", "compare", "stars", "power"}
 	name := names[rng.IntN(len(names))]
 	stars := name == "stars"
 	if stars {
@@ -547,7 +547,7 @@ func peakOf(t *testing.T, code int, args ...string) (most float64, said string) 
 	return most, text.String()
 }
 
-// A network, or a check, takes at most 2.5 times the numbers of the table that is held, 8 bytes each, beside
+// A network, or the description of the table, takes at most 2.5 times the numbers of the table that is held, 8 bytes each, beside
 // what the program takes itself: columns are standardised where they stand, and a million cells
 // at most are tested for whether they are missing completely at random, which takes about 50 MB.
 func TestHeldMemory(t *testing.T) {
@@ -559,7 +559,7 @@ func TestHeldMemory(t *testing.T) {
 		table := wideFile(t, rows, missing)
 		for _, command := range [][]string{
 			{"network", table, "--penalty", "l1", "--lambdas", "20", "--out", filepath.Join(filepath.Dir(table), "out")},
-			{"check", table},
+			{table},
 		} {
 			most, _ := peakOf(t, exitDone, command...)
 			t.Logf("%s, %v missing: %.0f MB, %.2f times the numbers beside the program", command[0], missing, most/1e6, (most-program)/numbers)

@@ -49,7 +49,6 @@ type trainingFlags struct {
 
 func (f *trainingFlags) add(cmd *cobra.Command) {
 	f.addTable(cmd)
-	cmd.Flags().Float64Var(&f.tableFlags.hide, "hide", 0, "hide this `share` of the observed cells at random, to test a method")
 	f.addSteps(cmd)
 	f.addRun(cmd)
 }
