@@ -417,7 +417,7 @@ func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := fit.tableFlags.read(path, fit.spec.Steps.Seed)
+	t, err := fit.tableFlags.read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -562,7 +562,7 @@ type firstFit struct {
 
 // ownFlags of fit have another meaning or none there; tableFlagNames say what the table is.
 var (
-	ownFlags       = []string{"help", "help-all", "workers", "hide", "stream", "history", "truth", "inference", "level"}
+	ownFlags       = []string{"help", "help-all", "workers", "stream", "truth", "inference", "level"}
 	tableFlagNames = []string{"columns", "exclude", "id", "kinds", "nominal", "numbers", "strict", "transform", "ordinal", "verbose"}
 )
 

@@ -176,7 +176,7 @@ func correlations(g *model.Gaussian) *mat.SymDense {
 
 func (d *degenerate) verdict(t *data.Table, turns int) string {
 	if d.Columns == nil {
-		return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations some columns are collinear; look for them by missingscore check, or estimate a network, which has a penalty", turns)
+		return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations some columns are collinear; look for them by missingscore TABLE.csv, or estimate a network, which has a penalty", turns)
 	}
 	var names []string
 	for _, j := range d.Columns {
