@@ -2,6 +2,7 @@ package regpath
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -40,14 +41,13 @@ type refitter struct {
 	rows   []int
 	posdef optim.PositiveDefinite
 	p      []float64 // (d, d)
-	factor []float64 // (d, d)
 	cov    []float64 // (d, d), of completed rows, at the network's pairs
 }
 
 // newRefitter uses the path's engine if it makes expectation steps.
 func newRefitter(p *problem) (*refitter, error) {
 	square := func() []float64 { return make([]float64, p.Table.D*p.Table.D) }
-	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), factor: square(), cov: square()}
+	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), cov: square()}
 	f.posdef.Floor = p.Config.Floor
 	if _, ok := p.Engine.Estimator.Loss.(losses.GaussianComplete); ok {
 		return f, nil
@@ -91,8 +91,12 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 		if ctx.Err() != nil {
 			return s, false, ctx.Err()
 		}
-		logDet, definite := f.put(x, s.Pairs, d)
-		if !definite {
+		step, err := engine.Step{}, gaussian.ErrNotPositiveDefinite
+		if engine.Finite(x...) {
+			f.fill(x, s.Pairs, d)
+			step, err = f.engine.Within(f.rows, gaussian.Network{Mean: x[:d], P: f.p, Pairs: s.Pairs})
+		}
+		if errors.Is(err, gaussian.ErrNotPositiveDefinite) {
 			if s.Count == 0 || len(turns.X) == 0 { // no solution yet
 				return s, false, nil
 			}
@@ -100,12 +104,11 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 			x = s.X
 			continue
 		}
-		if s.Count == 0 {
-			support.Start(f.inverse(d))
-		}
-		step, err := f.engine.Within(f.rows, gaussian.Network{Mean: x[:d], P: f.p, LogDet: logDet, Pairs: s.Pairs})
 		if err != nil {
 			return s, false, err
+		}
+		if s.Count == 0 {
+			support.Start(f.inverse(d))
 		}
 		gain := step.LogLikelihood - s.Likelihood
 		s.Last, s.Gain, s.Likelihood = s.Gain, gain, step.LogLikelihood
@@ -119,8 +122,8 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 			turns.Forget()
 		}
 		if s.Count++; done(s) {
-			_, definite := f.put(s.X, s.Pairs, d)
-			return s, definite && f.posdef.InsidePacked(f.packed(d), d), nil
+			f.fill(s.X, s.Pairs, d)
+			return s, engine.Finite(s.X...) && f.posdef.InsidePacked(f.packed(d), d), nil
 		}
 		x = turns.Next(x, solved)
 	}
@@ -171,35 +174,22 @@ func (f *refitter) fill(x []float64, pairs [][2]int32, d int) {
 	}
 }
 
-// put sets p to the parameters of a network and factor to its Cholesky factor.
-func (f *refitter) put(x []float64, pairs [][2]int32, d int) (logDet float64, ok bool) {
-	if !engine.Finite(x...) {
-		return 0, false
-	}
-	f.fill(x, pairs, d)
-	copy(f.factor, f.p)
-	if !graph.Factor(f.factor, d, d) {
-		return 0, false
-	}
-	for j := range d {
-		logDet += 2 * math.Log(f.factor[j*d+j])
-	}
-	return logDet, true
-}
-
-// inverse overwrites factor with the inverse of p and returns it.
+// inverse returns the inverse of p, which is positive definite.
 func (f *refitter) inverse(d int) []float64 {
-	graph.InvertFactor(f.factor, d, d)
+	v := slices.Clone(f.p)
+	graph.Factor(v, d, d)
+	graph.InvertFactor(v, d, d)
 	for j := range d {
 		for k := range j {
-			f.factor[k*d+j] = f.factor[j*d+k]
+			v[k*d+j] = v[j*d+k]
 		}
 	}
-	return f.factor
+	return v
 }
 
 // packed returns p in the order of graph.PackedIndex.
-func (f *refitter) packed(d int) (out []float64) {
+func (f *refitter) packed(d int) []float64 {
+	out := make([]float64, 0, d*(d+1)/2)
 	for j := range d {
 		out = append(out, f.p[j*d+j:j*d+d]...)
 	}
