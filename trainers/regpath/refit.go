@@ -28,7 +28,6 @@ type Refitted struct {
 const (
 	refitTurns = 100
 	refitGain  = 0.01 // predicted gain in log likelihood at which a refit ends
-	againGain  = 0.1  // refitGain for Run.Again
 )
 
 // AgainBatch is the batch size of such an estimate if draws do not depend on it.
@@ -226,14 +225,12 @@ func (f *refitter) solve(support *em.Support, moments, x []float64, pairs [][2]i
 	return engine.Finite(x...)
 }
 
-// gainless returns a stopping rule: the predicted remaining gain g²/(g' − g) is below least, with g
+// gainless is a stopping rule: the predicted remaining gain g²/(g' − g) is below refitGain, with g
 // and g' the gains of the last two iterations. It ignores g' above 50 g.
-func gainless(least float64) func(*refitOf) bool {
-	return func(s *refitOf) bool {
-		g := s.Gain
-		return s.Count == refitTurns || math.Abs(g) <= 1e-12*math.Abs(s.Likelihood) ||
-			s.Count > 2 && g >= 0 && s.Last < 50*least && g*(g+least) < s.Last*least
-	}
+func gainless(s *refitOf) bool {
+	g := s.Gain
+	return s.Count == refitTurns || math.Abs(g) <= 1e-12*math.Abs(s.Likelihood) ||
+		s.Count > 2 && g >= 0 && s.Last < 50*refitGain && g*(g+refitGain) < s.Last*refitGain
 }
 
 // oneRefitter returns the run's refitter.
@@ -255,10 +252,7 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 	if w.matrix != nil {
 		return w.matrix.likelihoods(ctx, points)
 	}
-	state, d, least := &w.State.Refitted, w.Table.D, refitGain
-	if w.again {
-		least = againGain
-	}
+	state, d := &w.State.Refitted, w.Table.D
 	for _, i := range points {
 		if state.Done[i] {
 			continue
@@ -273,7 +267,7 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 		if packed == nil {
 			mean, packed = p.mean(d), p.precision(d)
 		}
-		s, ok, err := f.refit(ctx, mean, packed, held, gainless(least))
+		s, ok, err := f.refit(ctx, mean, packed, held, gainless)
 		if err != nil {
 			return err
 		}
