@@ -110,6 +110,9 @@ func (f *Fit) begin(t em.Turns) {
 func verdictOfEM(f *Fit) (converged bool, verdict string) {
 	s := f.State.EM
 	if d := f.State.Degenerate; d != nil {
+		if few := f.tooFewRows(); few != "" {
+			return false, few
+		}
 		return false, d.verdict(f.Table, s.Count)
 	}
 	if s.Relative <= f.Config.Tolerance {

@@ -208,7 +208,7 @@ func looked(t *testing.T, scores []float64) (best int, seen map[int]bool) {
 		all = append(all, i)
 	}
 	seen = map[int]bool{}
-	best, err := search(coarse, func(int) ([]int, error) { return all, nil }, func(points []int) error {
+	best, err := search(func(int) ([]int, error) { return all, nil }, func(points []int) error {
 		for _, p := range points {
 			seen[p] = true
 		}

@@ -108,7 +108,7 @@ func TestZerosOfThePrecision(t *testing.T) {
 		p := sparse(d, neighbours, rng)
 		by, whole := NewExpectation(d, Gonum), NewExpectation(d, Gonum)
 		require.NoError(t, by.Over(mu, p, x, mask, weight, rows))
-		require.NoError(t, whole.prepare(mu, p))
+		require.NoError(t, whole.prepare(p))
 		require.NotNil(t, whole.ofGaps.first)
 		whole.ofGaps.first = nil
 		require.NoError(t, whole.Over(mu, p, x, mask, weight, rows))

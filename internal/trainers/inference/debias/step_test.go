@@ -26,7 +26,7 @@ func likeliest(t *testing.T, table *data.Table) *normal {
 	require.NoError(t, err)
 	var s em.State
 	for s.Count == 0 || s.Relative > 1e-10 {
-		require.NoError(t, em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}.Turn(t.Context(), &s, em.Unpenalised))
+		require.NoError(t, (&em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}).Turn(t.Context(), &s, em.Unpenalised))
 		require.Less(t, s.Count, 2000)
 	}
 	return newNormal(t, m.Mean(), m.Precision())
