@@ -910,7 +910,7 @@ func (f *imputeCommand) identity() (string, error) {
 			observed[i] = math.Float64bits(t.Values[i])
 		}
 	}
-	settings := []any{c.Sampler, c.Draws, c.Seed, c.Chains, c.Diffusion, f.point, f.fit.given(), blas, t.Names, t.Observed, observed, model}
+	settings := []any{c.Sampler, c.Draws, c.Seed, c.Chains, c.Steps, f.point, f.fit.given(), blas, t.Names, t.Observed, observed, model}
 	text, err := json.Marshal(settings)
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
