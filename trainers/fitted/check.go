@@ -29,6 +29,7 @@ type Check struct {
 	Modes    []TableDrawn    `json:"modes,omitempty"`    // component shares of a mixture of the table
 	Distance *EnergyDistance `json:"distance,omitempty"` // nil without numeric columns, or for another sample
 	Off      []string        `json:"off"`                // messages on large differences
+	Sample   []float64       `json:"-"`                  // the drawn rows (Drawn, d)
 }
 
 // TableDrawn is a statistic of the table and of the drawn rows.
@@ -105,7 +106,7 @@ func (j judge) share(name string, v TableDrawn) {
 // and component shares if mixture is not nil.
 func CheckRows(t *data.Table, completed, drawn []float64, mixture *model.Mixed, seed uint64) *Check {
 	d := t.D
-	c := &Check{Rows: len(completed) / d, Drawn: len(drawn) / d, Off: []string{}}
+	c := &Check{Rows: len(completed) / d, Drawn: len(drawn) / d, Off: []string{}, Sample: drawn}
 	var numbers []int
 	for j, name := range t.Names {
 		if data.Coded(t, j) != nil {
