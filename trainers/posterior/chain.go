@@ -215,11 +215,11 @@ func (s *chain) scatter() {
 
 var errDependent = errors.New("the columns nearly determine each other, so their precision has no draw: leave one of them out")
 
-// steps runs iterations and calls after at the end of each. An iteration draws the precisions,
+// steps runs iterations from, …, to − 1 and calls after at the end of each. An iteration draws the precisions,
 // weights and hyperparameters given the completed rows; then components, means and missing cells;
 // then latent numbers.
-func (s *chain) steps(ctx context.Context, iterations int, after func(i int)) error {
-	for i := range iterations {
+func (s *chain) steps(ctx context.Context, from, to int, after func(i int)) error {
+	for i := from; i < to; i++ {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
