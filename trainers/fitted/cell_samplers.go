@@ -27,7 +27,7 @@ var cellSamplers = []cellSampler{
 		name: "exact", refuses: refusesExactCells, chains: func(f *Model) bool { return f.gaps().Bounded() },
 		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 			if f.mixed() != nil {
-				return f.byComponents(z, c.Draws), nil
+				return byComponents(f, z, c.Draws), nil
 			}
 			return bySource(f, z, c.Draws, source.NewExact)
 		},

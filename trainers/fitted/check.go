@@ -216,8 +216,15 @@ func (c *Check) numbers(numbers []int, drawn []float64, d int, j judge) {
 	}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
-		p.Correlation.Drawn = correlation(columnOf(drawn, numbers[p.A], d), columnOf(drawn, numbers[p.B], d))
-		j.differ(fmt.Sprintf("the correlation of %s and %s", c.Columns[p.B].Name, c.Columns[p.A].Name), p.Correlation, p.Correlation.Drawn-p.Correlation.Table, 1)
+		a, b := c.Columns[p.A], c.Columns[p.B]
+		x, y := columnOf(drawn, numbers[p.A], d), columnOf(drawn, numbers[p.B], d)
+		p.Correlation.Drawn = correlation(x, y)
+		for i := range x {
+			x[i] = (x[i] - a.Mean.Drawn) / a.SD.Drawn * (y[i] - b.Mean.Drawn) / b.SD.Drawn
+		}
+		if variance := stat.PopVariance(x, nil); a.SD.Drawn > 0 && b.SD.Drawn > 0 { // constants are off already
+			j.differ(fmt.Sprintf("the correlation of %s and %s", b.Name, a.Name), p.Correlation, p.Correlation.Drawn-p.Correlation.Table, variance)
+		}
 	}
 }
 

@@ -89,7 +89,7 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 		return c, err
 	}
 	if c.Sampler == "auto" {
-		c.Sampler = f.autoRows(scoreOnly)
+		c.Sampler = autoRows(f, scoreOnly)
 	}
 	if scoreOnly && f.noiseConditional() == nil {
 		return c, errScoreAlone
@@ -132,7 +132,7 @@ var RowSamplers = func() (names []string) {
 	return names
 }()
 
-func (f *Model) autoRows(scoreOnly bool) string {
+func autoRows(f *Model, scoreOnly bool) string {
 	noisy := f.noiseConditional() != nil
 	switch {
 	case f.Posterior != nil:

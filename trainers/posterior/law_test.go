@@ -26,7 +26,7 @@ func TestGammaAbove(t *testing.T) {
 		deviation := math.Sqrt((l*l*l+3*l*l+6*l+6)/(l+1) - mean*mean)
 		sum := 0.0
 		for range n {
-			v := s.gammaAbove(l, 2, 1)
+			v := gammaAbove(s.rng.Rand, l, 2, 1)
 			require.GreaterOrEqual(t, v, l)
 			sum += v / n
 		}

@@ -39,7 +39,7 @@ func (r *run) state() []byte {
 	position, err := s.rng.MarshalBinary()
 	var b bytes.Buffer
 	if err == nil {
-		err = gob.NewEncoder(&b).Encode(saved{r.stage, r.done, s.z, s.psi, s.of, s.nu, s.delta, s.tau, s.parameters(), position, r.results})
+		err = gob.NewEncoder(&b).Encode(saved{r.stage, r.done, s.z, s.psi, s.of, s.nu, s.delta, s.tau, mixtureOf(s.components), position, r.results})
 	}
 	if err != nil {
 		panic(err) // no error is possible in memory

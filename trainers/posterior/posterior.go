@@ -371,13 +371,13 @@ func (r *run) advance(ctx context.Context, stage, iterations int) error {
 			return
 		}
 		r.tally(min(2*i/iterations, 1), iterations)
-		r.InUse += r.chain.inUse()
+		r.InUse += len(slices.Compact(slices.Sorted(slices.Values(r.chain.of)))) // components with rows
 		r.Weight += r.chain.nu / float64(iterations)
 		for (i+1)*r.draws >= (len(r.Gaps)+1)*iterations && len(r.Gaps) < r.draws {
 			r.Gaps = append(r.Gaps, r.chain.gaps())
 		}
 		for (i+1)*r.keep >= (len(r.Kept)+1)*iterations && len(r.Kept) < r.keep {
-			r.Kept = append(r.Kept, r.chain.parameters())
+			r.Kept = append(r.Kept, mixtureOf(r.chain.components))
 		}
 	})
 }
