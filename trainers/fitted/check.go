@@ -1,8 +1,6 @@
 package fitted
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -46,6 +44,8 @@ type CheckedColumn struct {
 	Quantiles [5]TableDrawn `json:"quantiles"`
 }
 
+func (k CheckedColumn) unit() float64 { return max(k.SD.Table, math.SmallestNonzeroFloat64) }
+
 // CheckedPair is the correlation of two columns of numbers.
 type CheckedPair struct {
 	A           int        `json:"a"` // of Columns, from 0
@@ -56,7 +56,7 @@ type CheckedPair struct {
 // EnergyDistance is 2 E|X−Y| − E|X−X'| − E|Y−Y'| of standardised rows of the table X and drawn rows Y.
 type EnergyDistance struct {
 	Drawn  float64 `json:"drawn"`
-	Chance float64 `json:"chance"` // 99 % quantile under the null, by 200 permutations
+	Chance float64 `json:"chance"` // 99 % quantile under the null, by 400 permutations
 	Normal float64 `json:"normal"` // distance of normal rows with the table's means and covariances
 }
 
@@ -67,17 +67,14 @@ const (
 	levelErrors     = 4. // of statistics in the rows of one level
 	statisticRoom   = 0.1
 	againRoom       = 0.15 // of Again, so that draws of a model that passed pass again
-	checkedPairs    = 50   // columns
+	checkedPairs    = 50   // columns of a table with correlations
 	distanceRows    = 400  // of each sample
-	permutations    = 200
+	permutations    = 400
 	distanceRoom    = 0.005 // in units of 2 E|X−Y|
 )
 
 // leastAgain is the minimum sample size that Again judges.
 const leastAgain = 100
-
-// CheckedRows is the number of rows that CheckDraws draws if draws are independent.
-const CheckedRows = 2000
 
 var checkedQuantiles = [5]float64{0.05, 0.25, 0.5, 0.75, 0.95}
 
@@ -112,22 +109,16 @@ func CheckRows(t *data.Table, completed, drawn []float64, mixture *model.Mixed, 
 		if data.Coded(t, j) != nil {
 			continue
 		}
-		numbers = append(numbers, j)
-		x := slices.Sorted(slices.Values(columnOf(completed, j, d)))
-		k := CheckedColumn{Name: name}
+		x, k := slices.Sorted(slices.Values(columnOf(completed, j, d))), CheckedColumn{Name: name}
 		k.Mean.Table, k.SD.Table = stat.PopMeanStdDev(x, nil)
 		for i, p := range checkedQuantiles {
 			k.Quantiles[i].Table = stat.Quantile(p, stat.Empirical, x, nil)
 		}
-		c.Columns = append(c.Columns, k)
-	}
-	if len(numbers) <= checkedPairs {
-		for a := range numbers {
-			for b := range a {
-				r := correlation(columnOf(completed, numbers[a], d), columnOf(completed, numbers[b], d))
-				c.Pairs = append(c.Pairs, CheckedPair{A: a, B: b, Correlation: TableDrawn{Table: r}})
-			}
+		for a := 0; a < len(numbers) && t.D <= checkedPairs; a++ {
+			r := correlation(columnOf(completed, j, d), columnOf(completed, numbers[a], d))
+			c.Pairs = append(c.Pairs, CheckedPair{A: len(numbers), B: a, Correlation: TableDrawn{Table: r}})
 		}
+		numbers, c.Columns = append(numbers, j), append(c.Columns, k)
 	}
 	j := judge{&c.Off, c.Rows, c.Drawn, statisticErrors, statisticRoom, ""}
 	c.numbers(numbers, drawn, d, j)
@@ -139,9 +130,7 @@ func CheckRows(t *data.Table, completed, drawn []float64, mixture *model.Mixed, 
 		}
 	}
 	c.levels(t, numbers, completed, drawn, j)
-	if len(numbers) > 0 {
-		c.distance(numbers, completed, drawn, d, stream.New(seed, stream.Sample, 4))
-	}
+	c.distance(numbers, completed, drawn, d, stream.New(seed, stream.Sample, 4))
 	return c
 }
 
@@ -200,12 +189,11 @@ func (c *Check) numbers(numbers []int, drawn []float64, d int, j judge) {
 		k := &c.Columns[a]
 		x := slices.Sorted(slices.Values(columnOf(drawn, numbers[a], d)))
 		k.Mean.Drawn, k.SD.Drawn = stat.PopMeanStdDev(x, nil)
-		sd := max(k.SD.Table, math.SmallestNonzeroFloat64)
-		ratio, fourth := k.SD.Drawn*k.SD.Drawn/(sd*sd), 0.0
+		ratio, fourth := math.Pow(k.SD.Drawn/k.unit(), 2), 0.0
 		if ratio > 0 {
 			fourth = ratio * ratio * (stat.ExKurtosis(x, nil) + 2)
 		}
-		j.differ("the mean of "+k.Name, k.Mean, (k.Mean.Drawn-k.Mean.Table)/sd, max(1, ratio))
+		j.differ("the mean of "+k.Name, k.Mean, (k.Mean.Drawn-k.Mean.Table)/k.unit(), max(1, ratio))
 		j.differ("the standard deviation of "+k.Name, k.SD, ratio-1, fourth)
 		for i, p := range checkedQuantiles {
 			q := &k.Quantiles[i]
@@ -246,10 +234,9 @@ func (c *Check) levels(t *data.Table, numbers []int, completed, drawn []float64,
 		for col := from; col < t.D; col++ {
 			names := data.Coded(t, col)
 			for level, name := range names {
+				share := func(rows []float64) float64 { return float64(len(with(rows, col, level, t.D))) / float64(len(rows)) }
 				if level > 0 || len(names) > 2 { // the share of the second level is redundant
-					v := TableDrawn{float64(j.table), float64(j.drawn)}
-					v.Table, v.Drawn = float64(len(with(completed, col, level, t.D)))/float64(t.D)/v.Table, float64(len(with(drawn, col, level, t.D)))/float64(t.D)/v.Drawn
-					j.share(fmt.Sprintf("the share of %s = %s", t.Names[col], name), v)
+					j.share(fmt.Sprintf("the share of %s = %s", t.Names[col], name), TableDrawn{share(completed), share(drawn)})
 				}
 			}
 		}
@@ -261,10 +248,9 @@ func (c *Check) levels(t *data.Table, numbers []int, completed, drawn []float64,
 			in := judge{j.off, len(table) / t.D, len(own) / t.D, levelErrors, j.room, fmt.Sprintf(" where %s = %s", t.Names[col], name)}
 			shares(col+1, table, own, in) // earlier columns are compared in the other direction
 			for a, k := range c.Columns {
-				sd := max(k.SD.Table, math.SmallestNonzeroFloat64)
 				m, s := stat.PopMeanStdDev(columnOf(table, numbers[a], t.D), nil)
 				other, spread := stat.PopMeanStdDev(columnOf(own, numbers[a], t.D), nil)
-				in.differ("the mean of "+k.Name, TableDrawn{m, other}, (other-m)/sd, math.Pow(max(s, spread)/sd, 2))
+				in.differ("the mean of "+k.Name, TableDrawn{m, other}, (other-m)/k.unit(), math.Pow(max(s, spread)/k.unit(), 2))
 			}
 		}
 	}
@@ -282,120 +268,73 @@ func with(rows []float64, j, level, d int) (of []float64) {
 
 // distance sets the energy distance of the numeric columns and its permutation quantile.
 func (c *Check) distance(numbers []int, completed, drawn []float64, d int, rng *rand.Rand) {
-	k := len(numbers)
 	rows := func(from []float64) (z [][]float64) {
 		order := rng.Perm(len(from) / d)
 		for _, i := range order[:min(len(order), distanceRows)] {
-			row := make([]float64, k)
+			var row []float64
 			for a, j := range numbers {
-				row[a] = (from[i*d+j] - c.Columns[a].Mean.Table) / max(c.Columns[a].SD.Table, math.SmallestNonzeroFloat64)
+				row = append(row, (from[i*d+j]-c.Columns[a].Mean.Table)/c.Columns[a].unit())
 			}
 			z = append(z, row)
 		}
 		return z
 	}
 	x, y := rows(completed), rows(drawn)
-	if len(x) < 2 || len(y) < 2 {
+	if len(numbers) == 0 || len(x) < 2 || len(y) < 2 {
 		return
 	}
-	flat := mat.NewDense(len(x), k, slices.Concat(x...))
 	var covariance mat.SymDense
-	stat.CovarianceMatrix(&covariance, flat, nil)
-	middle := make([]float64, k)
-	for a := range k {
-		middle[a] = stat.Mean(mat.Col(nil, a, flat), nil)
+	stat.CovarianceMatrix(&covariance, mat.NewDense(len(x), len(numbers), slices.Concat(x...)), nil)
+	middle := make([]float64, len(numbers))
+	for _, row := range x {
+		floats.AddScaled(middle, 1/float64(len(x)), row)
 	}
 	law, ok := distmv.NewNormal(middle, &covariance, rng)
 	if !ok {
 		return
 	}
-	var normal [][]float64
-	for range y {
-		normal = append(normal, law.Rand(nil))
+	normal := make([][]float64, len(y))
+	for i := range normal {
+		normal[i] = law.Rand(nil)
 	}
-	c.Distance = &EnergyDistance{}
-	c.Distance.Normal, _ = energyDistance(x, normal, 0, nil)
+	e := &EnergyDistance{}
+	e.Normal, _, _ = energyDistance(x, normal, 0, nil)
 	var chance []float64
-	c.Distance.Drawn, chance = energyDistance(x, y, permutations, rng)
+	var across float64
+	e.Drawn, across, chance = energyDistance(x, y, permutations, rng)
 	slices.Sort(chance)
-	c.Distance.Chance = stat.Quantile(0.99, stat.Empirical, chance, nil)
-	across := 0.0
-	for i, row := range x {
-		across += floats.Distance(row, y[i%len(y)], 2) / float64(len(x))
-	}
-	if e := c.Distance; e.Drawn > e.Chance+2*distanceRoom*across && !(e.Drawn < e.Normal) {
+	e.Chance = stat.Quantile(0.99, stat.Empirical, chance, nil)
+	if c.Distance = e; e.Drawn > e.Chance+distanceRoom*across && !(e.Drawn < e.Normal) {
 		c.Off = append(c.Off, fmt.Sprintf("the energy distance of drawn rows is %.3g, of normal rows %.3g", e.Drawn, e.Normal))
 	}
 }
 
-// energyDistance returns the energy distance of x and y, and of permuted samples.
-func energyDistance(x, y [][]float64, permutations int, rng *rand.Rand) (distance float64, permuted []float64) {
-	both := slices.Concat(x, y)
-	n, total := len(x), len(both)
-	apart := make([]float64, total*total)
+// energyDistance returns the energy distance of x and y, its term 2 E|X−Y|, and the distances of
+// permuted samples.
+func energyDistance(x, y [][]float64, permutations int, rng *rand.Rand) (distance, across float64, permuted []float64) {
+	both, n, m := slices.Concat(x, y), float64(len(x)), float64(len(y))
+	apart, sums := mat.NewSymDense(len(both), nil), make([]float64, len(both))
 	for i := range both {
 		for j := range i {
 			v := floats.Distance(both[i], both[j], 2)
-			apart[i*total+j], apart[j*total+i] = v, v
+			apart.SetSym(i, j, v)
+			sums[i], sums[j] = sums[i]+v, sums[j]+v
 		}
 	}
-	of := func(order []int) float64 {
-		first := make([]float64, total) // 1 for rows of the first sample
-		for _, i := range order[:n] {
-			first[i] = 1
+	first := mat.NewVecDense(len(both), slices.Concat(slices.Repeat([]float64{1}, len(x)), make([]float64, len(y)))) // 1 for rows of the first sample
+	for k := range permutations + 1 {
+		within := mat.Inner(first, apart, first)
+		between := floats.Dot(first.RawVector().Data, sums) - within
+		v := 2*between/(n*m) - within/(n*(n-1)) - (floats.Sum(sums)-within-2*between)/(m*(m-1))
+		if k == 0 {
+			distance, across = v, 2*between/(n*m)
+		} else {
+			permuted = append(permuted, v)
 		}
-		within, across, all := 0.0, 0.0, 0.0
-		for i := range both {
-			row := apart[i*total : (i+1)*total]
-			near, sum := floats.Dot(row, first), floats.Sum(row)
-			all += sum
-			if first[i] == 1 {
-				within += near
-				across += sum - near
-			}
+		if rng != nil {
+			of := first.RawVector().Data
+			rng.Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
 		}
-		m := float64(total - n)
-		a := float64(n)
-		return 2*across/(a*m) - within/(a*(a-1)) - (all-within-2*across)/(m*(m-1))
 	}
-	order := make([]int, total)
-	for i := range order {
-		order[i] = i
-	}
-	distance = of(order)
-	for range permutations {
-		permuted = append(permuted, of(rng.Perm(total)))
-	}
-	return distance, permuted
-}
-
-// ErrUnchecked means that the model's rows cannot be compared with a table.
-var ErrUnchecked = errors.New("the model describes rows with added noise, not the rows of the table")
-
-// CheckDraws draws the rows for a Check as Sample does, but in the units after Transform.
-func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
-	if f.Noise != nil && f.Noise.Single() {
-		return nil, ErrUnchecked
-	}
-	c, err := SampleConfig{N: CheckedRows, Seed: seed}.For(f)
-	if err != nil {
-		return nil, err
-	}
-	var r *Rows
-	if c.Sampler == "hmc" {
-		c.N = mostChains
-		r, err = byRowChains(ctx, f, c, mostChains/2, rowTries-1) // Sample has one more try
-	} else {
-		if c.Sampler != "exact" {
-			c.N = noiseRows
-		}
-		r, err = c.draw(ctx, f)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for i, d := 0, len(f.Names); i < len(r.Values); i++ {
-		r.Values[i] = f.Scale.Mean[i%d] + f.Scale.Deviation[i%d]*r.Values[i]
-	}
-	return r, nil
+	return distance, across, permuted
 }

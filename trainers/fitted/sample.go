@@ -239,6 +239,40 @@ func byRowChains(ctx context.Context, f *Model, c SampleConfig, chains, tries in
 	return r, nil
 }
 
+// CheckedRows is the number of rows that CheckDraws draws if draws are independent.
+const CheckedRows = 2000
+
+// ErrUnchecked means that the model's rows cannot be compared with a table.
+var ErrUnchecked = errors.New("the model describes rows with added noise, not the rows of the table")
+
+// CheckDraws draws the rows for a Check as Sample does, but in the units after Transform.
+func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
+	if f.Noise != nil && f.Noise.Single() {
+		return nil, ErrUnchecked
+	}
+	c, err := SampleConfig{N: CheckedRows, Seed: seed}.For(f)
+	if err != nil {
+		return nil, err
+	}
+	var r *Rows
+	if c.Sampler == "hmc" {
+		c.N = mostChains
+		r, err = byRowChains(ctx, f, c, mostChains/2, rowTries-1) // Sample has one more try
+	} else {
+		if c.Sampler != "exact" {
+			c.N = noiseRows
+		}
+		r, err = c.draw(ctx, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, d := 0, len(f.Names); i < len(r.Values); i++ {
+		r.Values[i] = f.Scale.Mean[i%d] + f.Scale.Deviation[i%d]*r.Values[i]
+	}
+	return r, nil
+}
+
 // proposed draws n rows of a mixture by sampling-importance resampling with weights q/m, and
 // returns their effective sample size.
 func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mixed, n int, rng *rand.Rand) (x []float64, size float64, err error) {
@@ -302,9 +336,6 @@ func alongNoise(by func(*diffusion.Sampler, context.Context, int, *rand.Rand) ([
 // Sample draws n complete rows: exactly if independent draws exist; otherwise the last states of n
 // HMC chains, with diagnostics (else nil).
 func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
-	if rng == nil {
-		return nil, nil, errors.New("drawing rows needs a generator of random numbers: rng is nil")
-	}
 	if s.Posterior != nil {
 		return nil, nil, errPredictive
 	}

@@ -93,8 +93,3 @@ func TestSampleRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, one.Values, 3)
 }
-
-func TestSampleNeedsAGenerator(t *testing.T) {
-	_, _, err := new(fitted.Saved).Sample(t.Context(), 1, nil)
-	require.ErrorContains(t, err, "rng is nil")
-}

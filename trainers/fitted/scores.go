@@ -46,7 +46,7 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 		return nil, err
 	}
 	if f.Posterior != nil {
-		return scoreKept(f, ctx, t, c)
+		return scoreKept(ctx, f, t, c)
 	}
 	if f.mixed() != nil {
 		return scoreMixed(f, t)
