@@ -19,7 +19,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/plot/plotter"
 
+	"missingscore/cmd/picture"
 	"missingscore/cmd/report"
 	"missingscore/cmd/words"
 	"missingscore/data"
@@ -47,6 +49,7 @@ type fitCommand struct {
 	validation                     float64
 	out, history, truthFile        string
 	saved                          string // the state's file; empty: none is kept
+	picture                        string // the picture of drawn rows; empty: none
 	inference                      string
 	penalty, lambda                string
 	stream, held                   bool          // --stream; the command needs the table itself, too
@@ -263,6 +266,9 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	if err := f.known.write(&set, siblingOf(f.out, report.EstimatedLaw), f.result); err != nil {
 		return err
 	}
+	if f.picture, err = f.drawCheck(&set); err != nil {
+		return err
+	}
 	if err := set.Write(f.out, func(w io.Writer) error { _, err := words.Writer{W: w}.Write(text); return err }); err != nil {
 		return err
 	}
@@ -275,12 +281,51 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	return atomicfile.Remove(f.saved)
 }
 
+const (
+	drawnPairs  = 6
+	drawnPoints = 300
+)
+
+// drawCheck draws the pairs of columns whose drawn rows differ most from the table, and returns the
+// picture's path, empty without a picture.
+func (f *fitCommand) drawCheck(set *atomicfile.Set) (path string, err error) {
+	c, t := f.result.Model.Check, f.table
+	path = siblingOf(f.out, strings.TrimSuffix(filepath.Base(f.out), ".json")+".draws.svg")
+	if c == nil || len(c.Pairs) == 0 || f.rows != nil || f.held || path == "" {
+		return "", nil
+	}
+	moved := func(k fitted.CheckedColumn) float64 {
+		return (math.Abs(k.Mean.Drawn-k.Mean.Table) + math.Abs(k.SD.Drawn-k.SD.Table)) / k.SD.Table
+	}
+	differ := func(p fitted.CheckedPair) float64 {
+		return math.Abs(p.Correlation.Drawn-p.Correlation.Table) + moved(c.Columns[p.A]) + moved(c.Columns[p.B])
+	}
+	pairs := slices.SortedStableFunc(slices.Values(c.Pairs), func(a, b fitted.CheckedPair) int { return cmp.Compare(differ(b), differ(a)) })
+	var panels []picture.Panel
+	for _, pair := range pairs[:min(len(pairs), drawnPairs)] {
+		p := picture.Panel{X: c.Columns[pair.B].Name, Y: c.Columns[pair.A].Name}
+		x, y := slices.Index(t.Names, p.X), slices.Index(t.Names, p.Y)
+		for i := 0; i < t.N && len(p.Observed) < drawnPoints; i++ {
+			if t.Observed[i*t.D+x] && t.Observed[i*t.D+y] {
+				p.Observed = append(p.Observed, plotter.XY{X: t.Values[i*t.D+x], Y: t.Values[i*t.D+y]})
+			}
+		}
+		for i := range min(c.Drawn, drawnPoints) {
+			p.Drawn = append(p.Drawn, plotter.XY{X: c.Sample[i*t.D+x], Y: c.Sample[i*t.D+y]})
+		}
+		panels = append(panels, p)
+	}
+	p, width, height := picture.Draws(panels)
+	svg := picture.SVG(p, width, height, "")
+	return path, set.Write(path, func(w io.Writer) error { _, err := io.WriteString(w, picture.XML+svg); return err })
+}
+
 func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 	r := f.result
 	if f.json {
 		out := map[string]any{"model": r.Model.Kind, "method": r.Spec.Steps.Method, "converged": r.Converged, "verdict": r.Verdict, "loss": r.Loss,
 			"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom),
-			"left_out": leftOutJSON(f.table), "seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "warnings": append([]string{}, r.Warnings...)}
+			"left_out": leftOutJSON(f.table), "seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "picture": f.picture, "warnings": append([]string{}, r.Warnings...)}
 		for _, e := range r.Final.Errors {
 			out[e.Name] = e.Value
 		}
@@ -302,6 +347,9 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 		places := "model: " + f.out
 		if f.history != "" {
 			places += ", history: " + f.history
+		}
+		if f.picture != "" {
+			places += ", drawn rows: " + f.picture
 		}
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), places)
 	}

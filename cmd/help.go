@@ -17,7 +17,7 @@ var flagGroups = []struct{ title, flags string }{
 	{"Support, missingness and transforms", "lower upper domain missingness transform ordinal"},
 	{"Truth", "d n graph edges strength missing missing-by truncate centres"},
 	{"Model and method", "model model-options method objective objective-options penalty lambda select gamma refit rows tables sensitivity"},
-	{"Draws", "draws point pmm round clip sampler components warm-up iterations steps corrections"},
+	{"Draws", "draws point pmm round clip sampler components warm-up iterations steps"},
 	{"Uncertainty", "inference level permutations stability"},
 	{"Pictures", "column-groups layout labels theme minimum cut maximum node-size"},
 	{"Output", "out model-out truth json quiet resume shard merge pairs-only seed workers config memory verbose version"},

@@ -282,7 +282,7 @@ var values = map[string][]string{
 	"sep":               {",", ";", "tab", "ab"},
 	"dec":               {".", ","},
 	"optimiser":         {"auto", "adam", "em", "lbfgs", "sgd"},
-	"sampler":           {"auto", "exact", "mcmc", "hmc", "mala", "imputer", "latent", "sde"},
+	"sampler":           {"auto", "exact", "mcmc", "hmc", "imputer", "latent", "sde"},
 	"round":             {"none", "all", "x1"},
 	"clip":              {"all", "none", "x1"},
 	"shard":             {"1/2", "3/2"},

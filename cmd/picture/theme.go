@@ -8,6 +8,7 @@
 //	network.go  networks, pairs of networks, differences
 //	labels.go   how labels are wrapped and placed
 //	legend.go   legends and footers
+//	draws.go    drawn rows over observed rows
 //	curves.go   the path, intervals, p values, inclusion, ROC, recovery
 package picture
 

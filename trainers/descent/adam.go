@@ -162,7 +162,7 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 		if patient {
 			advice = "use more rows, a larger held-out share, a smaller rate or more patience"
 		}
-		return false, fmt.Sprintf("NOT converged: the held-out loss was least after only %d steps; %s; %s", steps, advice, best)
+		return false, fmt.Sprintf("NOT converged: %s was least after only %d steps; %s; %s", HeldOutLoss, steps, advice, best)
 	}
 	if patient {
 		return true, fmt.Sprintf("converged: the held-out loss has not fallen for %d epochs; %s", f.Config.Patience, best)
@@ -171,13 +171,14 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 		return false, tooFew(h) + "; " + best
 	}
 	if fell > 0 {
-		return false, fmt.Sprintf("NOT converged: in the last %d epochs %s by %.3g; allow more epochs; %s", n, StillFell, fell, best)
+		return false, fmt.Sprintf("NOT converged: in the last %d epochs %s still fell by %.3g; allow more epochs; %s", n, HeldOutLoss, fell, best)
 	}
 	return true, fmt.Sprintf("converged: the held-out loss stopped falling within %d epochs; %s", len(h), best)
 }
 
-// StillFell is in the verdict of a fit whose held-out loss fell until the epochs ended.
-const StillFell = "the held-out loss still fell"
+// HeldOutLoss is in the verdict of a fit whose held-out loss fell until the epochs ended, or was least
+// after few steps.
+const HeldOutLoss = "the held-out loss"
 
 // Stochastic steps make the parameters fluctuate around the optimum. With a share a the fit is the
 // running average

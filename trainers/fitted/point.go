@@ -46,7 +46,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 		return expectations(f, t, normal)
 	}
 	if f.mixed() != nil && f.Transform == nil {
-		return f.expectMixed(t)
+		return expectMixed(f, t)
 	}
 	r := &Points{Sampler: c.Sampler, Draws: c.Draws, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	categories := f.Transform.Ordinal()
