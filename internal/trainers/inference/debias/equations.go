@@ -101,7 +101,7 @@ func (o *rows) addOwn(q *pattern, s, c *mat.SymDense, w *mat.Dense, own *form) {
 	}
 }
 
-// form is a quadratic form of symmetric matrices dP (d, d) (docs/theory/inference.md#eq-form),
+// form is a quadratic form of symmetric matrices dP (d, d),
 //
 //	F(dP) = Σ_i w_i tr(dP X_i dP Y_i)
 //
