@@ -97,7 +97,7 @@ func TestPairwiseHeldOutLoss(t *testing.T) {
 	require.InDelta(t, (mat.Trace(&psp)-2*mat.Trace(p))/4, loss(), 1e-12)
 }
 
-// Selections that need only paths of rows work; others are errors.
+// Selections that need only paths of rows work.
 func TestPairwiseSelections(t *testing.T) {
 	_, table := testtables.Star(t, 8, 200, 0.2)
 	for _, s := range []string{"ebic", "cv=3", "stars", "density=0.3", "none"} {
@@ -106,22 +106,6 @@ func TestPairwiseSelections(t *testing.T) {
 		r := estimated(t, table, "pairwise", Config{Lambdas: 12, Select: selection})
 		require.True(t, r.State.Refine.Converged, s)
 	}
-	z, _ := data.Standardise(table)
-	for _, c := range []struct {
-		config Config
-		want   string
-	}{
-		{Config{Penalty: Penalty{Kind: "adaptive"}}, "penalty adaptive: its pilot needs the rows, but method pairwise uses moments of pairs; use l1"},
-		{Config{Penalty: Penalty{Kind: "ridge"}}, "use l1"},
-		{Config{Penalty: Penalty{Kind: "auto"}}, "use l1"},
-		{Config{Schedule: Fixed}, "schedule fixed: method pairwise uses moments of pairs of columns; use moments"},
-		{Config{Schedule: EM}, "use moments"},
-	} {
-		_, err := New(engine.Problem{Table: z}, engine.Config{Method: "pairwise"}, c.config, &State{})
-		require.ErrorContains(t, err, c.want)
-	}
-	_, err := New(engine.Problem{Table: z}, engine.Config{Method: "exact"}, Config{Schedule: Moments}, &State{})
-	require.ErrorContains(t, err, "schedule moments: method exact needs the rows; use another schedule")
 }
 
 // The refit satisfies the conditions of a minimum for the moments without shrinkage: with V = PS,
