@@ -128,10 +128,7 @@ func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int
 	if err != nil {
 		return err
 	}
-	f, _, err := formatOf(path, c.sheet)
-	if err != nil {
-		return err
-	}
+	f, _ := formatOf(path, c.sheet)
 	w := cellsWriter{c, columns, f != nil, c.mark()}
 	if draws > 1 {
 		for j := range columns {

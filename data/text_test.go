@@ -52,23 +52,6 @@ func TestReadingIsBounded(t *testing.T) {
 	require.ErrorContains(t, read(io.MultiReader(strings.NewReader("a\n\""), &endless{b: '\n', left: -1})), "of memory, but only 20 MB is available")
 }
 
-// The time to select columns grows linearly with their number.
-func TestManyColumns(t *testing.T) {
-	const columns = 30_000
-	names := make([]string, columns)
-	for j := range names {
-		names[j] = fmt.Sprintf("x%d", j)
-	}
-	text := strings.Join(names, ",") + strings.Repeat("\n"+strings.Repeat("1,", columns-1)+"1\n"+strings.Repeat("2,", columns-1)+"2", 2)
-	table, err := data.ParseCSV(strings.NewReader(text), "t.csv", data.ReadOptions{Exclude: names[:1]})
-	require.NoError(t, err)
-	require.Equal(t, names[1:], table.Names)
-	_, err = data.ParseCSV(strings.NewReader(text), "t.csv", data.ReadOptions{Columns: []string{"y"}})
-	require.ErrorContains(t, err, "x18, x19 and 29980 more")
-	_, err = data.ParseCSV(strings.NewReader(strings.Replace(text, "x1,", "x0,", 1)), "t.csv", data.ReadOptions{})
-	require.EqualError(t, err, `t.csv:1: two columns are named "x0"; correct the header, or choose columns with ReadOptions.Columns`)
-}
-
 // A table of many short rows needs much more memory than its text, and is refused before that is
 // allocated.
 func TestRowsAreBounded(t *testing.T) {

@@ -360,7 +360,7 @@ func (f source) read(path string) (t *data.Table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if t, err = data.Present(t, f.Present); err != nil {
+	if t, err = present(t, f.Present); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if t, err = t.CompleteRows(); err != nil {
@@ -451,4 +451,15 @@ func Jumpiness(densities []float64) (sum float64) {
 		}
 	}
 	return sum
+}
+
+// present keeps the columns that are observed in at least this share of the rows, and every row.
+func present(t *data.Table, share float64) (*data.Table, error) {
+	var names []string
+	for j, name := range t.Names {
+		if seen := t.ObservedIn(j); seen > 0 && float64(seen) >= share*float64(t.N) {
+			names = append(names, name)
+		}
+	}
+	return t.Select(names)
 }

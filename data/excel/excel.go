@@ -195,19 +195,11 @@ func partName(folder, target string) string {
 // find reads the parts of the workbook except its sheets, and opens the sheet with the name or
 // number (from 1) asked; "" opens the first.
 func (r *reader) find(asked string) error {
-	var top, own relations
-	main := "xl/workbook.xml"
-	if err := r.decode("_rels/.rels", &top); err != nil {
+	main, err := r.main()
+	if err != nil {
 		return err
 	}
-	for _, one := range top.All {
-		if strings.HasSuffix(one.Kind, "/officeDocument") {
-			main = partName("", one.Target)
-		}
-	}
-	if strings.HasSuffix(main, ".bin") {
-		return r.refuse(": a binary workbook (.xlsb) cannot be read: save it as .xlsx")
-	}
+	var own relations
 	var book workbook
 	folder := path.Dir(main)
 	if err := r.decode(path.Join(folder, "_rels", path.Base(main)+".rels"), &own); err != nil {
@@ -274,6 +266,24 @@ func (r *reader) find(asked string) error {
 	}
 	r.sheet, r.part, r.xml = fmt.Sprintf("sheet %q", names[at]), content, xml.NewDecoder(content)
 	return nil
+}
+
+// main is the name of the workbook's part.
+func (r *reader) main() (string, error) {
+	var top relations
+	if err := r.decode("_rels/.rels", &top); err != nil {
+		return "", err
+	}
+	main := "xl/workbook.xml"
+	for _, one := range top.All {
+		if strings.HasSuffix(one.Kind, "/officeDocument") {
+			main = partName("", one.Target)
+		}
+	}
+	if strings.HasSuffix(main, ".bin") {
+		return "", r.refuse(": a binary workbook (.xlsb) cannot be read: save it as .xlsx")
+	}
+	return main, nil
 }
 
 // decode reads a small part; a part that does not exist is empty.
