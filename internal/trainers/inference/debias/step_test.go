@@ -111,6 +111,14 @@ func TestWithoutGaps(t *testing.T) {
 	require.InDeltaSlice(t, partials(n.p), e.Partial, 0.02)
 }
 
+// hide hides three of ten cells.
+func hide(t *data.Table, seed uint64) {
+	rng := stream.New(seed, stream.Hide)
+	for i := range t.Observed {
+		t.Observed[i] = rng.Float64() >= 0.3
+	}
+}
+
 // shrunk is p with scaled off-diagonal elements.
 func shrunk(p *mat.SymDense, share float64) *mat.SymDense {
 	q := mat.NewSymDense(p.SymmetricDim(), nil)
@@ -162,7 +170,7 @@ func TestOwnHessianIsBlended(t *testing.T) {
 	for rows := 20; rows < 300; rows += 20 {
 		table, err := g.Sample(rows, stream.New(uint64(rows), stream.Simulate))
 		require.NoError(t, err)
-		hide(table, false, uint64(rows))
+		hide(table, uint64(rows))
 		for i, observed := range table.Observed {
 			if !observed {
 				table.Values[i] = math.NaN() // nothing may read it
@@ -261,7 +269,7 @@ func TestLargeStep(t *testing.T) {
 	require.NoError(t, err)
 	table, err := g.Sample(150, stream.New(2, stream.Simulate))
 	require.NoError(t, err)
-	hide(table, false, 3)
+	hide(table, 3)
 	for j := range 7 {
 		table.Observed[5*7+j] = false // a row without values
 	}
