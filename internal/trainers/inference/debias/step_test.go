@@ -262,7 +262,7 @@ func whole(m *triangle) *mat.SymDense {
 	return h
 }
 
-// Conjugate gradients agree with the factorisation; standard errors by draws agree within five of
+// Conjugate gradients agree with the factorisation, with and without sampling weights; standard errors by draws agree within five of
 // their relative standard errors √(1/400).
 func TestLargeStep(t *testing.T) {
 	g, err := simulate.Star(7, stream.New(1, stream.Simulate))
@@ -273,7 +273,12 @@ func TestLargeStep(t *testing.T) {
 	for j := range 7 {
 		table.Observed[5*7+j] = false // a row without values
 	}
-	for _, robust := range []bool{false, true} {
+	for k, robust := range []bool{false, true, false, true} {
+		if k == 2 {
+			for i := range table.N {
+				table.Weights = append(table.Weights, 0.5+float64(i%3)/2)
+			}
+		}
 		p := Problem{Table: table, Mean: []float64{0.1, -0.2, 0, 0.3, 0.1, 0, -0.1}, Precision: shrunk(g.Precision, 0.9), Robust: robust, Workers: 1, Seed: 7}
 		want, err := Step(p)
 		require.NoError(t, err)
