@@ -111,6 +111,14 @@ func TestWithoutGaps(t *testing.T) {
 	require.InDeltaSlice(t, partials(n.p), e.Partial, 0.02)
 }
 
+// hide hides three of ten cells.
+func hide(t *data.Table, seed uint64) {
+	rng := stream.New(seed, stream.Hide)
+	for i := range t.Observed {
+		t.Observed[i] = rng.Float64() >= 0.3
+	}
+}
+
 // shrunk is p with scaled off-diagonal elements.
 func shrunk(p *mat.SymDense, share float64) *mat.SymDense {
 	q := mat.NewSymDense(p.SymmetricDim(), nil)
@@ -162,7 +170,7 @@ func TestOwnHessianIsBlended(t *testing.T) {
 	for rows := 20; rows < 300; rows += 20 {
 		table, err := g.Sample(rows, stream.New(uint64(rows), stream.Simulate))
 		require.NoError(t, err)
-		hide(table, false, uint64(rows))
+		hide(table, uint64(rows))
 		for i, observed := range table.Observed {
 			if !observed {
 				table.Values[i] = math.NaN() // nothing may read it
@@ -254,18 +262,23 @@ func whole(m *triangle) *mat.SymDense {
 	return h
 }
 
-// Conjugate gradients agree with the factorisation; standard errors by draws agree within five of
+// Conjugate gradients agree with the factorisation, with and without sampling weights; standard errors by draws agree within five of
 // their relative standard errors √(1/400).
 func TestLargeStep(t *testing.T) {
 	g, err := simulate.Star(7, stream.New(1, stream.Simulate))
 	require.NoError(t, err)
 	table, err := g.Sample(150, stream.New(2, stream.Simulate))
 	require.NoError(t, err)
-	hide(table, false, 3)
+	hide(table, 3)
 	for j := range 7 {
 		table.Observed[5*7+j] = false // a row without values
 	}
-	for _, robust := range []bool{false, true} {
+	for k, robust := range []bool{false, true, false, true} {
+		if k == 2 {
+			for i := range table.N {
+				table.Weights = append(table.Weights, 0.5+float64(i%3)/2)
+			}
+		}
 		p := Problem{Table: table, Mean: []float64{0.1, -0.2, 0, 0.3, 0.1, 0, -0.1}, Precision: shrunk(g.Precision, 0.9), Robust: robust, Workers: 1, Seed: 7}
 		want, err := Step(p)
 		require.NoError(t, err)
