@@ -23,10 +23,10 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/shell"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 type networkCommand struct {

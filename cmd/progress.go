@@ -10,7 +10,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"missingscore/trainers/engine"
+	"missingscore/internal/trainers/engine"
 )
 
 // progress shows a bar on a terminal, else a line every 10 seconds; --verbose adds a line for each hundredth

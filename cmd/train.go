@@ -19,11 +19,11 @@ import (
 	"missingscore/internal/data/diagnose"
 	"missingscore/internal/setting"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 // trainingFlags are the flags of commands that train.

@@ -15,16 +15,16 @@ import (
 	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/memory"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/inference/debias"
 	"missingscore/internal/trainers/inference/sandwich"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
 	"missingscore/nets"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 // check returns an error if a saved model could not be read back, or if a setting does not apply to

@@ -16,11 +16,11 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/regpath"
 )
 
 // A network from a table with missing cells, in two calls.

@@ -15,13 +15,13 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 )
 
 // The default method depends on the table, the model and the objective.

@@ -7,11 +7,11 @@ import (
 
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 // unread is a setting that nothing reads, unless reads is true or it is not set.

@@ -10,7 +10,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/trainers/engine"
+	"missingscore/internal/trainers/engine"
 )
 
 // method is one way to fill in cells.

@@ -12,12 +12,12 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/data/transform"
+	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/posterior"
+	"missingscore/internal/trainers/regpath"
 	_ "missingscore/nets" // the networks
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/regpath"
 	"missingscore/trainers/source"
 )
 

@@ -13,9 +13,9 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/optim"
 	"missingscore/losses"
 	"missingscore/nets"
-	"missingscore/trainers/optim"
 	"missingscore/trainers/source"
 )
 

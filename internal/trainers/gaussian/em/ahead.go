@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"missingscore/trainers/engine"
+	"missingscore/internal/trainers/engine"
 )
 
 // Lead is the additional state of iterations along a path with many columns: the moments (μ, S) of

@@ -16,7 +16,7 @@ import (
 	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/panics"
 	"missingscore/internal/simd"
-	"missingscore/trainers/optim"
+	"missingscore/internal/trainers/optim"
 )
 
 // Lasso minimises over symmetric P (d, d)

@@ -14,10 +14,10 @@ import (
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
-	"missingscore/trainers/engine"
 )
 
 // refitted is maximum likelihood with the edges of another network.

@@ -15,7 +15,7 @@ import (
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
-	"missingscore/trainers/engine"
+	"missingscore/internal/trainers/engine"
 )
 
 // fromQuartic draws from a quartic model of two columns by rejection; the mass beyond 3 is
