@@ -143,7 +143,9 @@ type Selection = regpath.Selection
 
 // Adam is the optimiser of Kingma & Ba 2015, for training loops of one's own:
 //
-//	Rate float64 // the zero value needs only a rate
+//	Rate  float64     // the zero value needs only a rate
+//	Steps int         // made so far
+//	M, V  [][]float64 // first and second moments, by parameter
 //	Step(params []*graph.Param, grads [][]float64)
 type Adam = optim.Adam
 
@@ -165,6 +167,8 @@ type Inference = inference.Config
 //
 //	Model  model.Model // of Fisher divergence and errors
 //	Sample []float64   // (n, d): draws of Model; nil: Fisher divergence of normals only
+//	Unknown []string   // quantities of Model that have no truth, as mean
+//	View, Scale        // set by Estimate: units of the fit
 type Truth = evaluate.Truth
 
 // SettingError is an unusable value of a setting. Its fields are
