@@ -73,7 +73,7 @@ func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step")
 	fl.TextVar(&c.DType, "dtype", graph.Float64, "`type` of numbers in the loss: float64, or float32 (faster)")
 	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "`loss` that trains the imputer: kl or fisher")
-	fl.StringVar(&c.Imputer.Kind, "imputer", "", "`name`: flow, linear, mixture, normal (default: normal; mixture for em-var and em-variw if not Gaussian)")
+	fl.StringVar(&c.Imputer.Kind, "imputer", "", "`name`: linear, mixture, normal (default: normal; mixture for em-var and em-variw if not Gaussian)")
 	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as `JSON`: {\"hidden\":100}")
 	fl.BoolVar(&f.normal.MaskInput, "mask-input", false, "the normal imputer also takes the mask as input")
 	fl.BoolVar(&f.normal.DiagonalSD, "diagonal-sd", false, "the normal imputer has one standard deviation per column (default: one in all)")
