@@ -64,8 +64,8 @@ func checkEstimator(p *Prepared, e estimator.Estimator) error {
 	return cmp.Or(checkKindOfTable(p, e), checkByMoments(p, e), checkStreamed(p, e), e.CheckTable(p.Table))
 }
 
-// Allows reports whether estimator e supports this estimate.
-func (p *Prepared) Allows(e estimator.Estimator) bool {
+// allows reports whether estimator e supports this estimate.
+func (p *Prepared) allows(e estimator.Estimator) bool {
 	if p.mixed() != nil {
 		return e.Name == p.Estimator.Name
 	}

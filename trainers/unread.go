@@ -44,7 +44,7 @@ func unreadSteps(p *Prepared, asked string) (all []unread) {
 		why := fmt.Sprintf("%s %s; leave it out", name, lacks)
 		var others []string
 		for _, o := range estimator.All {
-			if met(o) && p.Allows(o) {
+			if met(o) && p.allows(o) {
 				others = append(others, o.Name)
 			}
 		}
