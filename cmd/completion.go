@@ -7,15 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/inference/sandwich"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/nets"
-	"missingscore/trainers/descent"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/penalty"
-	"missingscore/trainers/regpath"
 )
 
 // completed are the completions of a command by flag; text after a tab describes the value.

@@ -33,12 +33,12 @@ import (
 	"missingscore/internal/memory"
 	"missingscore/internal/printable"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/evaluate"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/penalty"
 )
@@ -259,7 +259,7 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	var set atomicfile.Set
 	defer set.Discard()
 	if f.history != "" {
-		if err := set.Write(f.history, func(w io.Writer) error { return descent.WriteHistory(w, f.result.History) }); err != nil {
+		if err := set.Write(f.history, f.result.WriteHistory); err != nil {
 			return err
 		}
 	}

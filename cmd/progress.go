@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/term"
 
-	"missingscore/trainers/engine"
+	"missingscore/internal/trainers/engine"
 )
 
 // progress shows one line that changes on a terminal, else a line every 10 seconds; --verbose adds a line for

@@ -18,10 +18,10 @@ import (
 	"missingscore/graph"
 	"missingscore/internal/data/diagnose"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 // trainingFlags are the flags of commands that train.
@@ -66,7 +66,7 @@ func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	fl.IntVar(&c.Draws, "draws", 10, "draws per row and step")
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step")
 	fl.TextVar(&c.DType, "dtype", graph.Float64, "`type` of numbers in the loss: float64, or float32 (faster)")
-	fl.StringVar(&c.Imputer.Kind, "imputer", "", "`name`: flow, linear, mixture, normal (default: normal; mixture for em-var and em-variw if not Gaussian)")
+	fl.StringVar(&c.Imputer.Kind, "imputer", "", "`name`: linear, mixture, normal (default: normal; mixture for em-var and em-variw if not Gaussian)")
 	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as `JSON`: {\"hidden\":100}, {\"mask_input\":true}, {\"diagonal_sd\":true}")
 }
 

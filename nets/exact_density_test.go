@@ -27,7 +27,7 @@ func far(m nets.Imputer, seed uint64) {
 // central differences, for any pattern.
 func TestDensityIsThatOfTheMap(t *testing.T) {
 	const d, step = 4, 1e-5
-	for _, kind := range []string{"normal", "linear", "flow", "mixture"} {
+	for _, kind := range []string{"normal", "linear", "mixture"} {
 		for seed := range uint64(3) {
 			options := map[string]string{"mixture": `{"components":1}`}[kind]
 			m, err := nets.NewImputer(kind, d, []byte(options), stream.New(seed, 1))
@@ -70,28 +70,25 @@ func TestDensityIsThatOfTheMap(t *testing.T) {
 
 // Values under missing cells, and noise of observed cells, have no effect.
 func TestDrawsDependOnNothingUnseen(t *testing.T) {
-	for _, kind := range []string{"linear", "flow"} {
-		m, err := nets.NewImputer(kind, 3, nil, stream.New(1, 1))
-		require.NoError(t, err)
-		far(m, 1)
-		p := drawn(t, m, 1, 3)
-		copy(p.Input("x"), []float64{0, 1.2, 0})
-		copy(p.Input("mask"), []float64{0, 1, 0})
-		copy(p.Input("noise"), []float64{0.3, 0, -1})
-		require.NoError(t, p.Run())
-		x, log := append([]float64(nil), p.Output("draw")...), p.Output("density")[0]
-		p.Input("noise")[1] = 5
-		require.NoError(t, p.Run())
-		require.Equal(t, []float64{x[0], x[2], log}, []float64{p.Output("draw")[0], p.Output("draw")[2], p.Output("density")[0]}, kind)
-		copy(p.Input("noise"), map[string][]float64{"linear": {0.3, 0, 1}, "flow": {1, 0, -1}}[kind])
-		require.NoError(t, p.Run())
-		other := map[string]int{"linear": 0, "flow": 2}[kind]
-		require.NotEqual(t, x[other], p.Output("draw")[other], "%s: cells follow each other's noise", kind)
-		p.Input("x")[1] = -1
-		before := p.Output("draw")[0]
-		require.NoError(t, p.Run())
-		require.NotEqual(t, before, p.Output("draw")[0], "%s: draws follow what is observed", kind)
-	}
+	m, err := nets.NewImputer("linear", 3, nil, stream.New(1, 1))
+	require.NoError(t, err)
+	far(m, 1)
+	p := drawn(t, m, 1, 3)
+	copy(p.Input("x"), []float64{0, 1.2, 0})
+	copy(p.Input("mask"), []float64{0, 1, 0})
+	copy(p.Input("noise"), []float64{0.3, 0, -1})
+	require.NoError(t, p.Run())
+	x, log := append([]float64(nil), p.Output("draw")...), p.Output("density")[0]
+	p.Input("noise")[1] = 5
+	require.NoError(t, p.Run())
+	require.Equal(t, []float64{x[0], x[2], log}, []float64{p.Output("draw")[0], p.Output("draw")[2], p.Output("density")[0]})
+	p.Input("noise")[2] = 1
+	require.NoError(t, p.Run())
+	require.NotEqual(t, x[0], p.Output("draw")[0], "cells follow each other's noise")
+	p.Input("x")[1] = -1
+	before := p.Output("draw")[0]
+	require.NoError(t, p.Run())
+	require.NotEqual(t, before, p.Output("draw")[0], "draws follow what is observed")
 }
 
 // Started at a normal distribution, the linear imputer draws from its conditionals: for every
@@ -155,21 +152,15 @@ func TestLinearStartsAtTheConditional(t *testing.T) {
 	require.ErrorContains(t, m.(nets.NormalStart).StartAt(mean, mat.NewSymDense(d, nil)), "not positive definite")
 }
 
-func TestOptionsOfLinearAndFlow(t *testing.T) {
-	for kind, cases := range map[string]map[string]string{
-		"linear": {`{"hidden":-1}`: "units: 1 to", `{"modes":2}`: `"modes"`},
-		"flow":   {`{"hidden":-1}`: "units: 1 to", `{"steps":51}`: "51 steps: 1 to 50 are possible", `{"modes":2}`: `"modes"`},
-	} {
-		for options, want := range cases {
-			_, err := nets.NewImputer(kind, 4, []byte(options), stream.New(1))
-			require.ErrorContains(t, err, want)
-		}
-		m, err := nets.NewImputer(kind, 4, nil, stream.New(1))
-		require.NoError(t, err)
-		_, err = graph.Build(func(b *graph.Builder) {
-			m.Draw(b, nets.ImputerRows{X: b.Input("x", 2, 5), Mask: b.Input("mask", 2, 5)}, b.Input("noise", 2, 5))
-		})
-		require.ErrorContains(t, err, "an imputer for 4 columns got rows of 5")
+func TestOptionsOfLinear(t *testing.T) {
+	for options, want := range map[string]string{`{"hidden":-1}`: "units: 1 to", `{"modes":2}`: `"modes"`} {
+		_, err := nets.NewImputer("linear", 4, []byte(options), stream.New(1))
+		require.ErrorContains(t, err, want)
 	}
-	require.Equal(t, nets.FlowOptions{Steps: 8, Hidden: 100}, nets.NewFlowImputer(2, nets.FlowOptions{}, stream.New(1)).Options())
+	m, err := nets.NewImputer("linear", 4, nil, stream.New(1))
+	require.NoError(t, err)
+	_, err = graph.Build(func(b *graph.Builder) {
+		m.Draw(b, nets.ImputerRows{X: b.Input("x", 2, 5), Mask: b.Input("mask", 2, 5)}, b.Input("noise", 2, 5))
+	})
+	require.ErrorContains(t, err, "an imputer for 4 columns got rows of 5")
 }

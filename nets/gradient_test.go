@@ -20,7 +20,6 @@ func TestGradientsOfImputers(t *testing.T) {
 		"normal":  `{"hidden":5,"mask_input":true,"diagonal_sd":true}`,
 		"linear":  `{"hidden":5}`,
 		"mixture": `{"hidden":5,"components":3}`,
-		"flow":    `{"hidden":5,"steps":2}`,
 	} {
 		m, err := nets.NewImputer(kind, d, []byte(options), stream.New(2, 1))
 		require.NoError(t, err)

@@ -59,7 +59,7 @@ func AtLevels(name string, text []byte, s noise.Schedule, gaps bool) ([]byte, er
 }
 
 // Imputers are the imputers by name. Add an imputer here, or in the init function of its package.
-var Imputers = map[string]ImputerMaker{"normal": newNormal, "mixture": newMixture, "linear": newLinear, "flow": newFlow}
+var Imputers = map[string]ImputerMaker{"normal": newNormal, "mixture": newMixture, "linear": newLinear}
 
 // NewImputer makes an imputer of Imputers.
 func NewImputer(name string, d int, options []byte, rng *rand.Rand) (Imputer, error) {

@@ -44,8 +44,6 @@ func TestSizesThatAreChecked(t *testing.T) {
 		{"imputer", "mixture", `{}`, 0},
 		{"imputer", "mixture", `{"hidden":11,"components":1}`, 0},
 		{"imputer", "mixture", `{"hidden":11,"components":2}`, 0},
-		{"imputer", "flow", `{}`, 0},
-		{"imputer", "flow", `{"hidden":11,"steps":3}`, 0},
 		{"model", "energy", `{}`, 2 * d},
 		{"model", "energy", `{"hidden":[7,11,3],"noise_conditional":true}`, 0},
 		{"model", "score-network", `{}`, d},
@@ -71,10 +69,10 @@ func TestSizesThatAreChecked(t *testing.T) {
 // The largest numbers of units, steps and components are allowed, and one more is not.
 func TestLargestOptions(t *testing.T) {
 	for _, c := range []struct{ imputer, options string }{
-		{"normal", `{"hidden":%d}`}, {"linear", `{"hidden":%d}`}, {"mixture", `{"hidden":%d}`}, {"flow", `{"hidden":%d}`},
-		{"mixture", `{"hidden":2,"components":%d}`}, {"flow", `{"hidden":2,"steps":%d}`},
+		{"normal", `{"hidden":%d}`}, {"linear", `{"hidden":%d}`}, {"mixture", `{"hidden":%d}`},
+		{"mixture", `{"hidden":2,"components":%d}`},
 	} {
-		most := map[string]int{`{"hidden":%d}`: nets.MostUnits, `{"hidden":2,"components":%d}`: nets.MostComponents, `{"hidden":2,"steps":%d}`: nets.MostSteps}[c.options]
+		most := map[string]int{`{"hidden":%d}`: nets.MostUnits, `{"hidden":2,"components":%d}`: nets.MostComponents}[c.options]
 		t.Setenv(memory.Variable, "1kB") // what is refused for its size is not made
 		_, err := nets.NewImputer(c.imputer, 1, fmt.Appendf(nil, c.options, most+1), stream.New(1))
 		require.ErrorContains(t, err, fmt.Sprintf("1 to %d are possible", most))

@@ -15,16 +15,16 @@ import (
 	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/memory"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/inference/debias"
 	"missingscore/internal/trainers/inference/sandwich"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/internal/trainers/rows"
 	"missingscore/losses"
 	"missingscore/nets"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 // check returns an error if a saved model could not be read back, or if a setting does not apply to
@@ -64,8 +64,8 @@ func checkEstimator(p *Prepared, e estimator.Estimator) error {
 	return cmp.Or(checkKindOfTable(p, e), checkByMoments(p, e), checkStreamed(p, e), e.CheckTable(p.Table))
 }
 
-// Allows reports whether estimator e supports this estimate.
-func (p *Prepared) Allows(e estimator.Estimator) bool {
+// allows reports whether estimator e supports this estimate.
+func (p *Prepared) allows(e estimator.Estimator) bool {
 	if p.mixed() != nil {
 		return e.Name == p.Estimator.Name
 	}

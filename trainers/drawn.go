@@ -11,9 +11,9 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/mixed"
 	"missingscore/nets"
-	"missingscore/trainers/descent"
 	"missingscore/trainers/fitted"
 )
 

@@ -16,19 +16,19 @@ import (
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
 	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/inference/sandwich"
 	"missingscore/internal/trainers/mcmc"
 	"missingscore/internal/trainers/mixed"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/penalty"
-	"missingscore/trainers/regpath"
 )
 
 // Run configures saving, resuming and sharding of an estimate.
@@ -63,6 +63,10 @@ type Result struct {
 	Network *NetworkResult   // nil for a fit of parameters
 	Penalty *penalty.Outcome // nil without a penalty
 }
+
+// WriteHistory writes History as CSV: a line per record and a column per number of the optimiser. NaN
+// is an empty field.
+func (r *Result) WriteHistory(w io.Writer) error { return descent.WriteHistory(w, r.History) }
 
 // ErrUnits is returned if the fitted parameters have no equivalent in the table's units.
 var ErrUnits = errors.New("the fitted parameters cannot be converted to the table's units")

@@ -16,11 +16,9 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/descent"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/regpath"
 )
 
 // A network from a table with missing cells, in two calls.
@@ -31,7 +29,7 @@ func ExampleEstimate() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	spec := trainers.Spec{Network: &regpath.Config{}}
+	spec := trainers.Spec{Network: &trainers.Network{}}
 	result, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
 	if err != nil {
 		log.Fatal(err)
@@ -53,8 +51,8 @@ func ExampleEstimate_model() {
 	spec := trainers.Spec{
 		Model:     trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden": [16]}`)},
 		Objective: trainers.ObjectiveSpec{Kind: "sliced"},
-		Steps:     engine.Config{Method: "iw", Draws: 20, Seed: 1},
-		Descent:   descent.Config{Epochs: 50},
+		Steps:     trainers.Steps{Method: "iw", Draws: 20, Seed: 1},
+		Descent:   trainers.Descent{Epochs: 50},
 	}
 	result, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
 	if err != nil {
@@ -102,7 +100,7 @@ func ExamplePrepare() {
 func ExampleEstimate_progress() {
 	table := airQuality()
 	spec := trainers.Spec{Descent: descent.Passes(3, 0)}
-	spec.Steps.Observe = func(p engine.Progress) {
+	spec.Steps.Observe = func(p trainers.Progress) {
 		fmt.Printf("%s: %s %d of %d\n", p.Stage, p.Unit, p.Iteration, p.Total)
 	}
 	if _, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{}); err != nil {
@@ -125,8 +123,8 @@ func ExampleState() {
 	save := func(s *trainers.State) error { return s.Save(file) }
 
 	ctx, cancel := context.WithCancel(context.Background())
-	spec := trainers.Spec{Steps: engine.Config{Method: "iw", Seed: 1}, Descent: descent.Config{Epochs: 10}}
-	spec.Steps.Observe = func(p engine.Progress) {
+	spec := trainers.Spec{Steps: trainers.Steps{Method: "iw", Seed: 1}, Descent: trainers.Descent{Epochs: 10}}
+	spec.Steps.Observe = func(p trainers.Progress) {
 		if p.Iteration == 5 {
 			cancel() // as Ctrl-C does
 		}
@@ -206,7 +204,7 @@ func ExampleModelSpec() {
 	table := airQuality()
 	spec := trainers.Spec{
 		Model: trainers.ModelSpec{New: heavy},
-		Steps: engine.Config{Method: "em-full", Seed: 1},
+		Steps: trainers.Steps{Method: "em-full", Seed: 1},
 	}
 	result, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
 	if err != nil {

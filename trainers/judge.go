@@ -146,7 +146,7 @@ func contradicted(p *Prepared, columns []mcar.Column) []string {
 	found = few(found, namedColumns, "so do %d more columns")
 	var names []string // methods valid under MAR; a fixed proposal has few effective draws
 	for _, e := range estimator.All {
-		if e.Assumption() == losses.MAR && !e.Proposes() && p.Allows(e) && (p.Spec.Network == nil || e.FitsMean()) {
+		if e.Assumption() == losses.MAR && !e.Proposes() && p.allows(e) && (p.Spec.Network == nil || e.FitsMean()) {
 			names = append(names, e.Name)
 		}
 	}

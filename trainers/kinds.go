@@ -13,7 +13,7 @@ import (
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/transform"
 	"missingscore/internal/losses/pairmoments"
-	"missingscore/trainers/regpath"
+	"missingscore/internal/trainers/regpath"
 )
 
 // takesLevels reports whether a network uses latent numbers because of the kinds of its columns

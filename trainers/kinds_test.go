@@ -17,8 +17,8 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/inference"
 	_ "missingscore/internal/trainers/inference/bootstrap"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/regpath"
 )
 
 // mixedTable has n rows of numbers x and w, a nominal "home" with three levels, a binary "sex" and

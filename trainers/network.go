@@ -19,12 +19,12 @@ import (
 	"missingscore/internal/data/mcar"
 	"missingscore/internal/data/network"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/inference/bootstrap"
-	"missingscore/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/regpath"
 )
 
 // NetworkResult is an estimated network in the table's units.

@@ -17,10 +17,10 @@ import (
 	"missingscore/internal/data/network"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 )
 
 // estimate estimates a network, with the default path unless n is set.

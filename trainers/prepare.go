@@ -14,12 +14,12 @@ import (
 	"missingscore/internal/data/transform"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/nets"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 // Prepared is an estimate before its first step. Its Spec has every default that does not need the

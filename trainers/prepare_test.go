@@ -15,13 +15,13 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 )
 
 // The default method depends on the table, the model and the objective.
@@ -87,7 +87,7 @@ func TestDefaultImputer(t *testing.T) {
 		{kind: "energy", method: "em-variw", want: "mixture"}, {kind: "energy", method: "em-var", want: "mixture"}, {kind: "energy", want: "mixture"},
 		{kind: "quartic", method: "em-variw", want: "mixture"}, {kind: "energy", method: "variw", want: "normal"}, {kind: "energy", method: "var", want: "normal"},
 		{kind: "gaussian", method: "em-variw", want: "normal"}, {kind: "energy", method: "em-variw", domain: bounded, want: "normal"},
-		{kind: "energy", method: "em-variw", loss: losses.Fisher, want: "normal"}, {kind: "energy", method: "em-variw", asked: "flow", want: "flow"},
+		{kind: "energy", method: "em-variw", loss: losses.Fisher, want: "normal"}, {kind: "energy", method: "em-variw", asked: "linear", want: "linear"},
 		{kind: "energy", method: "em-full", want: "normal"}, // no imputer is trained
 	} {
 		p, err := trainers.Prepare(table, trainers.Spec{Model: trainers.ModelSpec{Kind: c.kind}, Domain: c.domain,

@@ -19,11 +19,11 @@ import (
 	"missingscore/internal/checkedfile"
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/mixed"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
+	"missingscore/internal/trainers/regpath"
 )
 
 // State is everything that changes during an estimate. A resumed run gives the same bytes as an

@@ -17,12 +17,12 @@ import (
 	"missingscore/internal/memory"
 	"missingscore/internal/panics"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 )
 
 func TestStateRefusals(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/data/survey"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/rows"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 )
 
 // streamed is a file whose rows are read in windows.

@@ -27,11 +27,11 @@ import (
 	"missingscore/internal/data/transform"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 )
 
 // positive returns a star's table and the table of its exponentials.

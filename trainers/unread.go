@@ -7,11 +7,11 @@ import (
 
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 // unread is a setting that nothing reads, unless reads is true or it is not set.
@@ -44,7 +44,7 @@ func unreadSteps(p *Prepared, asked string) (all []unread) {
 		why := fmt.Sprintf("%s %s; leave it out", name, lacks)
 		var others []string
 		for _, o := range estimator.All {
-			if met(o) && p.Allows(o) {
+			if met(o) && p.allows(o) {
 				others = append(others, o.Name)
 			}
 		}

@@ -10,13 +10,13 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/penalty"
-	"missingscore/trainers/regpath"
 )
 
 // gappy is a normal table with missing cells.

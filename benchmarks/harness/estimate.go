@@ -5,8 +5,8 @@ import (
 
 	"missingscore/data"
 	"missingscore/data/domain"
+	"missingscore/internal/trainers/engine"
 	"missingscore/trainers"
-	"missingscore/trainers/engine"
 )
 
 // Estimate is trainers.Estimate without the settings that the method does not read: the methods of an

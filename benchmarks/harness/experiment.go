@@ -19,7 +19,7 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/strictjson"
-	"missingscore/trainers/engine"
+	"missingscore/internal/trainers/engine"
 	"missingscore/trainers/estimator"
 )
 

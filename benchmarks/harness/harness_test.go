@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/benchmarks/cells"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 )
 
 // A setting of one variant leaves the others and the common settings unchanged.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"missingscore/internal/trainers/descent"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
 )
 
 // History returns the history of a fit from its state and error. A fit that diverged keeps the

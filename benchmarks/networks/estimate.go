@@ -21,9 +21,9 @@ import (
 	"missingscore/graph"
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 )
 
 //go:embed cglasso.R

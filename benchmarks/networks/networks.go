@@ -17,9 +17,9 @@ import (
 	"missingscore/benchmarks/emglasso"
 	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/harness"
-	"missingscore/trainers/engine"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 //go:embed config.json

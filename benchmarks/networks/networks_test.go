@@ -15,9 +15,9 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/data/simulate"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 )
 
 // By hand.

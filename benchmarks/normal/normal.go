@@ -19,10 +19,10 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 )
 
 //go:embed normal-truncated.json

@@ -12,10 +12,10 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/penalty"
 )
 

@@ -16,11 +16,11 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/evaluate"
 	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 )
 
 var (

@@ -13,7 +13,7 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/data/network"
-	"missingscore/trainers/regpath"
+	"missingscore/internal/trainers/regpath"
 )
 
 func smoke(t *testing.T) (settings, json.RawMessage) {

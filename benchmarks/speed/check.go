@@ -13,10 +13,10 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 // checkTolerance bounds the largest difference of gradients, relative to the largest element, in float64.

@@ -15,9 +15,9 @@ import (
 	"missingscore/benchmarks/harness"
 	"missingscore/data"
 	"missingscore/graph"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 )
 
 func TestSpread(t *testing.T) {

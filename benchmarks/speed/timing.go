@@ -16,11 +16,11 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/optim"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/optim"
-	"missingscore/trainers/regpath"
 )
 
 // Experiments lists the models that can be timed; the help of bench describes them.

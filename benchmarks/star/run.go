@@ -21,9 +21,9 @@ import (
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 )
 
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {

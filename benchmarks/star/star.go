@@ -26,8 +26,8 @@ import (
 	"missingscore/data/domain"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 )
 
 var (

@@ -39,9 +39,9 @@ import (
 	"missingscore/graph"
 	"missingscore/internal/data/network"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 )
 
 //go:embed sp100/config.json

@@ -18,9 +18,9 @@ import (
 	"missingscore/graph"
 	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
-	"missingscore/trainers/regpath"
 )
 
 // small is a result of three columns, whose names are not kind, and a path of three λ: a – c comes

@@ -18,10 +18,10 @@ import (
 	"missingscore/internal/data/mcar"
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/transform"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/regpath"
 )
 
 func example() page {

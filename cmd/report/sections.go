@@ -18,9 +18,9 @@ import (
 	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/trainers"
-	"missingscore/trainers/regpath"
 )
 
 func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result, s *picture.Scene, nodes []network.Centrality, sizes []float64, pictures []Picture) error {

@@ -22,10 +22,10 @@ import (
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/gaussian/sparse"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
-	"missingscore/trainers/regpath"
 )
 
 // wide is a made-up result of so many columns, whose names have 20 characters, with so many

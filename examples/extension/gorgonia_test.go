@@ -21,8 +21,8 @@ import (
 	"missingscore/graph"
 	"missingscore/graph/model"
 	"missingscore/losses"
+	"missingscore/trainers"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/optim"
 )
 
 // A method's loss in a graph of Gorgonia's own: its machine computes the loss and its gradient,
@@ -162,7 +162,7 @@ func TestMethodsInGorgoniasGraph(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, p.Grad(q), grad.Data(), "%s %s %s", e.Name, c.kind, q.Name)
 				copied := &graph.Param{Name: q.Name, Rows: q.Rows, Cols: q.Cols, Value: slices.Clone(q.Value)}
-				adam := optim.Adam{Rate: 0.05}
+				adam := trainers.Adam{Rate: 0.05}
 				adam.Step([]*graph.Param{copied}, [][]float64{p.Grad(q)})
 				want = append(want, copied.Value)
 			}

@@ -20,8 +20,6 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimatortest"
 )
 
@@ -47,8 +45,8 @@ func fit(t *testing.T, table *data.Table, m model.Model, f fitting) *trainers.Re
 		Model:     trainers.ModelSpec{New: func(int, *rand.Rand) (model.Model, error) { return m, nil }},
 		Objective: f.objective,
 		KeepUnits: true,
-		Steps:     engine.Config{Method: f.method, Draws: f.draws, Seed: f.seed, Imputer: engine.ImputerSpec{Kind: f.imputer}},
-		Descent:   descent.Passes(f.epochs, 0),
+		Steps:     trainers.Steps{Method: f.method, Draws: f.draws, Seed: f.seed, Imputer: trainers.ImputerSpec{Kind: f.imputer}},
+		Descent:   trainers.Descent{Epochs: f.epochs, Validation: new(0.0)},
 	}, trainers.Run{})
 	require.NoError(t, err)
 	return result
@@ -151,7 +149,7 @@ func Example() {
 	}
 	spec := trainers.Spec{
 		Model: trainers.ModelSpec{Kind: "student"},
-		Steps: engine.Config{Method: "var", Seed: 1},
+		Steps: trainers.Steps{Method: "var", Seed: 1},
 	}
 	result, err := trainers.Estimate(context.Background(), table, spec, trainers.Run{})
 	if err != nil {
@@ -171,7 +169,7 @@ func TestWrongNumberOfWeights(t *testing.T) {
 	table := hide(t, []string{"a", "b"}, []float64{1, 2, 3, 4, 5, 7, 2, 1}, 1)
 	_, err := trainers.Estimate(context.Background(), table, trainers.Spec{
 		Objective: trainers.ObjectiveSpec{Kind: "columns", Options: []byte(`{"weights":[1]}`)},
-		Steps:     engine.Config{Method: "iw"},
+		Steps:     trainers.Steps{Method: "iw"},
 	}, trainers.Run{})
 	require.ErrorContains(t, err, "objective")
 	require.ErrorContains(t, err, "1 weight")

@@ -14,8 +14,6 @@ import (
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
 	"missingscore/trainers/source"
@@ -28,12 +26,12 @@ func byValue(seed uint64) trainers.Spec {
 		Objective: trainers.ObjectiveSpec{New: func(losses.ObjectiveSetting) (losses.Objective, error) {
 			return extension.Columns{Weights: []float64{1, 0.5, 1}}, nil
 		}},
-		Steps: engine.Config{Seed: seed, Draws: 4, ImputerSteps: 1, WarmUp: new(5),
+		Steps: trainers.Steps{Seed: seed, Draws: 4, ImputerSteps: 1, WarmUp: new(5),
 			Estimator: &estimator.Estimator{Source: source.Imputer, Weighting: extension.Tempered{Power: 0.5}, Loss: extension.Blend{Share: 0.3}},
-			Imputer: engine.ImputerSpec{New: func(d int, rng *rand.Rand) (nets.Imputer, error) {
+			Imputer: trainers.ImputerSpec{New: func(d int, rng *rand.Rand) (nets.Imputer, error) {
 				return nets.Imputers["own-mixture"](d, []byte(`{"Components":2}`), rng)
 			}}},
-		Descent: descent.Passes(2, 0),
+		Descent: trainers.Descent{Epochs: 2, Validation: new(0.0)},
 	}
 }
 
@@ -71,8 +69,8 @@ func TestSourceByValue(t *testing.T) {
 	uses := 0
 	own.Name, own.New = "own deck", func(s source.Setting) (source.Source, error) { uses++; return made(s) }
 	spec := trainers.Spec{
-		Steps:   engine.Config{Seed: 1, Draws: 4, Estimator: &estimator.Estimator{Source: own, Weighting: losses.SelfNormalised, Loss: losses.Marginal}},
-		Descent: descent.Passes(2, 0.01),
+		Steps:   trainers.Steps{Seed: 1, Draws: 4, Estimator: &estimator.Estimator{Source: own, Weighting: losses.SelfNormalised, Loss: losses.Marginal}},
+		Descent: trainers.Descent{Epochs: 2, Rate: 0.01, Validation: new(0.0)},
 	}
 	r, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
 	require.NoError(t, err)
@@ -105,7 +103,7 @@ func TestParametricModelByValue(t *testing.T) {
 		Model: trainers.ModelSpec{New: func(d int, _ *rand.Rand) (model.Model, error) {
 			return extension.Student{Parametric: model.NewGaussian(d, model.CholeskyFactor), Freedom: 4}, nil
 		}},
-		Steps: engine.Config{Method: "iw", Seed: 1}, Descent: descent.Passes(2, 0),
+		Steps: trainers.Steps{Method: "iw", Seed: 1}, Descent: trainers.Descent{Epochs: 2, Validation: new(0.0)},
 	}
 	r, err := trainers.Estimate(t.Context(), table, spec, trainers.Run{})
 	require.NoError(t, err)

@@ -17,10 +17,10 @@ import (
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 

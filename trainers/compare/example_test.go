@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"missingscore/data"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
 	"missingscore/trainers/compare"
-	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 

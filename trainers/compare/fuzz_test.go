@@ -8,9 +8,9 @@ import (
 
 	"missingscore/data"
 	"missingscore/internal/fuzztest"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 

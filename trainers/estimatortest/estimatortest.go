@@ -20,12 +20,12 @@ import (
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/data/transform"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
 	"missingscore/nets"
 	"missingscore/trainers"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 	"missingscore/trainers/source"
 )
 

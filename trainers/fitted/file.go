@@ -23,10 +23,10 @@ import (
 	"missingscore/internal/printable"
 	"missingscore/internal/stream"
 	"missingscore/internal/strictjson"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/posterior"
 	"missingscore/losses"
 	"missingscore/nets"
-	"missingscore/trainers/engine"
 )
 
 // Saved is a fitted or true model with all settings for its use. Its file is versioned JSON: the

@@ -18,10 +18,10 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/noise"
 	"missingscore/internal/data/transform"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/internal/trainers/posterior"
 	"missingscore/nets"
-	"missingscore/trainers/engine"
 )
 
 // Model is a model with everything needed to draw from it and to score rows.

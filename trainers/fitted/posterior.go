@@ -29,6 +29,17 @@ type PosteriorImputed struct {
 func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 
 // PosteriorConfig configures Posterior. Zero values select the defaults.
+//
+//	Draws      int // completed tables; 1
+//	Components int // maximum number of mixture components; 10 or fewer, by rows and columns
+//	WarmUp     int // discarded iterations per chain; 100
+//	Iterations int // kept iterations per chain; doubled until the chains have converged
+//	Seed       uint64
+//	Keep       int // parameter draws to keep, evenly spaced; 0
+//	Donors     int // donor rows of predictive-mean matching; 0: draws from the model
+//	Workers    int // threads; results do not depend on them
+//	Observe    func(done, total int) // called after each chain; may be nil
+//	Cuts, Levels, Anchor // set by Posterior
 type PosteriorConfig = posterior.Config
 
 // Posterior draws the missing cells of a table, in its units, jointly with the parameters of a

@@ -13,8 +13,8 @@ import (
 	"missingscore/data"
 	"missingscore/data/domain"
 	"missingscore/graph/model"
+	"missingscore/internal/trainers/engine"
 	"missingscore/trainers"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/fitted"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"missingscore/internal/setting"
 	"missingscore/internal/spelling"
-	"missingscore/trainers/optim"
+	"missingscore/internal/trainers/optim"
 )
 
 // Penalty is a function Ω of the couplings m_jk of a model.Coupled. The fit minimises

@@ -6,9 +6,9 @@ import (
 
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers"
 	"missingscore/trainers/power"
-	"missingscore/trainers/regpath"
 	"missingscore/trainers/replicate"
 )
 

@@ -7,7 +7,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/trainers"
-	"missingscore/trainers/regpath"
 )
 
 func main() {
@@ -15,7 +14,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{Network: &regpath.Config{}}, trainers.Run{})
+	result, err := trainers.Estimate(context.Background(), table, trainers.Spec{Network: &trainers.Network{}}, trainers.Run{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -25,8 +25,6 @@ import (
 	_ "missingscore/data/parquet" // the formats that data.OpenRows reads beside text
 	"missingscore/graph/model"
 	"missingscore/trainers"
-	"missingscore/trainers/descent"
-	"missingscore/trainers/engine"
 )
 
 // energy is NewTwoLayers, with advice for its fit.
@@ -59,7 +57,7 @@ func main() {
 }
 
 // train writes model.json, history.csv and the checkpoint to the folder out.
-func train(ctx context.Context, path, out string, epochs int, observe func(engine.Progress)) error {
+func train(ctx context.Context, path, out string, epochs int, observe func(trainers.Progress)) error {
 	rows, err := data.OpenRows(path, data.ReadOptions{}, 0)
 	if err != nil {
 		return err
@@ -67,8 +65,8 @@ func train(ctx context.Context, path, out string, epochs int, observe func(engin
 	defer rows.Close()
 	prepared, err := trainers.PrepareFile(ctx, rows, trainers.Spec{
 		Model:   trainers.ModelSpec{Kind: "two-layers"},
-		Steps:   engine.Config{Method: "em-var", Seed: 1, Workers: 2, Observe: observe},
-		Descent: descent.Config{Epochs: epochs, Validation: new(0.1)}, // stops early by a tenth of the rows
+		Steps:   trainers.Steps{Method: "em-var", Seed: 1, Workers: 2, Observe: observe},
+		Descent: trainers.Descent{Epochs: epochs, Validation: new(0.1)}, // stops early by a tenth of the rows
 	}, nil)
 	if err != nil {
 		return err
@@ -87,16 +85,16 @@ func train(ctx context.Context, path, out string, epochs int, observe func(engin
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(descent.WriteHistory(history, result.History), history.Close()); err != nil {
+	if err := errors.Join(result.WriteHistory(history), history.Close()); err != nil {
 		return err
 	}
 	return result.Save(filepath.Join(out, "model.json"))
 }
 
 // progress prints a line a second.
-func progress() func(engine.Progress) {
+func progress() func(trainers.Progress) {
 	var last time.Time
-	return func(p engine.Progress) {
+	return func(p trainers.Progress) {
 		if now := time.Now(); now.Sub(last) > time.Second {
 			last = now
 			fmt.Printf("%s %d of %d, loss %.4f\n", p.Unit, p.Iteration, p.Total, p.Loss)

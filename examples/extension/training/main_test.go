@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/data"
-	"missingscore/trainers/engine"
+	"missingscore/trainers"
 	"missingscore/trainers/fitted"
 )
 
@@ -40,7 +40,7 @@ func crescent(t *testing.T) string {
 func TestTraining(t *testing.T) {
 	path, whole, cut := crescent(t), t.TempDir(), t.TempDir()
 	steps := 0
-	require.NoError(t, train(t.Context(), path, whole, 6, func(p engine.Progress) {
+	require.NoError(t, train(t.Context(), path, whole, 6, func(p trainers.Progress) {
 		if p.Stage == "fit" {
 			steps++
 		}
@@ -48,13 +48,13 @@ func TestTraining(t *testing.T) {
 	require.Equal(t, 6*6, steps, "555 rows in batches of 100")
 
 	ctx, cancel := context.WithCancel(t.Context())
-	require.ErrorIs(t, train(ctx, path, cut, 4, func(p engine.Progress) {
+	require.ErrorIs(t, train(ctx, path, cut, 4, func(p trainers.Progress) {
 		if p.Iteration == 9 {
 			cancel()
 		}
 	}), context.Canceled)
 	require.NoError(t, train(t.Context(), path, cut, 4, nil))
-	require.NoError(t, train(t.Context(), path, cut, 6, func(p engine.Progress) { require.True(t, p.Stage == "reading" || p.Iteration > 4*6) }))
+	require.NoError(t, train(t.Context(), path, cut, 6, func(p trainers.Progress) { require.True(t, p.Stage == "reading" || p.Iteration > 4*6) }))
 
 	read := func(dir, name string) string {
 		text, err := os.ReadFile(filepath.Join(dir, name))

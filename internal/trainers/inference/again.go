@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"missingscore/trainers/regpath"
+	"missingscore/internal/trainers/regpath"
 )
 
 // Again repeats the whole estimate of a network on the given rows of the table with a seed.

@@ -12,8 +12,8 @@ import (
 	"missingscore/data/domain"
 	"missingscore/internal/data/mcar"
 	"missingscore/internal/data/network"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 // Kind is a method of inference.

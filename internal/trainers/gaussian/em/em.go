@@ -14,8 +14,8 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/optim"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/optim"
 )
 
 // Minimiser is a minimisation step: it updates packed, P in the order of graph.PackedIndex, for the

@@ -12,10 +12,10 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/internal/trainers/optim"
 	"missingscore/losses"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/optim"
 )
 
 // covariances returns the covariances of n draws of d columns.

@@ -7,7 +7,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/internal/simd"
-	"missingscore/trainers/optim"
+	"missingscore/internal/trainers/optim"
 )
 
 // Lasso minimises over symmetric P (d, d) the score-matching loss of a normal distribution with

@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
-	"missingscore/trainers/optim"
+	"missingscore/internal/trainers/optim"
 )
 
 // The decrease of nψ by superfluous edges equals the Judge's expectation on average, for a

@@ -17,10 +17,10 @@ import (
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/internal/trainers/optim"
 	"missingscore/losses"
-	"missingscore/trainers/engine"
-	"missingscore/trainers/optim"
 )
 
 // corner is a normal distribution on a part of R³: two columns with bounds, and a half-space.

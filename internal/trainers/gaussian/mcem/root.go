@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"missingscore/graph/model"
-	"missingscore/trainers/optim"
+	"missingscore/internal/trainers/optim"
 )
 
 // Root is the result of Setting.Root.

@@ -15,7 +15,7 @@ import (
 	"missingscore/graph"
 	"missingscore/internal/panics"
 	"missingscore/internal/simd"
-	"missingscore/trainers/optim"
+	"missingscore/internal/trainers/optim"
 )
 
 // Lasso minimises over symmetric P (d, d)

@@ -15,10 +15,10 @@ import (
 	"missingscore/internal/data/network"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
-	"missingscore/trainers/engine"
+	"missingscore/internal/trainers/regpath"
 	"missingscore/trainers/estimator"
-	"missingscore/trainers/regpath"
 )
 
 // kind is the name of the bootstrap among inference.Kinds.

@@ -11,7 +11,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/trainers/gaussian/mcem"
-	"missingscore/trainers/optim"
+	"missingscore/internal/trainers/optim"
 )
 
 // Inside is a table on a domain with bounds, and a normal distribution as the start of the root

@@ -13,9 +13,9 @@ import (
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/losses"
-	"missingscore/trainers/engine"
 )
 
 // likeliest is the maximum likelihood normal distribution of a table.

@@ -13,8 +13,8 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/engine"
 	"missingscore/losses"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/source"
 )

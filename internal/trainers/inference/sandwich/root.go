@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/trainers/engine"
+	"missingscore/internal/trainers/engine"
 )
 
 type root struct {

@@ -17,9 +17,9 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/memory"
 	"missingscore/internal/setting"
+	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/inference"
 	"missingscore/losses"
-	"missingscore/trainers/engine"
 	"missingscore/trainers/estimator"
 	"missingscore/trainers/fitted"
 )

@@ -16,8 +16,8 @@ import (
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
+	"missingscore/internal/trainers/engine"
 	"missingscore/losses"
-	"missingscore/trainers/engine"
 )
 
 // scaling is how a fit scales columns.

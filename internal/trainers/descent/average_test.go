@@ -1,0 +1,101 @@
+package descent_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/internal/trainers/descent"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/evaluate"
+	"missingscore/nets"
+	"missingscore/trainers"
+	"missingscore/trainers/penalty"
+)
+
+// With one step per epoch, averaging equals the average by hand of the parameters of fits of 1, 2,
+// … epochs. Errors and held-out loss are those of the average.
+func TestAverage(t *testing.T) {
+	truth := &evaluate.Truth{Model: model.NewGaussian(3, model.CholeskyFactor), Sample: []float64{1, 0, -1, 0.5, 2, 0}}
+	rng := stream.New(1, stream.Simulate)
+	values := make([]float64, 30*3)
+	for i := range values {
+		values[i] = rng.NormFloat64()
+	}
+	full, err := data.NewTable([]string{"a", "b", "c"}, values, nil)
+	require.NoError(t, err)
+	table, err := data.HideMCAR(full, 0.3, stream.New(2, stream.Hide))
+	require.NoError(t, err)
+	const share, epochs = 0.4, 7
+	fit := func(epochs int, average, validation float64) *trainers.Result {
+		r, err := trainers.Estimate(t.Context(), table, trainers.Spec{
+			Model:     trainers.ModelSpec{Kind: "energy", Options: []byte(`{"hidden":[4]}`)},
+			Steps:     engine.Config{Method: "iw", Batch: 30, Draws: 3, Seed: 3},
+			Descent:   descent.Config{Optimiser: "adam", Epochs: epochs, Rate: 0.05, Validation: &validation, Average: &average},
+			KeepUnits: true, Truth: truth,
+		}, trainers.Run{})
+		require.NoError(t, err)
+		return r
+	}
+	untilted := func(r *trainers.Result) []*graph.Param { // the tilt is not averaged
+		return slices.DeleteFunc(slices.Clone(r.Model.Model.Params()), func(p *graph.Param) bool { return strings.HasPrefix(p.Name, "tilt") })
+	}
+	mean := []float64{}
+	for step := 1; step <= epochs; step++ {
+		at := 0
+		for _, p := range untilted(fit(step, 0, 0)) {
+			for _, v := range p.Value {
+				if step == 1 {
+					mean = append(mean, 0)
+				}
+				mean[at] += (v - mean[at]) / max(1, share*float64(step))
+				at++
+			}
+		}
+	}
+	averaged := fit(epochs, share, 0)
+	var got []float64
+	for _, p := range untilted(averaged) {
+		got = append(got, p.Value...)
+	}
+	require.InDeltaSlice(t, mean, got, 1e-14)
+	plain := fit(epochs, 0, 0)
+	require.NotEqual(t, got[0], plain.Model.Model.Params()[0].Value[0])
+	for i, r := range plain.History {
+		require.Equal(t, r.Loss, averaged.History[i].Loss, "the steps go on from where they were")
+	}
+	if e := averaged.Model.Model.(nets.Tilted); e.Proposal() != nil { // the record is of the energy without a tilt
+		e.SetTilt(e.Proposal(), e.Proposal().Weights)
+	}
+	seen, err := truth.Follow(averaged.Model.Model)
+	require.NoError(t, err)
+	want, err := seen.Errors()
+	require.NoError(t, err)
+	require.Equal(t, want[0].Value, averaged.Final.Errors[0].Value)
+	require.NotEqual(t, want[0].Value, plain.Final.Errors[0].Value)
+
+	plain, averaged = fit(epochs, 0, 0.3), fit(epochs, share, 0.3)
+	for i := range epochs {
+		require.Equal(t, i < 2, plain.History[i].HeldOut == averaged.History[i].HeldOut, "epoch %d", i+1)
+	}
+}
+
+// Fits without stochastic steps refuse averaging.
+func TestAverageRefused(t *testing.T) {
+	for _, method := range []string{"exact", "em-exact"} {
+		_, err := descent.Config{Average: new(0.1)}.Resolve(problem(t, method))
+		require.ErrorContains(t, err, "average")
+		c, err := descent.Config{Average: new(0.0)}.Resolve(problem(t, method))
+		require.NoError(t, err)
+		require.Nil(t, c.Average)
+	}
+	p := problem(t, "iw")
+	_, err := descent.Config{Average: new(0.1), Penalty: penalty.Config{Kind: "l1", Lambda: 0.1}}.Resolve(p)
+	require.ErrorContains(t, err, "averaging cannot be combined with a penalty")
+}

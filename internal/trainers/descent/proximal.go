@@ -1,0 +1,343 @@
+package descent
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/optim"
+	"missingscore/trainers/penalty"
+)
+
+type spectral struct {
+	Lambda float64   // 0: not started
+	Recent []float64 // last values of F
+	Start  float64   // |F| at the start
+	Step   float64   // next t to try
+	Long   bool      // use the long Barzilai–Borwein step next
+	Count  int       // iterations
+}
+
+const (
+	proximalTolerance       = 1e-7
+	proximalSingleTolerance = 1e-3 // with float32
+	recentValues            = 5
+	proximalDecrease        = 1e-4
+	firstStep               = 1e-2
+	longestStep             = 1e6
+	mostHalved              = 1e-6 // of a step
+)
+
+func refusedByProximal(p Problem) error {
+	if !p.Penalised {
+		return errors.New("proximal needs a penalty; give one, or use lbfgs")
+	}
+	return refusedByLBFGS(p)
+}
+
+type proximal struct {
+	minimiser
+	inverse []float64 // M⁻¹
+	from    int       // index of the matrix among all parameters
+}
+
+// runProximal minimises F = ℓ + λ Σ_{j<k} Ω(m_jk), with a deterministic ℓ, over all rows by
+// proximal gradient steps
+//
+//	θ⁺ = prox(θ − tM⁻¹∇ℓ),   M = 2 for couplings, which are two elements of a matrix, else 1
+//
+// within positive definite matrices of couplings. t alternates between the long and the short
+// Barzilai–Borwein step and is halved until F falls by 10⁻⁴/(2t) ‖θ⁺ − θ‖²_M below the greatest of
+// the last values of F (SpaRSA, Wright, Nowak & Figueiredo 2009). It ends when the relative
+// proximal gradient
+//
+//	max_j |θ_j − prox(θ − tM⁻¹∇ℓ)_j| / (t/M_j) · max(|θ_j|, 1) / max(|F|, |F at the start|)
+//
+// is below Config.Tolerance. It saves after each iteration.
+func runProximal(ctx context.Context, f *Fit) error {
+	p := newProximal(f)
+	if err := p.evaluate(ctx); err != nil {
+		return err
+	}
+	s := &f.State.Spectral
+	if s.Lambda != f.shrink.lambda {
+		value := p.value()
+		step := s.Step
+		setting.Default(&step, firstStep)
+		*s = spectral{Lambda: f.shrink.lambda, Recent: []float64{value}, Start: math.Abs(value), Step: step}
+		f.State.Stuck = false
+	}
+	for s.Count == 0 || s.Count < f.Config.Iterations && p.residual() > f.Config.Tolerance && !f.State.Stuck {
+		if err := p.iterate(ctx); err != nil {
+			return err
+		}
+		if err := f.Save(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newProximal(f *Fit) *proximal {
+	p := &proximal{minimiser: minimiser{Fit: f, rows: f.Table.AllRows()}}
+	f.Condense(p.rows)
+	for i, q := range f.Model.Params() {
+		inverse := slices.Repeat([]float64{1}, len(q.Value))
+		if i == f.shrink.place {
+			p.from = len(p.inverse)
+			f.shrink.each(func(k int) { inverse[k] = 0.5 })
+		}
+		p.inverse = append(p.inverse, inverse...)
+	}
+	return p
+}
+
+func (p *proximal) value() float64 { return p.loss + p.shrink.value() }
+
+func (p *proximal) step(theta []float64, t float64) []float64 {
+	to := make([]float64, len(theta))
+	for i, v := range theta {
+		to[i] = v - t*p.inverse[i]*p.gradient[i]
+	}
+	matrix := to[p.from : p.from+len(p.shrink.matrix.Value)]
+	copy(matrix, p.shrink.proximal(matrix, t))
+	return to
+}
+
+// residual returns the relative proximal gradient.
+func (p *proximal) residual() (most float64) {
+	theta, t := p.theta(), p.State.Spectral.Step
+	to := p.step(theta, t)
+	for i, v := range theta {
+		most = max(most, math.Abs(v-to[i])/(t*p.inverse[i])*max(math.Abs(v), 1))
+	}
+	if most == 0 {
+		return 0
+	}
+	return most / max(math.Abs(p.value()), p.State.Spectral.Start)
+}
+
+// iterate makes one step. After an error the parameters are unchanged.
+func (p *proximal) iterate(ctx context.Context) error {
+	s, theta, loss, gradient := &p.State.Spectral, p.theta(), p.loss, p.gradient
+	slack := p.rounding() * max(math.Abs(p.value()), s.Start)
+	for t := s.Step; t > mostHalved*s.Step; t /= 2 {
+		p.gradient = gradient // trials overwrite it
+		to := p.step(theta, t)
+		p.set(to, 0, nil)
+		if !engine.Finite(to...) || !p.shrink.inside(p.shrink.matrix.Value) {
+			continue
+		}
+		if err := p.evaluate(ctx); engine.Diverged(err) {
+			continue
+		} else if err != nil {
+			p.set(theta, 0, nil)
+			p.loss, p.gradient = loss, gradient
+			return err
+		}
+		moved := 0.0
+		for i, v := range to {
+			moved += (v - theta[i]) * (v - theta[i]) / p.inverse[i]
+		}
+		if moved > 0 && p.value() <= slices.Max(s.Recent)-proximalDecrease/(2*t)*moved+slack {
+			p.accept(theta, to, gradient, t, moved)
+			return p.note()
+		}
+	}
+	p.set(theta, 0, nil)
+	p.loss, p.gradient = loss, gradient
+	p.State.Stuck = true
+	return nil
+}
+
+// accept moves to a trial point and chooses the next step length.
+func (p *proximal) accept(from, to, gradient []float64, t, moved float64) {
+	s := &p.State.Spectral
+	if s.Recent = append(s.Recent, p.value()); len(s.Recent) > recentValues {
+		s.Recent = slices.Clone(s.Recent[1:])
+	}
+	along, across := 0.0, 0.0 // ⟨Δθ, Δ∇ℓ⟩ and ‖Δ∇ℓ‖² in the dual of M
+	for i, v := range to {
+		change := p.gradient[i] - gradient[i]
+		along += (v - from[i]) * change
+		across += change * change * p.inverse[i]
+	}
+	switch {
+	case along <= 0: // no positive curvature
+		s.Step = 2 * t
+	case s.Long:
+		s.Step = moved / along
+	default:
+		s.Step = along / across
+	}
+	s.Step = min(s.Step, longestStep)
+	s.Long = !s.Long
+	s.Count++
+	p.State.Iteration++
+	p.Report(engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Count, Total: p.Fit.Config.Iterations, Lambda: s.Lambda, Loss: p.loss, EffectiveSize: math.NaN()})
+}
+
+func (p *proximal) note() error {
+	return p.record(Record{Iteration: p.State.Iteration, Loss: p.loss, EffectiveSize: math.NaN(), HeldOut: math.NaN(), Gradient: p.residual()})
+}
+
+// atLastLambda returns the records at the last λ of a history.
+func atLastLambda(h []Record) []Record {
+	from := len(h) - 1
+	for from > 0 && h[from-1].Lambda == h[len(h)-1].Lambda {
+		from--
+	}
+	return h[max(from, 0):]
+}
+
+// shrinkage is a fit's penalty at one λ, on the matrix of its model (model.Coupled).
+type shrinkage struct {
+	by     penalty.Penalty
+	lambda float64      // +Inf: all couplings are 0
+	matrix *graph.Param // packed
+	place  int          // index of matrix among the model's parameters
+	d      int
+	least  float64 // minimum eigenvalue of the matrix
+	bounds optim.PositiveDefinite
+}
+
+// leastEigenvalue is the minimum eigenvalue relative to the mean diagonal at the model's start.
+const leastEigenvalue = 1e-3
+
+// newShrinkage needs a model made by model.Coupled.Free. least is 0 if the model is at its start.
+func newShrinkage(c penalty.Config, m model.Model, least float64) (*shrinkage, error) {
+	by, err := penalty.ByName(c.Kind)
+	if err != nil {
+		return nil, err
+	}
+	coupled, _ := model.CoupledOf(m) // checked by checkPenalised
+	s := &shrinkage{by: by, matrix: coupled.Matrix(), d: m.Dim()}
+	for i, p := range m.Params() {
+		if p == s.matrix {
+			s.place = i
+		}
+	}
+	if s.least = least; least == 0 {
+		s.least = leastEigenvalue * s.size()
+	}
+	return s, nil
+}
+
+// each visits the indices of the couplings in the packed matrix.
+func (s *shrinkage) each(visit func(i int)) {
+	for j := range s.d {
+		for k := j + 1; k < s.d; k++ {
+			visit(graph.PackedIndex(s.d, j, k))
+		}
+	}
+}
+
+// value returns λ Σ_{j<k} Ω(m_jk); 0 if all couplings are 0.
+func (s *shrinkage) value() (sum float64) {
+	s.each(func(i int) {
+		if v := s.matrix.Value[i]; v != 0 {
+			sum += s.lambda * s.by.Value(v)
+		}
+	})
+	return sum
+}
+
+// size returns the mean of the matrix's diagonal.
+func (s *shrinkage) size() (mean float64) {
+	for j := range s.d {
+		mean += s.matrix.Value[graph.PackedIndex(s.d, j, j)] / float64(s.d)
+	}
+	return mean
+}
+
+// proximal returns the proximal map of λtΩ at a packed matrix, over matrices with eigenvalues of at
+// least s.least, in the metric in which a coupling counts twice. If shrinkage alone leaves this set
+// it alternates the two maps with Dykstra's corrections (Bauschke & Combettes 2008).
+func (s *shrinkage) proximal(packed []float64, t float64) []float64 {
+	shrunk := slices.Clone(packed)
+	s.each(func(i int) { shrunk[i] = s.by.Shrink(packed[i], s.lambda*t/2) })
+	if !engine.Finite(shrunk...) || s.inside(shrunk) {
+		return shrunk
+	}
+	n := len(packed)
+	x, p, q := slices.Clone(packed), make([]float64, n), make([]float64, n)
+	for range mostTurns {
+		sum, furthest := make([]float64, n), 0.0
+		for i := range sum {
+			sum[i] = x[i] + p[i]
+			shrunk[i] = sum[i]
+		}
+		s.each(func(i int) { shrunk[i] = s.by.Shrink(sum[i], s.lambda*t/2) })
+		for i := range sum {
+			p[i] = sum[i] - shrunk[i]
+			sum[i] = shrunk[i] + q[i]
+		}
+		x = s.nearest(sum)
+		for i := range sum {
+			q[i] = sum[i] - x[i]
+			furthest = max(furthest, math.Abs(x[i]-shrunk[i]))
+		}
+		if furthest < alike*s.least {
+			break
+		}
+	}
+	return shrunk
+}
+
+const (
+	mostTurns = 1000
+	alike     = 1e-7 // relative to the minimum eigenvalue: agreement of the two maps
+)
+
+// nearest projects a packed matrix to the symmetric matrices with eigenvalues of at least s.least.
+func (s *shrinkage) nearest(packed []float64) []float64 {
+	var e mat.EigenSym
+	if !e.Factorize(graph.Unpack(s.d, packed), true) {
+		return packed
+	}
+	var vectors, scaled mat.Dense
+	e.VectorsTo(&vectors)
+	values := e.Values(nil)
+	scaled.CloneFrom(&vectors)
+	for j, v := range values {
+		for i := range s.d {
+			scaled.Set(i, j, vectors.At(i, j)*max(v, s.least))
+		}
+	}
+	var product mat.Dense
+	product.Mul(&scaled, vectors.T())
+	out := make([]float64, 0, len(packed))
+	for j := range s.d {
+		for k := j; k < s.d; k++ {
+			out = append(out, product.At(j, k))
+		}
+	}
+	return out
+}
+
+// inside reports whether a packed matrix is positive definite with a margin.
+func (s *shrinkage) inside(packed []float64) bool {
+	s.bounds.Floor = s.least / 2
+	return s.bounds.InsidePacked(packed, s.d)
+}
+
+// afterAdam turns a step of Adam into one of proximal Adam: the proximal map of the penalty in the
+// metric of the step, by coordinate (ProxGen, Yun, Lozano & Yang 2021). It does nothing for a nil
+// receiver.
+func (s *shrinkage) afterAdam(a *optim.Adam) {
+	if s == nil {
+		return
+	}
+	s.each(func(i int) {
+		s.matrix.Value[i] = s.by.Shrink(s.matrix.Value[i], s.lambda*a.Length(s.place, i))
+	})
+	s.bounds.Floor = s.least
+	s.bounds.ProjectPacked(s.matrix.Value, s.d) // zeros stay
+}

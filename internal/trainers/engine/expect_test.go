@@ -1,0 +1,52 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
+	"missingscore/losses"
+)
+
+// An expectation step equals the program of the loss to the bit, for repeated calls, other rows,
+// any number of workers and counts.
+func TestMomentsAreThoseOfTheProgram(t *testing.T) {
+	const d = 5
+	_, table := testtables.Star(t, d, 60, 0.4)
+	m := model.NewGaussian(d, model.Natural)
+	m.Packed.Value[graph.PackedIndex(d, 0, 1)] = 0.3
+	m.SetMean([]float64{0.1, -0.2, 0, 0.3, 0})
+	table.Weights = make([]float64, table.N)
+	for i := range table.Weights {
+		table.Weights[i] = 0.5 + float64(i%2)
+	}
+	p := make([]float64, d*d)
+	for j := range d {
+		for k := range d {
+			p[j*d+k] = m.Precision().At(j, k)
+		}
+	}
+	for _, workers := range []int{1, 3} {
+		e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 7, Workers: workers})
+		require.NoError(t, err)
+		for _, rows := range [][]int{e.Table.AllRows(), e.Table.AllRows(), e.Table.AllRows()[10:30], {3, 4}} {
+			want, err := e.Gradient(0, rows, 1)
+			require.NoError(t, err)
+			want.Grads = nil
+			moments := append([]float64(nil), want.Moments...)
+			got, err := e.Moments(rows, m.Location.Value, p)
+			require.NoError(t, err)
+			require.Equal(t, moments, got.Moments)
+			require.InEpsilon(t, want.Loss, got.Loss, 1e-14)
+			require.Equal(t, want.LogLikelihood, got.LogLikelihood)
+		}
+	}
+	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact"})
+	require.NoError(t, err)
+	_, err = e.Moments(e.Table.AllRows(), m.Location.Value, make([]float64, d*d))
+	require.ErrorIs(t, err, losses.ErrNotPositiveDefinite)
+}

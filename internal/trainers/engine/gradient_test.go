@@ -1,0 +1,238 @@
+package engine_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/data/missingness"
+	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
+	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
+	"missingscore/losses"
+	"missingscore/trainers/estimator"
+)
+
+// The importance-weighted estimators approach the closed form as r grows, for a fixed normal
+// proposal and for an untrained imputer.
+func TestWeightedEstimatorsApproachTheClosedForm(t *testing.T) {
+	_, table := testtables.Normal(t, 12, 21)
+	gradient := func(method string, iteration int) []float64 {
+		m := model.NewGaussian(4, model.CholeskyFactor)
+		m.SetMean([]float64{0.3, 0.1, 0.6, 0.4})
+		require.NoError(t, m.SetPrecision(mat.NewSymDense(4, []float64{1.2, 0.3, 0, -0.2, 0.3, 1, 0.2, 0, 0, 0.2, 0.9, 0.1, -0.2, 0, 0.1, 1.1})))
+		_, g, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: method, Draws: 3000, ProposalSD: 2, Seed: 1}, iteration)
+		require.NoError(t, err)
+		return slices.Concat(g...)
+	}
+	want := gradient("exact", 0)
+	for _, method := range []string{"iw", "variw", "exact-mc"} {
+		mean, se := testtables.MeanSE(10, func(k int) []float64 { return gradient(method, k) })
+		for i := range want {
+			require.InDelta(t, want[i], mean[i], 5*se[i]+1e-9, "%s, gradient %d", method, i)
+			require.Less(t, se[i], 0.05, "the check has no power")
+		}
+	}
+}
+
+// At the truth the expected gradient is zero for unbiased estimators, and not for Zeroed.
+func TestExpectedGradientAtTheTruth(t *testing.T) {
+	for _, method := range []string{"exact", "exact-mc", "full", "zeroed"} {
+		const batches, n = 60, 400
+		mean, se := testtables.MeanSE(batches, func(b int) []float64 {
+			rng := stream.New(22, stream.Simulate)
+			g, err := simulate.Normal(4, rng)
+			require.NoError(t, err)
+			rng = stream.New(22, stream.Replicate, uint64(b))
+			table, err := g.Sample(n, rng)
+			require.NoError(t, err)
+			if method != "full" {
+				table, err = data.HideMCAR(table, 0.4, rng)
+				require.NoError(t, err)
+			}
+			m := model.NewGaussian(4, model.CholeskyFactor)
+			m.SetMean(g.Mean)
+			require.NoError(t, m.SetPrecision(g.Precision))
+			_, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: method, Draws: 4, Seed: uint64(b)}, 0)
+			require.NoError(t, err)
+			return slices.Concat(grads...)
+		})
+		worst := testtables.Worst(mean, se)
+		t.Logf("%s: the largest of %d means is %.1f standard errors from zero", method, len(mean), worst)
+		if method == "zeroed" {
+			require.Greater(t, worst, 10.0)
+		} else {
+			require.Less(t, worst, 4.0, method)
+		}
+	}
+}
+
+// supports truncate a 4-column normal in each way.
+func supports(t *testing.T, g simulate.Gaussian) map[string]*domain.Domain {
+	t.Helper()
+	box, err := g.TruncateBelow(3, 0.2)
+	require.NoError(t, err)
+	half := domain.All(4)
+	half.Half = []domain.HalfSpace{{A: []float64{0.7, -0.5, 0.3, 0.4}, B: 0.8}}
+	both := domain.All(4)
+	both.Lower[0] = box.Lower[0]
+	both.Half = half.Half
+	return map[string]*domain.Domain{"box": box, "half-space": half, "box and half-space": both}
+}
+
+// At the truth the expected gradient over truncated data is zero for exact conditionals and
+// complete rows. It is not if the truncation is ignored or, with a half-space, without tangential
+// scores.
+func TestExpectedGradientAtTheTruthOnDomains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that the detector of races runs are the short ones, and here one worker makes all steps")
+	}
+	g, err := simulate.Normal(4, stream.New(22, stream.Simulate))
+	require.NoError(t, err)
+	const batches, n = 60, 400
+	worst := func(method string, s, honoured *domain.Domain, w domain.Weight) float64 {
+		return testtables.Worst(testtables.MeanSE(batches, func(b int) []float64 {
+			rng := stream.New(22, stream.Replicate, uint64(b))
+			table, err := g.SampleInside(s, n, rng)
+			require.NoError(t, err)
+			if method != "full" {
+				table, err = data.HideMCAR(table, 0.4, rng)
+				require.NoError(t, err)
+			}
+			m := model.NewGaussian(4, model.CholeskyFactor)
+			m.SetMean(g.Mean)
+			require.NoError(t, m.SetPrecision(g.Precision))
+			_, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(honoured, w), Domain: honoured, Weight: w}, engine.Config{Method: method, Draws: 4, Seed: uint64(b)}, 0)
+			require.NoError(t, err)
+			return slices.Concat(grads...)
+		}))
+	}
+	for name, s := range supports(t, g) {
+		t.Run(name, func(t *testing.T) {
+			require.Less(t, worst("exact", s, s, domain.Weight{}), 4.0)
+			require.Less(t, worst("exact", s, s, domain.Weight{Scalar: true}), 4.0)
+			require.Less(t, worst("full", s, s, domain.Weight{}), 4.0)
+			require.Greater(t, worst("exact", s, nil, domain.Weight{}), 8.0, "ignored")
+			if len(s.Half) > 0 {
+				require.Greater(t, worst("exact", s, s, domain.Weight{NoTangent: true}), 8.0, "as the paper")
+			}
+		})
+	}
+}
+
+// A row that cannot be completed inside the domain is named.
+func TestFitsRefuseRowsOutside(t *testing.T) {
+	_, table := testtables.Normal(t, 30, 24)
+	s := domain.All(4)
+	s.Lower[2] = 0.4
+	_, _, err := engine.Gradient(engine.Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s}, engine.Config{Method: "iw"}, 0)
+	var row *data.RowError
+	require.ErrorAs(t, err, &row)
+	require.Equal(t, "x3", row.Column)
+	require.ErrorContains(t, err, "is below the lower bound 0.4")
+	s.Lower = s.Lower[:3]
+	_, _, err = engine.Gradient(engine.Problem{Table: table, Model: model.NewGaussian(4, model.Natural), Objective: losses.Classical, Domain: s}, engine.Config{Method: "iw"}, 0)
+	require.ErrorContains(t, err, "does not fit 4 columns")
+}
+
+// If a half-space cuts a missing cell of each row, then with g = 1 and free draws the gradient is
+// that without the domain. Restricted draws give another.
+func TestFreeDrawsDoNotSeeTheDomain(t *testing.T) {
+	g, err := simulate.Normal(4, stream.New(25, stream.Simulate))
+	require.NoError(t, err)
+	s := supports(t, g)["half-space"]
+	rng := stream.New(25, stream.Simulate, 1)
+	table, err := g.SampleInside(s, 40, rng)
+	require.NoError(t, err)
+	for i := range table.N {
+		gap := 4*i + rng.IntN(4)
+		table.Values[gap], table.Observed[gap] = math.NaN(), false
+	}
+	for _, method := range []string{"iw", "var", "variw", "em"} {
+		t.Run(method, func(t *testing.T) {
+			gradient := func(s *domain.Domain, free bool) []float64 {
+				m := model.NewGaussian(4, model.CholeskyFactor)
+				m.SetMean(g.Mean)
+				require.NoError(t, m.SetPrecision(g.Precision))
+				w := domain.Weight{Scalar: true, Cap: 1, NoTangent: true}
+				_, grads, err := engine.Gradient(engine.Problem{Table: table, Model: m, Objective: losses.ObjectiveFor(s, w), Domain: s, Weight: w},
+					engine.Config{Method: method, FreeDraws: free, Seed: 1}, 0)
+				require.NoError(t, err)
+				return slices.Concat(grads...)
+			}
+			none := gradient(nil, false)
+			require.InDeltaSlice(t, none, gradient(s, true), 1e-12)
+			restricted := gradient(s, false)
+			require.Greater(t, floats.Distance(none, restricted, math.Inf(1)), 1e-3)
+		})
+	}
+}
+
+// gradient is the gradient at g of a table with a missingness mechanism.
+func gradient(t *testing.T, g simulate.Gaussian, table *data.Table, told *missingness.Model, c engine.Config, iteration int) ([]float64, error) {
+	t.Helper()
+	s := told.Support(nil)
+	p := engine.Problem{Table: table, Model: testtables.At(t, g), Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s, Missingness: model.MissingnessOf(told)}
+	_, grads, err := engine.Gradient(p, c, iteration)
+	return slices.Concat(grads...), err
+}
+
+// Every estimator supports φ, except those that need a normal conditional.
+func TestEveryEstimatorKnowsMissingness(t *testing.T) {
+	g, logistic, censored := testtables.Pair()
+	table := testtables.Hidden(t, g, logistic, 60, 9)
+	cut := testtables.Hidden(t, g, censored, 60, 9)
+	complete, err := g.Sample(60, stream.New(1))
+	require.NoError(t, err)
+	of := func(e estimator.Estimator, table *data.Table, told *missingness.Model) ([]float64, error) {
+		return gradient(t, g, table, told, engine.Config{Method: e.Name, Seed: 2}, 0)
+	}
+	for _, e := range estimator.All {
+		if e.OfMatrix() { // no steps over rows
+			continue
+		}
+		t.Run(e.Name, func(t *testing.T) {
+			seen, censoredSeen := table, cut
+			if e.NeedsCompleteRows() {
+				seen, censoredSeen = complete, within(t, g, censored)
+			}
+			with, err := of(e, seen, logistic)
+			if e.NeedsNormal() {
+				require.ErrorContains(t, err, "cannot be combined with a missingness mechanism; use iw, variw or var")
+			} else {
+				require.NoError(t, err)
+				without, err := of(e, seen, nil)
+				require.NoError(t, err)
+				require.NotEqual(t, without, with)
+			}
+			_, err = of(e, censoredSeen, censored)
+			if e.Fallback == "em-exact-mc" {
+				require.Error(t, err)
+				return
+			}
+			if e.Loss.Needs().CompletedRows {
+				require.ErrorContains(t, err, "censored cells lie beyond the detection limits: use em")
+				return
+			}
+			require.NoError(t, err)
+		})
+	}
+}
+
+// within is a table of the rows without censored cells.
+func within(t *testing.T, g simulate.Gaussian, by *missingness.Model) *data.Table {
+	t.Helper()
+	s := by.Support(nil)
+	s.Gaps = nil
+	table, err := g.SampleInside(s, 60, stream.New(1))
+	require.NoError(t, err)
+	return table
+}

@@ -1,0 +1,281 @@
+package regpath
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat/distmv"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/internal/data/network"
+	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
+)
+
+func TestLogLikelihoodAgainstDistmv(t *testing.T) {
+	testMean := []float64{1, -0.5, 0.3, 2}
+	testPrecision := mat.NewSymDense(4, []float64{2, 0.6, -0.4, 0, 0.6, 1.5, 0.3, -0.2, -0.4, 0.3, 1, 0.5, 0, -0.2, 0.5, 1.8})
+	joint, ok := distmv.NewNormalPrecision(testMean, testPrecision, nil)
+	require.True(t, ok)
+	table := &data.Table{Names: []string{"a", "b", "c", "d"}, N: 3, D: 4,
+		Values:   []float64{0.2, math.NaN(), -0.7, math.NaN(), 1, 2, 3, 4, math.NaN(), 0.5, 0.5, 0.5},
+		Observed: []bool{true, false, true, false, true, true, true, true, false, true, true, true}}
+	marginal, ok := joint.MarginalNormal([]int{0, 2}, nil)
+	require.True(t, ok)
+	rest, ok := joint.MarginalNormal([]int{1, 2, 3}, nil)
+	require.True(t, ok)
+	want := marginal.LogProb([]float64{0.2, -0.7}) + joint.LogProb([]float64{1, 2, 3, 4}) + rest.LogProb([]float64{0.5, 0.5, 0.5})
+	require.InDelta(t, want, LogLikelihood(table, []int{0, 1, 2}, testMean, testPrecision), 1e-10)
+	require.True(t, math.IsInf(LogLikelihood(table, []int{0}, testMean, mat.NewSymDense(4, nil)), -1))
+}
+
+// likeliest returns the maximum log likelihood of a network of d columns with the edges of a packed
+// P, by a quasi-Newton method on LogLikelihood with numerical derivatives.
+func likeliest(t *testing.T, table *data.Table, packed []float64, threshold float64) float64 {
+	t.Helper()
+	d := table.D
+	rows := make([]int, table.N)
+	for i := range rows {
+		rows[i] = i
+	}
+	var free []int
+	for i, held := range without(Adjacency(packed, d, threshold).Edge, d) {
+		if !held {
+			free = append(free, i)
+		}
+	}
+	value := func(x []float64) float64 {
+		p := make([]float64, len(packed))
+		for a, i := range free {
+			p[i] = x[d+a]
+		}
+		return -LogLikelihood(table, rows, x[:d], graph.Unpack(d, p))
+	}
+	start := make([]float64, d)
+	for _, i := range free {
+		start = append(start, packed[i])
+	}
+	r, err := optimize.Minimize(optimize.Problem{Func: value, Grad: func(grad, x []float64) {
+		fd.Gradient(grad, value, x, &fd.Settings{Formula: fd.Central})
+	}}, start, &optimize.Settings{GradientThreshold: 1e-4}, &optimize.BFGS{})
+	if r == nil {
+		require.NoError(t, err)
+	}
+	return -r.F
+}
+
+// The criterion uses maximum likelihood of each network for every method.
+func TestEBICByItsFormula(t *testing.T) {
+	const d = 4
+	_, table := testtables.Star(t, d, 150, 0.3)
+	standard, _ := data.Standardise(table)
+	both := 0.0
+	for i := range table.N {
+		for j := range d {
+			for k := range j {
+				if table.Observed[i*d+j] && table.Observed[i*d+k] {
+					both++
+				}
+			}
+		}
+	}
+	for method, gamma := range map[string]float64{"exact": 0.7, "em-exact": 0} {
+		s := Selection{Kind: "ebic", Gamma: &gamma}
+		if method == "em-exact" { // the default for this table
+			s.Gamma = nil
+		}
+		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 20, Select: s})
+		require.Len(t, scores, 20)
+		best, judged := -1, 0
+		for i, p := range r.State.Points {
+			if math.IsNaN(scores[i]) {
+				continue
+			}
+			judged++
+			edges := float64(p.Edges)
+			want := -2*likeliest(t, standard, p.Packed, r.Config.Threshold) + edges*math.Log(both/6) + 4*gamma*edges*math.Log(d)
+			// A refit ends when an iteration gains less than refitGain. At rate ρ the remaining
+			// gain is ρ/(1−ρ) times that, and −2 log L doubles it: 5 suffices up to ρ = 0.71.
+			require.InDelta(t, want, scores[i], 5*refitGain, "%s, point %d", method, i)
+			if best < 0 || scores[i] < scores[best] {
+				best = i
+			}
+		}
+		require.Greater(t, judged, 5)
+		require.Equal(t, best, r.State.Refine.Index)
+		require.True(t, r.State.Refine.Refit)
+		require.True(t, r.State.Refine.Converged, r.Verdict())
+		if method == "em-exact" { // the result is that network
+			at := -2*LogLikelihood(standard, r.rows, r.model.Mean(), r.model.Precision()) + float64(r.edges())*(math.Log(both/6)+4*gamma*math.Log(d))
+			require.InDelta(t, scores[best], at, 5*refitGain)
+		}
+	}
+}
+
+// By hand; between its bounds an edge costs log(2d²).
+func TestDefaultGamma(t *testing.T) {
+	for _, c := range []struct {
+		d       int
+		n, want float64
+	}{{10, 300, 0}, {10, 100, 0.07526}, {20, 300, 0.08185}, {40, 300, 0.16042}, {60, 150, 0.23638}, {100, 500, 0.20026}, {100, 100, 0.25}, {2, 5, 0.16952}} {
+		require.InDelta(t, c.want, DefaultGamma(c.d, c.n), 1e-5)
+	}
+	require.InDelta(t, math.Log(2*40*40), math.Log(300)+4*DefaultGamma(40, 300)*math.Log(40), 1e-12)
+}
+
+// The edges are the pairs with small q values, independent of the points; tests are made once and
+// saved in the state.
+func TestFDRTakesPairsBySmallQ(t *testing.T) {
+	_, table := testtables.Star(t, 5, 200, 0.3)
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Select: Selection{Kind: "fdr", Rate: 0.1}, Lambdas: 12}, &State{})
+	require.NoError(t, err)
+	made, pairs := 0, make([]network.Uncertainty, r.pairs())
+	for i := range pairs {
+		pairs[i] = network.Unknown(10)
+		pairs[i].Q = 0.5
+	}
+	pairs[1].Q, pairs[4].Q, pairs[5].Q = 0.1, 0.02, 0.11
+	r.Test = func(context.Context) (Tests, error) {
+		made++
+		return Tests{Pairs: pairs}, nil
+	}
+	_, err = r.Estimate(t.Context(), func() error { return nil })
+	require.NoError(t, err)
+	require.Equal(t, 1, made)
+	for i, edge := range Adjacency(r.Model().Packed.Value, r.Table.D, 1e-6).Edge {
+		require.Equal(t, i == 1 || i == 4, edge, "pair %d", i)
+	}
+	require.Contains(t, r.Choice(), "2 of ")
+	require.True(t, r.State.Refine.Refit)
+
+	again, err := choose(t.Context(), r.walk, r.test)
+	require.NoError(t, err)
+	require.Equal(t, 1, made, "what is known is not tested again")
+	require.True(t, again.edges[1] && again.edges[4] && !again.edges[5])
+}
+
+// looked searches scores and returns the best and the visited ones.
+func looked(t *testing.T, scores []float64) (best int, seen map[int]bool) {
+	t.Helper()
+	var all []int
+	for i := range scores {
+		all = append(all, i)
+	}
+	seen = map[int]bool{}
+	best, err := search(func(int) ([]int, error) { return all, nil }, func(points []int) error {
+		for _, p := range points {
+			seen[p] = true
+		}
+		return nil
+	}, func(p int) float64 { return scores[p] })
+	require.NoError(t, err)
+	return best, seen
+}
+
+// The search stops after a large rise of the score, or after four networks without improvement.
+func TestSearchEndsWhereScoresRise(t *testing.T) {
+	valley := func(n int, at, rise float64) (scores []float64) {
+		for i := range n {
+			scores = append(scores, 1000+rise*math.Abs(float64(i)-at))
+		}
+		return scores
+	}
+	best, seen := looked(t, valley(60, 8, 100))
+	require.Equal(t, 8, best)
+	require.True(t, seen[12])
+	require.False(t, seen[16], "12 is halfway back up")
+	best, seen = looked(t, valley(60, 9, 0.5)) // no network is worse than the best by leastRise
+	require.Equal(t, 9, best)
+	require.True(t, seen[20])
+	require.False(t, seen[28], "four in a row after 8")
+	late := valley(60, 37, 1)
+	for i := range 37 {
+		late[i] = late[0] + 0.1*float64(i) // rises first
+	}
+	best, seen = looked(t, late)
+	require.Zero(t, best)
+	require.True(t, seen[16])
+	require.False(t, seen[20], "four in a row after 0")
+	late[16], late[28] = late[0]-0.5, late[0]-1
+	best, _ = looked(t, late)
+	require.Equal(t, 37, best)
+	best, _ = looked(t, valley(6, 5, 100))
+	require.Equal(t, 5, best)
+	unknown := valley(20, 6, 100)
+	unknown[0] = math.NaN()
+	best, _ = looked(t, unknown)
+	require.Equal(t, 6, best)
+}
+
+// Points without a score are skipped; if no point has a score, the sparsest is chosen with a
+// warning.
+func TestLeastOfScoresThatAreNotThere(t *testing.T) {
+	nan := math.NaN()
+	points := make([]Point, 4)
+	for _, c := range []struct {
+		scores   []float64
+		point    int
+		unjudged bool
+	}{
+		{[]float64{nan, nan, nan, nan}, 0, true},
+		{[]float64{nan, 3, 2, nan}, 2, false},
+		{[]float64{1, nan, 2, 1}, 0, false},
+	} {
+		got := leastScore(points, c.scores)
+		require.Equal(t, c.point, got.point)
+		require.Equal(t, c.unjudged, got.unjudged)
+	}
+}
+
+// A path that stops with the choice of λ has the same choice, points, scores and result as the
+// whole path, and no warnings about smaller λ.
+func TestThePathEndsWhereTheChoiceEnds(t *testing.T) {
+	_, table := testtables.Star(t, 12, 300, 0.2)
+	standard, _ := data.Standardise(table)
+	box := domain.All(12)
+	box.Lower[0] = -4
+	_, complete := testtables.Star(t, 12, 300, 0)
+	complete, _ = data.Standardise(complete)
+	for _, c := range []struct {
+		method, penalty, kind string
+		domain                *domain.Domain
+	}{
+		{"em-exact", "l1", "ebic", nil}, {"em-exact", "adaptive", "ebic", nil}, {"em-exact", "ridge", "ebic", nil}, {"em-exact", "auto", "ebic", nil},
+		{"exact", "l1", "ebic", nil}, {"pairwise", "l1", "ebic", nil}, {"em-exact", "l1", "stability", nil},
+		{"full", "l1", "ebic", box},
+	} {
+		table := standard
+		if c.domain != nil {
+			table = complete
+		}
+		at := func(whole bool) *Run {
+			r, _ := estimate(t, engine.Problem{Table: table, Domain: c.domain}, engine.Config{Method: c.method}, Config{Penalty: Penalty{Kind: c.penalty}, Select: Selection{Kind: c.kind}, Whole: whole})
+			return r
+		}
+		cut, whole := at(false), at(true)
+		require.Len(t, whole.State.Points, 100, c)
+		require.False(t, whole.CutByChoice(), c)
+		n := len(cut.State.Points)
+		require.Less(t, n, 80, c)
+		require.True(t, cut.CutByChoice(), c)
+		require.Equal(t, fmt.Sprint(whole.State.Refine), fmt.Sprint(cut.State.Refine), c) // includes NaN
+		require.Less(t, cut.State.Refine.Index, n-1, c)
+		require.Equal(t, whole.packed(), cut.packed(), c)
+		require.Equal(t, whole.choice.edges, cut.choice.edges, c)
+		for k, p := range cut.State.Points {
+			require.Equal(t, whole.State.Points[k].Packed, p.Packed, "%v, λ %d", c, k)
+		}
+		if c.kind == "ebic" {
+			require.Equal(t, fmt.Sprint(whole.choice.scores[:n]), fmt.Sprint(cut.choice.scores), c)
+		}
+		require.Subset(t, whole.Warnings(), cut.Warnings(), c)
+	}
+}

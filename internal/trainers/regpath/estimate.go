@@ -1,0 +1,319 @@
+package regpath
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"missingscore/data"
+	"missingscore/graph/model"
+	"missingscore/internal/data/network"
+	"missingscore/internal/losses/pairmoments"
+	"missingscore/internal/setting"
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/gaussian/em"
+)
+
+// Run estimates a Gaussian network along a path.
+type Run struct {
+	*walk
+
+	// Test tests all pairs, starting from the model's network; for a selection by tests.
+	Test func(ctx context.Context) (Tests, error)
+
+	choice choice
+}
+
+// New prepares a path on a table. It sets p.Model and p.Objective.
+func New(p engine.Problem, steps engine.Config, c Config, s *State) (*Run, error) {
+	w, err := newWalk(p, steps, c, s, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Run{walk: w}, nil
+}
+
+// Again makes an estimate faster, before it begins, for resamples of a table: EM iterations use
+// moments, as with many columns, and repeated rows are computed once if gradients have no noise.
+func (r *Run) Again() {
+	r.again = true
+	if r.Config.Schedule != Fixed {
+		r.countRepeats()
+	}
+}
+
+// StepsAt returns a function that makes a step of the fixed schedule at λ number k, for measuring;
+// r cannot be used to estimate afterwards. Steps do not allocate memory if matrix products do not.
+func (r *Run) StepsAt(k int) func(ctx context.Context) error {
+	r.Condense(r.rows)
+	f := fixed{r.problem}
+	return func(ctx context.Context) error {
+		_, err := f.advance(ctx, r.lambdas[k])
+		return err
+	}
+}
+
+// Estimate completes the path, the choice of λ and the iterations at it. save is called at points
+// where the state can be saved. If ctx is cancelled it returns ctx's error, and the state can be
+// resumed.
+func (r *Run) Estimate(ctx context.Context, save func() error) (scores []float64, err error) {
+	r.save = save
+	if r.Config.Penalty.Kind == auto && r.State.Auto.Kind == "" {
+		if err := compare(ctx, r.walk); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.prepare(ctx, r.Penalty().Kind); err != nil {
+		return nil, err
+	}
+	if err := r.path(ctx); err != nil {
+		return nil, err
+	}
+	if err := resample(ctx, r.walk); err != nil {
+		return nil, err
+	}
+	if r.choice, err = choose(ctx, r.walk, r.test); err != nil {
+		return nil, err
+	}
+	if !r.Config.PathOnly {
+		return r.choice.scores, r.refine(ctx)
+	}
+	if r.matrix != nil {
+		r.matrix.release()
+	}
+	r.take(r.choice.point)
+	return r.choice.scores, nil
+}
+
+// test calls Test at the network of a choice.
+func (r *Run) test(ctx context.Context, start choice) (Tests, error) {
+	if r.Test == nil {
+		return Tests{}, setting.Errorf("select", byFDR, "there are no tests of pairs; use ebic")
+	}
+	r.choice = start
+	return r.Test(ctx)
+}
+
+// refine completes the stage after the path. If its iterations diverge, the model is the chosen
+// point.
+func (r *Run) refine(ctx context.Context) error {
+	f, index, refit := &r.State.Refine, r.choice.point, *r.Config.Refit
+	inOneGo := refit && (r.Config.Schedule == EM || solvable(r.Problem, r.Estimator))
+	if f.Done && (inOneGo || f.Likeliest) {
+		return nil
+	}
+	started := f.Started
+	if !started || inOneGo {
+		*f = Refine{Started: true, Refit: refit, Index: index, Movement: math.Inf(1)}
+	}
+	edges := r.chosenPairs()
+	switch {
+	case inOneGo && r.Config.Schedule == EM:
+		return refitChosen(ctx, r.walk, edges)
+	case inOneGo:
+		return solveChosen(ctx, r.problem, edges)
+	case r.matrix != nil: // continues from the point
+		r.matrix.chosen = edges
+	case !started:
+		r.setPoint(index)
+		r.State.Spectral, r.State.Turns = Spectral{}, em.State{}
+	}
+	lambda := r.lambdas[f.Index]
+	if f.Refit {
+		lambda = 0
+	}
+	if f.Refit && r.matrix == nil {
+		r.held = without(edges, r.Table.D)
+		for i, held := range r.held {
+			if held {
+				r.packed()[i] = 0
+			}
+		}
+	}
+	err := r.schedule.settle(ctx, lambda)
+	switch {
+	case f.Refit && f.Stuck && !r.Domain.Bounded() && r.Missingness == nil:
+		*f = Refine{Started: true, Refit: refit, Likeliest: true, Index: index, Movement: math.Inf(1)}
+		return refitChosen(ctx, r.walk, edges)
+	case engine.Diverged(err):
+		return r.giveUp(err.Error())
+	}
+	return err
+}
+
+// chosenPairs returns the chosen edges and the pairs with a covariate.
+func (r *Run) chosenPairs() []bool {
+	if r.choice.edges == nil {
+		return r.adjacency(r.State.Points[r.choice.point], true).Edge
+	}
+	return r.covariates.set(slices.Clone(r.choice.edges), r.Table.D, true)
+}
+
+// Unpenalised returns the network of the result without a penalty: the result if it is a refit,
+// else maximum likelihood with its edges. free is false, and m the result, if there is no maximum.
+// It needs columns on all of R^d without a missingness mechanism.
+func (r *Run) Unpenalised(ctx context.Context) (m *model.Gaussian, free bool, err error) {
+	if f := r.State.Refine; f.Refit && f.Failure == "" {
+		return r.model, true, nil
+	}
+	f, err := r.oneRefitter()
+	if err != nil {
+		return nil, false, err
+	}
+	d := r.Table.D
+	s, ok, err := f.refit(ctx, r.model.Mean(), r.packed(), without(r.chosenPairs(), d), r.settled)
+	if err != nil || !ok {
+		return r.model, false, err
+	}
+	m = model.NewGaussian(d, model.Natural)
+	_, err = f.model(m, s, d)
+	return m, true, err
+}
+
+// Auto is the state of the penalty "auto", which takes the l1 or the adaptive path by the least
+// EBIC of networks refitted by maximum likelihood (docs/theory/penalties.md#auto).
+type Auto struct {
+	Kind   string        // chosen penalty; "" before the choice
+	Kinds  []string      // tried penalties
+	Scores []float64     // least EBIC; +Inf if no likelihood has a maximum
+	States []*State      // of unfinished paths
+	Engine *engine.State // of the last path; nil before it starts
+}
+
+// tie is the EBIC difference below which refits do not distinguish networks.
+const tie = 0.1
+
+// compare estimates the path of each penalty and chooses one.
+func compare(ctx context.Context, w *walk) error {
+	s := &w.State.Auto
+	for i, kind := range []string{l1, adaptive} {
+		if i == len(s.States) {
+			s.Engine = nil
+			s.Kinds, s.Scores, s.States = append(s.Kinds, kind), append(s.Scores, math.Inf(1)), append(s.States, &State{})
+		}
+		if i < len(s.States)-1 { // done
+			continue
+		}
+		score, err := scorePath(ctx, w, kind, s.States[i])
+		switch {
+		case engine.Diverged(err) && i > 0: // skip a pilot or path that does not exist
+		case err != nil:
+			return err
+		case !math.IsNaN(score):
+			s.Scores[i] = score
+		}
+	}
+	best := 0
+	for i, score := range s.Scores {
+		if score < s.Scores[best]-tie {
+			best = i
+		}
+	}
+	taken := *s.States[best]
+	taken.Auto = Auto{Kind: s.Kinds[best], Kinds: s.Kinds, Scores: s.Scores}
+	*w.State = taken
+	if n := len(taken.Points); n > 0 { // the path continues here if the selection needs more
+		w.setPoint(n - 1)
+	}
+	return w.save()
+}
+
+// scorePath completes a penalty's path and returns the least EBIC of its networks.
+func scorePath(ctx context.Context, w *walk, kind string, s *State) (score float64, err error) {
+	c := w.Config
+	c.Penalty, c.LambdaMax, c.LambdaMin = Penalty{Kind: kind}, 0, 0
+	if c.Select.Kind != byEBIC {
+		c.Select, c.Refit = Selection{Kind: byEBIC, Gamma: c.Select.Gamma}, new(true)
+	}
+	steps := w.Engine.Config
+	if observe := steps.Observe; observe != nil {
+		steps.Observe = func(p engine.Progress) {
+			p.Trial = kind
+			observe(p)
+		}
+	}
+	run, err := newWalk(w.Problem, steps, c, s, w.rows)
+	if err != nil {
+		return 0, err
+	}
+	capture := func() {
+		now := run.Capture()
+		w.State.Auto.Engine = &now
+	}
+	if before := w.State.Auto.Engine; before != nil {
+		run.Restore(*before)
+	}
+	defer capture() // also after cancellation
+	run.save = func() error {
+		capture()
+		return w.save()
+	}
+	if err := run.prepare(ctx, kind); err != nil {
+		return 0, err
+	}
+	if err := run.path(ctx); err != nil {
+		return 0, err
+	}
+	chosen, err := choose(ctx, run, nil)
+	if err != nil {
+		return 0, err
+	}
+	return chosen.scores[chosen.point], nil
+}
+
+// Model returns the model of the columns as the path saw them.
+func (r *Run) Model() *model.Gaussian { return r.model }
+
+// Nodes returns the column of each node; for a block the first column.
+func (r *Run) Nodes() []int { return r.covariates.nodes }
+
+// NodeNames returns the names of the nodes.
+func (r *Run) NodeNames() []string { return r.covariates.names }
+
+// Blocks returns the columns of each node; nil: one each.
+func (r *Run) Blocks() []data.Block { return r.covariates.blocks }
+
+// Network returns the edges among the nodes of a packed P.
+func (r *Run) Network(packed []float64) network.Adjacency {
+	return Adjacency(r.NodePrecision(packed), len(r.Nodes()), r.Config.Threshold)
+}
+
+// NodePrecision returns the packed matrix of the nodes, with strengths, without sign, for pairs
+// with a block.
+func (r *Run) NodePrecision(packed []float64) []float64 {
+	return r.covariates.precision(packed, r.Table.D)
+}
+
+// OfNodes selects the values of pairs of nodes from values of all pairs of columns, (0,1), (0,2),
+// …; for blocks by first columns.
+func OfNodes[T any](r *Run, values []T) []T { return ofNodes(r.covariates, values) }
+
+// Point returns a point of the path with the nodes only.
+func (r *Run) Point(p Point) Point {
+	if r.covariates.free == nil {
+		return p
+	}
+	packed := r.NodePrecision(p.precision(r.Table.D))
+	p.Linear = nil
+	p.setPrecision(packed, len(r.Nodes()))
+	return p
+}
+
+// Moments returns the second moments of a method of one matrix; nil for other methods.
+func (r *Run) Moments() *pairmoments.Moments {
+	if r.matrix == nil {
+		return nil
+	}
+	return r.matrix.of
+}
+
+// CutByChoice reports whether the path stopped because the choice needed no smaller λ.
+func (r *Run) CutByChoice() bool { return !r.ended() }
+
+// Thresholds returns the thresholds of ordinal columns from the moments; nil if there are none.
+func (r *Run) Thresholds() [][]float64 {
+	if r.matrix != nil && r.matrix.of != nil {
+		return r.matrix.of.Cuts
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package regpath
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/internal/data/simulate"
+	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
+	"missingscore/trainers/estimator"
+	"missingscore/trainers/source"
+)
+
+// If a step after the path is not finite, the result is the path's point, also after resuming.
+func TestADivergingRefinementKeepsThePath(t *testing.T) {
+	_, table := testtables.Star(t, 5, 100, 0)
+	half := domain.All(5)
+	half.Half = []domain.HalfSpace{{A: []float64{1, 1, 0, 0, 0}, B: 40}} // far from the rows: only η is fitted in addition
+	for name, s := range map[string]*domain.Domain{"mean kept": nil, "mean fitted": half} {
+		for _, schedule := range []string{"fixed", "accelerated"} {
+			t.Run(name+" "+schedule, func(t *testing.T) {
+				state := &State{}
+				r, err := New(engine.Problem{Table: table, Domain: s}, engine.Config{Method: "full"}, Config{Penalty: Penalty{Kind: "l1"}, Schedule: schedule, Lambdas: 3}, state)
+				require.NoError(t, err)
+				r.Config.Tolerance = 0 // never reached
+				whole(t, r)
+				r.Engine.Config.Observe = func(p engine.Progress) {
+					if p.Iteration == 2 { // simulates an overflow
+						if schedule == "accelerated" {
+							state.Spectral.Gradient[0] = math.NaN()
+						} else {
+							r.packed()[0] = math.Inf(1)
+						}
+					}
+				}
+				const chosen = 1
+				r.choice.point = chosen
+				for range 2 {
+					require.NoError(t, r.refine(context.Background()))
+					require.True(t, state.Refine.Done)
+					require.False(t, state.Refine.Converged)
+					require.Regexp(t, `^NOT converged: after the path the fit diverged: the (loss|gradient|precision) was not finite at iteration \d+; the result is the path's`, r.Verdict())
+					point := state.Points[chosen]
+					require.Equal(t, point.Loss, state.Refine.Loss)
+					require.Equal(t, point.Packed, r.packed())
+					if s != nil {
+						require.Equal(t, point.Linear, r.model.Location.Value)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestMovementTakesTheNoiseOut(t *testing.T) {
+	require.True(t, math.IsInf(movement(nil, []float64{1}, []float64{0}), 1))
+	// zeros on both sides are ignored: √((0.3² + 0.4²)/2)
+	require.InDelta(t, math.Sqrt(0.125), movement([]float64{0, 1, 2}, []float64{0, 1.3, 1.6}, make([]float64, 3)), 1e-12)
+	require.InDelta(t, math.Sqrt(0.125-0.1), movement([]float64{0, 1, 2}, []float64{0, 1.3, 1.6}, []float64{0, 0.05, 0.05}), 1e-12)
+	require.Zero(t, movement([]float64{1}, []float64{1.1}, []float64{1}))
+
+	parts := [][]float64{{10}, {20}, {30}, {40}, {50}} // sums of ten: means 1 … 5
+	mean, variance := blockMean(parts)
+	require.InDelta(t, 3, mean[0], 1e-12)
+	require.InDelta(t, 2.5/5, variance[0], 1e-12) // sample variance over the number of parts
+}
+
+// For complete rows and all edges a refit is the inverse of the covariances S, divisor n, and its
+// loss per column, (−2 tr P + tr PSP)/d, is −tr S⁻¹/d.
+func TestLossOfARefit(t *testing.T) {
+	const d, n = 4, 200
+	_, table := testtables.Star(t, d, n, 0)
+	table, _ = data.Standardise(table)
+	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"},
+		Config{Lambdas: 5, LambdaMin: 1e-7, Threshold: 1e-9, Select: Selection{Kind: "none"}, Refit: new(true)})
+	require.True(t, r.State.Refine.Refit)
+	require.Equal(t, d*(d-1)/2, r.chosenEdges())
+	var s mat.SymDense
+	stat.CovarianceMatrix(&s, mat.NewDense(n, d, table.Values), nil)
+	s.ScaleSym((n-1.)/n, &s)
+	var inverse mat.Dense
+	require.NoError(t, inverse.Inverse(&s))
+	require.InDelta(t, -mat.Trace(&inverse)/d, r.State.Refine.Loss, 1e-4)
+}
+
+// On resamples Again walks the same λ, chooses the same one and finds the same network as a path from
+// scratch, with the same sizes within tolerance.
+func TestAgainComesToTheSame(t *testing.T) {
+	_, table := testtables.Star(t, 8, 400, 0.3)
+	for _, method := range []string{"em-exact", "exact"} {
+		for b := range 4 {
+			rng, rows := stream.New(3, uint64(b)), make([]int, table.N)
+			for i := range rows {
+				rows[i] = rng.IntN(table.N)
+			}
+			slices.Sort(rows)
+			drawn, err := table.Rows(rows)
+			require.NoError(t, err)
+			drawn, _ = data.Standardise(drawn)
+			estimate := func(again bool) *Run {
+				r, err := New(engine.Problem{Table: drawn}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
+				require.NoError(t, err)
+				if again {
+					r.Again()
+				}
+				_, err = r.Estimate(t.Context(), func() error { return nil })
+				require.NoError(t, err)
+				require.True(t, r.State.Refine.Converged)
+				return r
+			}
+			cold, near := estimate(false), estimate(true)
+			require.Less(t, len(near.rows), len(cold.rows))
+			require.EqualValues(t, len(cold.rows), near.total())
+			require.Equal(t, len(cold.State.Points), len(near.State.Points), method)
+			require.Equal(t, cold.State.Refine.Index, near.State.Refine.Index, method)
+			a := Adjacency(cold.packed(), table.D, cold.Config.Threshold)
+			require.Equal(t, a, Adjacency(near.packed(), table.D, cold.Config.Threshold), "%s, %d", method, b)
+			require.Positive(t, a.Count())
+			for i, v := range cold.packed() {
+				require.InDelta(t, v, near.packed()[i], cold.Config.Tolerance, "%s, %d", method, b)
+			}
+			require.InDelta(t, cold.State.Refine.Loss, near.State.Refine.Loss, 1e-3*math.Abs(cold.State.Refine.Loss))
+		}
+	}
+}
+
+// panicking is a source that panics on batches up to a size.
+type panicking struct {
+	source.Source
+	upTo int
+}
+
+func (p panicking) Complete(b *data.Batch, x, logProposal []float64, rng *source.Stream) error {
+	if len(b.Rows) <= p.upTo {
+		panic("shape")
+	}
+	return p.Source.Complete(b, x, logProposal, rng)
+}
+
+// withSource registers an estimator under another name with another source.
+func withSource(t *testing.T, of, name string, from func(source.Setting) (source.Source, error)) {
+	t.Helper()
+	e, err := estimator.ByName(of)
+	require.NoError(t, err)
+	registered := estimator.All
+	t.Cleanup(func() { estimator.All = registered })
+	e.Name, e.Source.New = name, from
+	estimator.All = append(slices.Clone(registered), e)
+}
+
+// A panic in a goroutine becomes an error.
+func TestPanicsAreErrors(t *testing.T) {
+	truth, err := simulate.Star(3, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	table, err := truth.Sample(100, stream.New(1, stream.Simulate))
+	require.NoError(t, err)
+	table, err = data.HideMCAR(table, 0.3, stream.New(1, stream.Hide))
+	require.NoError(t, err)
+	table, _ = data.Standardise(table)
+
+	for name, c := range map[string]struct{ upTo, batch int }{"in a part of a step": {100, 40}, "in a part of the rows": {80, 100}} {
+		t.Run(name, func(t *testing.T) {
+			withSource(t, "iw", "panicking", func(s source.Setting) (source.Source, error) {
+				p, err := source.NewProposal(s)
+				return panicking{p, c.upTo}, err
+			})
+			r, err := New(engine.Problem{Table: table}, engine.Config{Method: "panicking", Batch: c.batch, Workers: 2},
+				Config{Lambdas: 2, InitialIter: 2, IterPerLambda: 2, Select: Selection{Kind: "cv"}}, &State{})
+			require.NoError(t, err)
+			_, err = r.Estimate(t.Context(), func() error { return nil })
+			require.ErrorContains(t, err, "internal error: shape (")
+		})
+	}
+}
+
+// A step along the path does not allocate in steady state if matrix products do not.
+func TestStepsDoNotAllocate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("tests of races are the short ones, and the detector of races allocates")
+	}
+	blas, err := graph.BLAS()
+	require.NoError(t, err)
+	if strings.HasPrefix(blas, "gonum") {
+		t.Skip("gonum's matrix products allocate, and there is no OpenBLAS on this machine")
+	}
+	rng := stream.New(1, stream.Simulate)
+	truth, err := simulate.Normal(10, rng)
+	require.NoError(t, err)
+	complete, err := truth.Sample(100, rng)
+	require.NoError(t, err)
+	table, err := data.HideMCAR(complete, 0.3, rng)
+	require.NoError(t, err)
+	for _, dtype := range []graph.DType{graph.Float64, graph.Float32} {
+		t.Run(dtype.String(), func(t *testing.T) {
+			r, err := New(engine.Problem{Table: table}, engine.Config{Method: "var", Batch: 40, Seed: 1, DType: dtype}, Config{Schedule: Fixed}, &State{})
+			require.NoError(t, err)
+			at := r.StepsAt(len(r.lambdas) / 2)
+			step := func() error { return at(t.Context()) }
+			for range 3 { // allocates buffers and the shuffles of the next epochs
+				require.NoError(t, step())
+			}
+			require.Zero(t, testing.AllocsPerRun(20, func() {
+				if err := step(); err != nil {
+					t.Error(err)
+				}
+			}))
+		})
+	}
+}
+
+// If score matching without a penalty has no positive definite minimum on the chosen edges, the
+// result is maximum likelihood: its covariances equal the table's on the edges and the diagonal.
+func TestLikeliestWhereScoreMatchingHasNoMinimum(t *testing.T) {
+	const d, n = 16, 20
+	_, table := testtables.Star(t, d, n, 0)
+	standard, _ := data.Standardise(table)
+	r, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: "full"},
+		Config{Penalty: Penalty{Kind: "l1"}, Select: Selection{Kind: "density", Density: 0.4}, Refit: new(true)})
+	require.True(t, r.State.Refine.Likeliest, r.Verdict())
+	require.True(t, r.State.Refine.Converged, r.Verdict())
+	require.Contains(t, strings.Join(r.Warnings(), "\n"), "maximum likelihood estimates")
+	var c mat.Cholesky
+	var sigma mat.SymDense
+	require.True(t, c.Factorize(r.model.Precision()))
+	require.NoError(t, c.InverseTo(&sigma))
+	edges, i := r.chosenPairs(), 0
+	for j := range d {
+		for k := j; k < d; k++ {
+			if k > j {
+				if i++; !edges[i-1] {
+					require.Zero(t, r.model.Precision().At(j, k))
+					continue
+				}
+			}
+			s := 0.0
+			for row := range n {
+				s += standard.Values[row*d+j] * standard.Values[row*d+k] / n
+			}
+			require.InDelta(t, s, sigma.At(j, k), 1e-4, "%d, %d", j, k)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package regpath
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/data/simulate"
+	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
+	"missingscore/losses"
+)
+
+// At P_jj = 1/v_j the largest gradient of a pair is LambdaMax without its 5 % margin; the gradient
+// is the closed form divided by d.
+func TestLambdaMaxIsWhereAnEdgeEnters(t *testing.T) {
+	_, table := testtables.Star(t, 6, 200, 0.3)
+	standard, _ := data.Standardise(table)
+	m := model.NewGaussian(6, model.FreeSymmetric)
+	_, grads, err := engine.Gradient(engine.Problem{Table: standard, Model: m, Objective: losses.Classical}, engine.Config{Method: "exact"}, 0)
+	require.NoError(t, err)
+	top := 0.0
+	for j := range 6 {
+		for k := j + 1; k < 6; k++ {
+			top = max(top, math.Abs(grads[1][graph.PackedIndex(6, j, k)])/6)
+		}
+	}
+	require.InDelta(t, 1.05*top, LambdaMax(standard, nil, domain.Weight{}), 1e-12)
+}
+
+// LambdaMax, without its 5 % margin, is the largest gradient by a pair at the best model without
+// edges, found here from gradients, which are affine in η_j and P_jj there. For complete rows it is
+// exact: the path has no edge above it and one below. LambdaMax ignores missing cells of the other
+// column, an effect below the noise of draws.
+func TestLambdaMaxOnABox(t *testing.T) {
+	const d = 6
+	for method, missing := range map[string]float64{"full": 0, "exact": 0.3} {
+		rng := stream.New(41, stream.Simulate)
+		g, err := simulate.Star(d, rng)
+		require.NoError(t, err)
+		s, err := g.TruncateBelow(4, 0.3)
+		require.NoError(t, err)
+		table, err := g.SampleInside(s, 250, rng)
+		require.NoError(t, err)
+		table, err = data.HideMCAR(table, missing, rng)
+		require.NoError(t, err)
+		standard, scale := data.Standardise(table)
+		z := s.Standardised(scale.Mean, scale.Deviation)
+		m := model.NewGaussian(d, model.Natural)
+		gradient := func(iteration int) []float64 {
+			_, grads, err := engine.Gradient(engine.Problem{Table: standard, Model: m, Objective: losses.ObjectiveFor(z, domain.Weight{}), Domain: z},
+				engine.Config{Method: method, Draws: 100, Seed: 1}, iteration)
+			require.NoError(t, err)
+			return slices.Concat(grads...)
+		}
+		var free []*float64
+		var place []int // in the gradient
+		for j := range d {
+			diagonal := graph.PackedIndex(d, j, j)
+			free, place = append(free, &m.Location.Value[j], &m.Packed.Value[diagonal]), append(place, j, d+diagonal)
+		}
+		start := gradient(0)
+		slope, right, step := mat.NewDense(2*d, 2*d, nil), mat.NewVecDense(2*d, nil), mat.NewVecDense(2*d, nil)
+		for b, v := range free {
+			*v++
+			moved := gradient(0)
+			*v--
+			for a, i := range place {
+				slope.Set(a, b, moved[i]-start[i])
+			}
+			right.SetVec(b, -start[place[b]])
+		}
+		require.NoError(t, step.SolveVec(slope, right))
+		for b, v := range free {
+			*v += step.AtVec(b)
+		}
+
+		mean, se := testtables.MeanSE(12, gradient)
+		for _, i := range place {
+			require.InDelta(t, 0, mean[i], 1e-12, "not the best model without edges")
+		}
+		largest := 0
+		for i := range mean {
+			if math.Abs(mean[i]) > math.Abs(mean[largest]) {
+				largest = i
+			}
+		}
+		top := LambdaMax(standard, z, domain.Weight{}) / 1.05
+		if missing > 0 {
+			require.InDelta(t, math.Abs(mean[largest])/d, top, 4.03*se[largest]/d) // t(11) has its 1 − 1e−3 quantile at 4.03
+			require.Less(t, se[largest]/d, 0.005*top, "no power")
+			continue
+		}
+		require.InDelta(t, math.Abs(mean[largest])/d, top, 1e-12)
+		edges := func(lambda float64) int {
+			r, _ := estimate(t, engine.Problem{Table: standard, Domain: z}, engine.Config{Method: method},
+				Config{Schedule: Fixed, LambdaMax: lambda, Lambdas: 1, InitialIter: 2000, Threshold: 1e-9, Select: Selection{Kind: "none"}, Tolerance: 1e9})
+			return r.State.Points[0].Edges
+		}
+		require.Zero(t, edges(top*1.001))
+		require.Positive(t, edges(top/1.001))
+	}
+}
+
+// The rate is 1/(4 λ_max(S)), with S by hand and 0 for two columns without common rows; λ is the
+// largest root of det(S − λI).
+func TestStableRate(t *testing.T) {
+	table := &data.Table{Names: []string{"a", "b", "c"}, N: 4, D: 3,
+		Values:   []float64{1, 2, 0, -1, 0, 0, 0, 1, 3, 0, -2, 1},
+		Observed: []bool{true, true, false, true, true, false, false, true, true, false, true, true}}
+	cross, count, v := secondMoments(engine.Problem{Table: table})
+	require.Equal(t, []float64{1, 2.25, 5}, v)
+	require.Zero(t, count.At(0, 2))
+	require.Equal(t, []float64{2, 1}, []float64{cross.At(0, 1), cross.At(1, 2)})
+
+	l := 1 / (4 * stableRate(engine.Problem{Table: table}))
+	require.Greater(t, l, 5.0)
+	require.InDelta(t, 0, (1-l)*((2.25-l)*(5-l)-0.25)-(5-l), 1e-12)
+}
+
+// b is a covariate of the columns a to d. The pairs of nodes are ac, ad and cd: second, third and
+// last in the order ab, ac, ad, bc, bd, cd. ab, bc and bd have no penalty: elements 1, 5 and 6 of
+// packed P.
+func TestPairsOfCovariates(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	c := newCovariates(&data.Table{Names: names, D: len(names)}, []string{"b"})
+	require.Equal(t, []int{0, 2, 3}, c.nodes)
+	require.Equal(t, []int{1, 2, 5}, c.pairs)
+	require.Len(t, c.free, 10)
+	for i, free := range c.free {
+		require.Equal(t, i == 1 || i == 5 || i == 6, free, i)
+	}
+	require.Equal(t, covariates{names: names, nodes: []int{0, 1, 2, 3}}, newCovariates(&data.Table{Names: names, D: len(names)}, nil))
+}

@@ -1,0 +1,118 @@
+package regpath
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/data/domain"
+	"missingscore/graph"
+	"missingscore/graph/model"
+	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
+	"missingscore/losses"
+)
+
+// At each λ the conditions of a minimum hold for new gradients of the engine, per column: 0 for η
+// and the diagonal, −λ w sign P_jk on edges, within ±λ w elsewhere; for the complete-data equation
+// by EM iterations. The largest λ has no edge.
+func TestPathsMeetTheConditions(t *testing.T) {
+	const d = 6
+	g, sparse := testtables.Star(t, d, 200, 0.35)
+	_, complete := testtables.Star(t, d, 300, 0)
+	box, err := g.TruncateBelow(2, 0.3)
+	require.NoError(t, err)
+	inside, err := g.SampleInside(box, 300, stream.New(2, 2))
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		table           *data.Table
+		method, penalty string
+		domain          *domain.Domain
+	}{
+		"exact":             {sparse, "exact", l1, nil},
+		"full":              {complete, "full", l1, nil},
+		"zeroed":            {sparse, "zeroed", l1, nil},
+		"full in box":       {inside, "full", l1, box},
+		"em-exact":          {sparse, "em-exact", l1, nil},
+		"adaptive exact":    {sparse, "exact", adaptive, nil},
+		"adaptive em-exact": {sparse, "em-exact", adaptive, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table, scale := data.Standardise(c.table)
+			s := c.domain.Standardised(scale.Mean, scale.Deviation)
+			p, steps := engine.Problem{Table: table, Domain: s}, engine.Config{Method: c.method}
+			r, _ := estimate(t, p, steps, Config{Penalty: Penalty{Kind: c.penalty}, Lambdas: 6, StopTol: 1e-7, MaxIter: 5000, Select: Selection{Kind: "none"}, PathOnly: true})
+			require.Empty(t, r.unfinished())
+			require.Zero(t, r.State.Points[0].Edges)
+			weights := make([]float64, len(r.packed()))
+			for i := range weights {
+				weights[i] = 1
+			}
+			if c.penalty == adaptive {
+				weights = adaptiveWeights(sizes(r.State.Pilot.Packed, d), d)
+			}
+			kind := model.FreeSymmetric
+			if r.fitsMean() {
+				kind = model.Natural
+			}
+			edges := 0
+			for _, q := range r.State.Points {
+				require.Zero(t, q.Projections)
+				m := model.NewGaussian(d, kind)
+				m.Location.Fixed = !r.fitsMean()
+				copy(m.Packed.Value, q.Packed)
+				copy(m.Location.Value, q.Linear)
+				p.Model, p.Objective = m, losses.ObjectiveFor(s, domain.Weight{})
+				loss, grads, err := engine.Gradient(p, steps, 0)
+				require.NoError(t, err)
+				if r.Config.Schedule == Accelerated {
+					require.InDelta(t, loss/d, q.Loss, 1e-12)
+				}
+				if r.fitsMean() {
+					require.InDeltaSlice(t, make([]float64, d), grads[0], 1e-6)
+				}
+				for j := range d {
+					require.InDelta(t, 0, grads[1][graph.PackedIndex(d, j, j)]/d, 1e-6)
+					for k := j + 1; k < d; k++ {
+						at := graph.PackedIndex(d, j, k)
+						slope, most := grads[1][at]/d, q.Lambda*weights[at]
+						if q.Packed[at] == 0 {
+							require.LessOrEqual(t, math.Abs(slope), most+1e-6)
+							continue
+						}
+						edges++
+						require.InDelta(t, -math.Copysign(most, q.Packed[at]), slope, 1e-6)
+					}
+				}
+			}
+			require.Greater(t, edges, 9)
+		})
+	}
+}
+
+// Proximal gradient steps end at the same minimum, from the path or from P = I.
+func TestAcceleratedPathIsThePlainOnesLimit(t *testing.T) {
+	_, table := testtables.Star(t, 4, 100, 0.4)
+	table, _ = data.Standardise(table)
+	at := func(c Config) *Run {
+		c.Select, c.PathOnly = Selection{Kind: "none"}, true
+		if c.Schedule == "" {
+			c.StopTol = 1e-7
+		}
+		r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "exact"}, c)
+		return r
+	}
+	warm := at(Config{Penalty: Penalty{Kind: l1}, Lambdas: 6, LambdaMin: 0.02}).State.Points
+	require.Greater(t, warm[5].Edges, 3, "of 6")
+	for _, k := range []int{1, 5} {
+		lambda := warm[k].Lambda
+		cold := at(Config{Lambdas: 1, LambdaMax: lambda, LambdaMin: lambda}).State.Points[0]
+		require.InDeltaSlice(t, warm[k].Packed, cold.Packed, 1e-6)
+		plain := at(Config{Schedule: Fixed, InitialIter: 6000, Lambdas: 1, LambdaMax: lambda, LambdaMin: lambda}).State.Points[0]
+		require.InDeltaSlice(t, plain.Packed, warm[k].Packed, 1e-6)
+		require.Less(t, cold.Iterations, 100)
+	}
+}

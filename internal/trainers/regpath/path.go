@@ -1,0 +1,211 @@
+package regpath
+
+import (
+	"context"
+	"slices"
+
+	"missingscore/graph/model"
+	"missingscore/internal/setting"
+	"missingscore/internal/trainers/engine"
+	"missingscore/losses"
+)
+
+// walk goes along the path of a problem in descending λ.
+type walk struct {
+	*problem
+	schedule schedule
+	matrix   *matrix          // the schedule, if it is one
+	passed   func() error     // called after each λ; may be nil
+	enough   func(Point) bool // whether the path may end at a point; may be nil
+	refitter *refitter        // nil: not created yet
+}
+
+// newWalk prepares a path on some rows of the table, nil for all, and sets p.Model and p.Objective.
+// On all of R^d the mean is fixed at 0, the observed mean of standardised columns, which is
+// unbiased under MCAR. On a domain with a boundary, with a missingness mechanism, and for
+// estimators valid under MAR, η = Pμ is fitted.
+func newWalk(p engine.Problem, steps engine.Config, c Config, s *State, rows []int) (*walk, error) {
+	method, err := steps.Named()
+	if err != nil {
+		return nil, setting.Errorf("method", steps.Method, "%v", err)
+	}
+	kind := model.FreeSymmetric
+	fitsMean := p.Domain.Bounded() || p.Missingness != nil || method.FitsMean()
+	if fitsMean {
+		kind = model.Natural
+	}
+	m := model.NewGaussian(p.Table.D, kind)
+	m.Location.Fixed = !fitsMean
+	p.Model, p.Objective = m, losses.ObjectiveFor(p.Domain, p.Weight)
+	if p.Condensed == nil {
+		p.Condensed = engine.NewCondensed()
+	}
+	if c, steps, err = c.resolve(p, steps); err != nil {
+		return nil, err
+	}
+	e, err := engine.New(p, steps)
+	if err != nil {
+		return nil, err
+	}
+	w := &walk{problem: &problem{Engine: e, Config: c, State: s, model: m, save: func() error { return nil }, covariates: newCovariates(p.Table, c.Covariates)}}
+	w.posdef.Floor = c.Floor
+	w.takeRows(rows)
+	if c.Schedule == Moments {
+		w.matrix = &matrix{problem: w.problem, loss: e.Estimator.Loss.(losses.OfMatrix)}
+		if p.Table.D > DenseColumns && !fitsMean { // the model gets P with the result
+			m.Packed.Value = nil
+		}
+	}
+	if c.LambdaMin != 0 {
+		w.lambdas = c.grid()
+	}
+	return w, nil
+}
+
+// prepare sets the penalty weights, λ and schedule for a penalty other than auto. It reuses results
+// in the state.
+func (w *walk) prepare(ctx context.Context, kind string) (err error) {
+	if w.matrix != nil {
+		if err := w.matrix.take(ctx); err != nil {
+			return err
+		}
+	}
+	w.Condense(w.rows)
+	top, ratio := 0.0, Penalty{Kind: kind}.ratio()
+	var order []float64 // of pairs
+	if kind != l1 {
+		if err := fitPilot(ctx, w.problem); err != nil {
+			return err
+		}
+	}
+	switch {
+	case kind == adaptive:
+		w.weights = adaptiveWeights(sizes(w.State.Pilot.Packed, w.Table.D), w.Table.D)
+		w.Config, err = w.Config.span(ratio, func() float64 { return lambdaMax(w.Problem, w.weights, covariates{}) })
+	case kind == ridge:
+		order = strengths(w.State.Pilot.Packed, w.Table.D, meanPairCount(w.Problem))
+		w.Config, err = w.Config.span(ratio, func() float64 { return slices.Max(order) })
+	case w.matrix != nil:
+		w.weights = w.covariates.weights()
+		top, ratio = w.matrix.span()
+		w.Config, err = w.Config.span(ratio, func() float64 { return top })
+	default:
+		w.weights = w.covariates.weights()
+		w.Config, err = w.Config.spanAlike(w.Problem)
+	}
+	if err != nil {
+		return err
+	}
+	w.lambdas = w.Config.grid()
+	switch w.Config.Schedule {
+	case Fixed:
+		w.schedule = fixed{w.problem}
+	case Accelerated:
+		w.schedule = newAccelerated(w.problem)
+	case Moments:
+		w.schedule = w.matrix
+	default:
+		w.schedule = newTurns(w.problem, manyColumns)
+	}
+	if kind == ridge {
+		w.schedule = &thresholds{w.problem, w.schedule, order}
+	}
+	return nil
+}
+
+// pathTo completes the first lambdas λ.
+func (w *walk) pathTo(ctx context.Context, lambdas int) error {
+	for k := len(w.State.Points); k < lambdas && !w.ended(); k++ {
+		if err := w.schedule.iterate(ctx, k); err != nil {
+			return err
+		}
+		w.State.Points = append(w.State.Points, w.schedule.point(w.lambdas[k]))
+		if w.passed != nil {
+			if err := w.passed(); err != nil {
+				return err
+			}
+		}
+		if err := w.save(); err != nil {
+			return err
+		}
+		if w.enough != nil && w.enough(w.State.Points[k]) {
+			break
+		}
+	}
+	return nil
+}
+
+// path completes the path, unless the choice extends it as needed.
+func (w *walk) path(ctx context.Context) error {
+	if w.asNeeded() {
+		return nil
+	}
+	return w.pathTo(ctx, len(w.lambdas))
+}
+
+// asNeeded reports whether the choice extends the path as needed.
+func (w *walk) asNeeded() bool {
+	by := w.Config.Select.by()
+	return !w.Config.Whole && by.searches && w.Missingness == nil && (w.again || !by.tests)
+}
+
+// networksTo returns the networks of the path, after extending it to number networks if it is made
+// as needed.
+func (w *walk) networksTo(ctx context.Context, number int) (networks []int, err error) {
+	for networks = w.networks(); w.asNeeded() && (len(networks) < number || len(w.unfinished()) == len(w.State.Points)) && !w.ended(); networks = w.networks() {
+		if err := w.pathTo(ctx, len(w.State.Points)+1); err != nil {
+			return nil, err
+		}
+	}
+	return networks, nil
+}
+
+// Number of unconverged λ in a row that end the path.
+const (
+	patience = 5
+	// judgedPatience is for a criterion on all rows that chooses finished points only: later λ
+	// would use all iterations without being chosen.
+	judgedPatience = 2
+	// turnsPatience is larger because EM comes near the minimum and a later λ may converge.
+	turnsPatience = 10
+)
+
+// patience returns the limit of the schedule; 0: none.
+func (w *walk) patience() int {
+	by := w.Config.Select.by()
+	judged := by.judges && !by.divides && len(w.unfinished()) < len(w.State.Points)
+	switch {
+	case w.Config.Schedule == Moments || w.Config.Schedule == EM && !judged:
+		return 0
+	case w.Config.Schedule == EM:
+		return turnsPatience
+	case judged:
+		return judgedPatience
+	}
+	return patience
+}
+
+// stuck reports whether the loss at the last λ falls towards a P that is not positive definite. It
+// then also does at smaller λ.
+func (w *walk) stuck() bool {
+	n := len(w.State.Points)
+	return n > 0 && w.State.Points[n-1].Stuck
+}
+
+// gaveUp reports whether the path ends here, without a minimum at the last λ or after too many
+// unconverged λ.
+func (w *walk) gaveUp() bool {
+	if w.stuck() || w.State.Runaway && (w.Config.Schedule == EM || w.Config.Schedule == Moments) {
+		return true
+	}
+	points, most := w.State.Points, w.patience()
+	for k := range most {
+		if n := len(points) - 1 - k; n < 0 || !points[n].Unfinished {
+			return false
+		}
+	}
+	return most > 0
+}
+
+// ended reports whether the path is complete.
+func (w *walk) ended() bool { return len(w.State.Points) >= len(w.lambdas) || w.gaveUp() }

@@ -1,0 +1,208 @@
+package regpath
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"missingscore/internal/setting"
+	"missingscore/internal/spelling"
+	"missingscore/internal/trainers/engine"
+	"missingscore/trainers/estimator"
+)
+
+// Penalty determines the order in which pairs join the network (docs/theory/penalties.md). Zero
+// values mean defaults.
+type Penalty struct {
+	Kind  string  `json:"kind"`            // a name of Penalties; default "auto" if possible, else "l1" (usualColumns)
+	Alpha float64 `json:"alpha,omitempty"` // shrinkage of the ridge pilot, between 0 and 1; 0: by likelihood and degrees of freedom
+}
+
+// Kinds of penalties.
+const (
+	l1       = "l1"       // λ Σ_{j<k} |P_jk|
+	adaptive = "adaptive" // λ Σ_{j<k} w_jk |P_jk|, w from a ridge pilot (adaptiveWeights)
+	ridge    = "ridge"    // no penalty: pairs by their strengths in a ridge pilot; λ is a threshold
+	auto     = "auto"     // l1 or adaptive, by the least EBIC
+)
+
+// penalties lists all kinds.
+var penalties = []struct {
+	name, form string
+	pilots     bool    // uses a ridge pilot with an α
+	ratio      float64 // largest λ / smallest λ
+}{
+	{l1, "l1 (all pairs equally)", false, 200}, // the paper's ratio
+	{adaptive, "adaptive[=ALPHA] (less for strong pairs)", true, 1000},
+	{ridge, "ridge[=ALPHA] (threshold of partial correlations)", true, 100},
+	{auto, "auto (l1 or adaptive, by EBIC)", false, 200},
+}
+
+const alphaMust = "the pilot's shrinkage must be a number between 0 and 1"
+
+// Penalties returns the values of Penalty.Kind.
+func Penalties() (names []string) {
+	for _, by := range penalties {
+		names = append(names, by.name)
+	}
+	return names
+}
+
+// penaltyForms describes the texts that ParsePenalty accepts.
+func penaltyForms() string {
+	var forms []string
+	for _, by := range penalties {
+		forms = append(forms, by.form)
+	}
+	return listed(forms)
+}
+
+// ParsePenalty parses one of PenaltyForms.
+func ParsePenalty(text string) (p Penalty, err error) {
+	kind, value, has := strings.Cut(text, "=")
+	if p.Kind = kind; !slices.Contains(Penalties(), kind) {
+		return p, setting.Errorf("penalty", text, "it is %s%s", penaltyForms(), spelling.DidYouMean(kind, Penalties()))
+	}
+	if has {
+		if p.Alpha, err = number(value, alphaMust); err != nil {
+			return p, setting.Errorf("penalty", text, "%v", err)
+		}
+	}
+	return p, p.check()
+}
+
+// text is the inverse of ParsePenalty.
+func (p Penalty) text() string {
+	if p.Alpha == 0 {
+		return p.Kind
+	}
+	return p.Kind + "=" + strconv.FormatFloat(p.Alpha, 'g', -1, 64)
+}
+
+// pilots reports whether the penalty uses a ridge pilot.
+func (p Penalty) pilots() bool { return p.Kind == adaptive || p.Kind == ridge }
+
+// check returns an error for an unknown kind or α. The zero value is valid.
+func (p Penalty) check() error {
+	switch {
+	case p == Penalty{}:
+		return nil
+	case !slices.Contains(Penalties(), p.Kind):
+		return setting.OneOf("penalty", p.Kind, Penalties()...)
+	case p.Alpha != 0 && !p.pilots():
+		return setting.Errorf("penalty", p.text(), "%s has no pilot; leave its shrinkage out", p.Kind)
+	case !(p.Alpha >= 0 && p.Alpha < 1):
+		return setting.Errorf("penalty", p.text(), alphaMust)
+	}
+	return nil
+}
+
+// ratio returns the ratio of the largest to the smallest λ.
+func (p Penalty) ratio() float64 {
+	for _, by := range penalties {
+		if by.name == p.Kind {
+			return by.ratio
+		}
+	}
+	return 0
+}
+
+// usualColumns is the largest number of columns with default auto.
+const usualColumns = 100
+
+// usual returns the default penalty.
+func (c Config) usual(p engine.Problem, method estimator.Estimator) string {
+	if method.OfMatrix() || p.Table.D > usualColumns || len(c.Covariates) > 0 {
+		return l1
+	}
+	switch {
+	case solvable(p, method) && !p.Domain.Censored():
+		c.Penalty.Kind = ridge
+	case c.Schedule == Fixed:
+		return l1
+	default:
+		c.Penalty.Kind = auto
+	}
+	if _, err := c.resolvePenalty(p, method); err != nil {
+		return l1
+	}
+	return c.Penalty.Kind
+}
+
+// resolvePenalty fills in the settings that depend on the penalty, except those of the pilot, and
+// checks the penalty against the rest.
+func (c Config) resolvePenalty(p engine.Problem, method estimator.Estimator) (Config, error) {
+	kind, refusal := c.Penalty.Kind, ""
+	switch {
+	case kind != l1 && method.OfMatrix():
+		refusal = fmt.Sprintf("its pilot needs the rows, but method %s uses moments of pairs; use l1", method.Name)
+	case kind == auto && p.Domain.Bounded():
+		refusal = "it compares likelihoods, which are unknown with bounds; use ridge, adaptive or l1"
+	case kind == auto && !method.Deterministic():
+		refusal = fmt.Sprintf("it cannot compare the noisy paths of method %s; name a penalty, or use em-exact or exact", method.Name)
+	case kind == auto && (c.LambdaMax != 0 || c.LambdaMin != 0):
+		refusal = "each penalty has its own λ; leave Spec.Network.LambdaMax and Spec.Network.LambdaMin out, or name a penalty"
+	case kind == ridge && c.Select.Kind == byCV:
+		refusal = "its networks have no held-out loss; use another selection or penalty"
+	case kind == ridge && c.PathOnly:
+		refusal = "its path needs the refit; do not switch it off"
+	case kind == ridge && c.Refit != nil && !*c.Refit:
+		refusal = "the sizes of its edges need a refit; leave Spec.Network.Refit=false out"
+	case kind != l1 && p.Missingness != nil:
+		refusal = "its pilot needs cells missing at random; use l1"
+	}
+	if refusal != "" {
+		return c, setting.Errorf("penalty", c.Penalty.text(), "%s", refusal)
+	}
+	switch {
+	case method.OfMatrix(): // λ from its moments
+		return c, nil
+	case kind == l1:
+		return c.spanAlike(p)
+	case kind == auto:
+		_, err := c.spanAlike(p)
+		return c, err
+	case kind == ridge:
+		c.Refit = new(true) // a threshold gives no estimates
+	}
+	if c.LambdaMax == 0 { // found after the pilot
+		return c, nil
+	}
+	return c.span(c.Penalty.ratio(), nil)
+}
+
+// spanAlike is span for a penalty with equal weights, from the table's rows.
+func (c Config) spanAlike(p engine.Problem) (Config, error) {
+	of := newCovariates(p.Table, c.Covariates)
+	top := func() float64 {
+		if p.Missingness != nil {
+			return 1.3 * lambdaMax(p, nil, of) // ignores the score of φ
+		}
+		return lambdaMax(p, nil, of)
+	}
+	ratio := Penalty{Kind: l1}.ratio()
+	if d := p.Table.D; d > DenseColumns && c.LambdaMin == 0 && !p.Domain.Bounded() {
+		if c.LambdaMax == 0 {
+			c.LambdaMax = top()
+		}
+		ratio = crowdedRatio(d, meanPairCount(p), nullGradient(p, of), c.LambdaMax*float64(p.Table.N*d))
+	}
+	return c.span(ratio, top)
+}
+
+// span sets the largest λ to top() unless given, and the smallest to the largest over ratio.
+func (c Config) span(ratio float64, top func() float64) (Config, error) {
+	if c.LambdaMax == 0 {
+		if c.LambdaMax = top(); c.LambdaMax == 0 {
+			return c, errors.New("no two columns are correlated, so the network is empty at every λ; check the table, or give Spec.Network.LambdaMax")
+		}
+	}
+	setting.Default(&c.LambdaMin, c.LambdaMax/ratio)
+	if !(c.LambdaMin > 0) || c.LambdaMax < c.LambdaMin || math.IsInf(c.LambdaMax, 0) {
+		return c, fmt.Errorf("λ from %.4g to %.4g: %w", c.LambdaMax, c.LambdaMin, ErrLambdas)
+	}
+	return c, nil
+}

@@ -1,0 +1,249 @@
+package regpath
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+
+	"missingscore/data"
+	"missingscore/internal/stream"
+	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
+)
+
+// The scores of α are the log likelihoods of the pilots minus their degrees of freedom.
+func TestPilotIsChosenByLikelihood(t *testing.T) {
+	_, table := testtables.Star(t, 5, 120, 0.3)
+	r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
+	require.NoError(t, err)
+	require.NoError(t, r.prepare(t.Context(), r.Penalty().Kind))
+	f, err := newPilotFit(r.problem, table.AllRows(), 1)
+	require.NoError(t, err)
+	s, both := r.State.Pilot, meanPairCount(r.Problem)/float64(table.N)
+	require.InDelta(t, 0.5, both, 0.1)
+	for i, score := range s.Scores {
+		require.NoError(t, f.fit(t.Context(), pilotAlphas[i]))
+		m := f.Model
+		require.InDelta(t, LogLikelihood(table, table.AllRows(), m.Mean(), m.Precision())-freedom(m.Precision(), pilotAlphas[i], both)*(1+6/(120*both)), score, 1e-8)
+		if pilotAlphas[i] == s.Alpha {
+			require.InDeltaSlice(t, m.Packed.Value, s.Packed, 1e-12)
+		}
+	}
+	require.Equal(t, pilotAlphas[slices.Index(s.Scores, slices.Max(s.Scores))], s.Alpha)
+}
+
+// Sizes 0.2, 0.1, 0.4 have median 0.2: weights 1/(1 + 0.1), 1/(0.5 + 0.1), 1/(2 + 0.1).
+func TestAdaptiveWeights(t *testing.T) {
+	pilot := []float64{1, -0.2, 0.2, 4, 0.8, 1}
+	require.InDeltaSlice(t, []float64{0.1, 0.2, 0.4}, sizes(pilot, 3), 1e-15) // of correlations 0.1, −0.2, −0.4
+	w := adaptiveWeights(sizes(pilot, 3), 3)
+	require.InDeltaSlice(t, []float64{0, 1 / 0.6, 1 / 1.1, 0, 1 / 2.1, 0}, w, 1e-12)
+	require.Equal(t, []float64{0, 1, 1, 0, 1, 0}, adaptiveWeights([]float64{0, 0, 0}, 3))
+}
+
+// With ridge a point has the pairs with partial correlations above λ, and the result is the refit
+// of the chosen one, for every method.
+func TestRidgePath(t *testing.T) {
+	const d = 6
+	_, table := testtables.Star(t, d, 400, 0.3)
+	standard, _ := data.Standardise(table)
+	for _, method := range []string{"em-exact", "exact"} {
+		r, scores := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "ridge"}})
+		size := strengths(r.State.Pilot.Packed, d, meanPairCount(r.Problem))
+		require.Equal(t, slices.Max(size), r.Config.LambdaMax)
+		for _, p := range r.State.Points {
+			for i, edge := range Adjacency(p.Packed, d, r.Config.Threshold).Edge {
+				require.Equal(t, size[i] > p.Lambda, edge)
+			}
+		}
+		require.Len(t, scores, len(r.State.Points))
+		require.True(t, r.State.Refine.Converged, r.Verdict())
+		chosen := r.State.Points[r.State.Refine.Index]
+		require.InDelta(t, 5, chosen.Edges, 2, "of 15 pairs")
+		require.Equal(t, without(Adjacency(chosen.Packed, d, r.Config.Threshold).Edge, d), without(Adjacency(r.packed(), d, 0).Edge, d))
+		want, _ := estimate(t, engine.Problem{Table: standard}, engine.Config{Method: method},
+			Config{Penalty: Penalty{Kind: "ridge"}, LambdaMax: chosen.Lambda, Lambdas: 1, Select: Selection{Kind: "none"}})
+		require.InDeltaSlice(t, want.packed(), r.packed(), 2e-3, method)
+	}
+}
+
+// Interrupted runs with any number of workers give the same bytes.
+func TestPenaltiesAreTakenUpAgain(t *testing.T) {
+	_, table := testtables.Star(t, 4, 80, 0.3)
+	standard, _ := data.Standardise(table)
+	for _, c := range []Config{
+		{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 4, Select: Selection{Kind: "ebic"}},
+		{Penalty: Penalty{Kind: "ridge"}, Lambdas: 4, Select: Selection{Kind: "stars"}},
+		{Penalty: Penalty{Kind: "auto"}, Lambdas: 4},
+	} {
+		requireResumes(t, standard, "em-exact", c)
+	}
+	requireResumes(t, standard, "exact", Config{Penalty: Penalty{Kind: "auto"}, Lambdas: 4})
+}
+
+// requireResumes interrupts an estimate with two workers at every second save and compares it with
+// an uninterrupted one with one worker.
+func requireResumes(t *testing.T, table *data.Table, method string, c Config) {
+	t.Helper()
+	start := func(s *State, workers int) *Run {
+		r, err := New(engine.Problem{Table: table}, engine.Config{Method: method, Workers: workers, Batch: 50}, c, s)
+		require.NoError(t, err)
+		return r
+	}
+	whole := start(&State{}, 1)
+	_, err := whole.Estimate(t.Context(), func() error { return nil })
+	require.NoError(t, err)
+	s, seen := &State{}, 0
+	var saved engine.State
+	for {
+		ctx, cancel := context.WithCancel(t.Context())
+		saves := 0
+		r := start(s, 2)
+		if seen++; seen > 1 {
+			r.Restore(saved)
+		}
+		_, err := r.Estimate(ctx, func() error {
+			if saves++; saves == 2 {
+				cancel()
+			}
+			return nil
+		})
+		saved = r.Capture()
+		cancel()
+		if err == nil {
+			break
+		}
+		var text bytes.Buffer
+		require.NoError(t, gob.NewEncoder(&text).Encode(s))
+		s = &State{}
+		require.NoError(t, gob.NewDecoder(&text).Decode(s))
+		require.ErrorIs(t, err, context.Canceled)
+		require.Less(t, seen, 200)
+	}
+	require.Greater(t, seen, 1)
+	require.Equal(t, fmt.Sprintf("%+v", *whole.State), fmt.Sprintf("%+v", *s)) // NaN differs from itself
+	require.Equal(t, whole.Capture().Model, saved.Model)
+}
+
+// A path on some rows has the whole table's α and its own pilot.
+func TestPartsHaveTheirPilots(t *testing.T) {
+	_, table := testtables.Star(t, 4, 100, 0.3)
+	r, _ := estimate(t, engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}, Lambdas: 3, Select: Selection{Kind: "cv", Folds: 2}})
+	part, _, err := part(t.Context(), r.walk, partsOf(r)[0])
+	require.NoError(t, err)
+	require.Equal(t, r.State.Pilot.Alpha, part.State.Pilot.Alpha)
+	require.Nil(t, part.State.Pilot.Scores)
+	require.NotEqual(t, r.State.Pilot.Packed, part.State.Pilot.Packed)
+	require.Equal(t, r.lambdas, part.lambdas)
+}
+
+// auto chooses the penalty with the least EBIC and gives the result of that penalty.
+func TestAuto(t *testing.T) {
+	_, table := testtables.Star(t, 6, 300, 0.3)
+	standard, _ := data.Standardise(table)
+	p := engine.Problem{Table: standard}
+	for _, method := range []string{"em-exact", "exact"} {
+		r, scores := estimate(t, p, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: "auto"}})
+		s := r.State.Auto
+		require.Equal(t, []string{"l1", "adaptive"}, s.Kinds)
+		require.Nil(t, s.States)
+		for i, kind := range s.Kinds {
+			alone, own := estimate(t, p, engine.Config{Method: method}, Config{Penalty: Penalty{Kind: kind}})
+			require.Equal(t, own[alone.State.Refine.Index], s.Scores[i], kind)
+			if kind == s.Kind {
+				require.Equal(t, fmt.Sprint(own), fmt.Sprint(scores))
+				require.Equal(t, alone.packed(), r.packed())
+				require.Equal(t, alone.Penalty(), r.Penalty())
+				require.Contains(t, r.Ordering(), alone.Ordering())
+			}
+		}
+	}
+}
+
+func TestAutoTakesTheLeast(t *testing.T) {
+	_, table := testtables.Star(t, 4, 80, 0.3)
+	for _, c := range []struct {
+		scores []float64
+		want   string
+	}{
+		{[]float64{100, 100}, "l1"}, {[]float64{100, 99.95}, "l1"}, {[]float64{100, 99.8}, "adaptive"}, {[]float64{math.Inf(1), 95}, "adaptive"}, {[]float64{math.Inf(1), math.Inf(1)}, "l1"},
+	} {
+		s := &State{Auto: Auto{Kinds: []string{"l1", "adaptive"}, Scores: c.scores, States: []*State{{}, {}, {}}}}
+		r, err := New(engine.Problem{Table: table}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "auto"}}, s)
+		require.NoError(t, err)
+		require.NoError(t, compare(t.Context(), r.walk))
+		require.Equal(t, c.want, r.State.Auto.Kind)
+	}
+}
+
+// The likelihood of a ridge estimate on its fitted rows exceeds that on other rows with the same
+// missing cells by the degrees of freedom, on average over tables.
+func TestFreedom(t *testing.T) {
+	const d, n, tables, missing = 4, 100, 1000, 0.3
+	var p, factor = mat.NewSymDense(d, nil), mat.Cholesky{}
+	sigma := mat.NewSymDense(d, nil)
+	for j := range d {
+		for k := range d {
+			sigma.SetSym(j, k, math.Pow(0.4, math.Abs(float64(j-k))))
+		}
+	}
+	require.True(t, factor.Factorize(sigma))
+	require.NoError(t, factor.InverseTo(p))
+	require.InDelta(t, d*(d+1)/2, freedom(p, 0, 1), 1e-9, "complete rows without shrinkage")
+	var l mat.TriDense
+	factor.LTo(&l)
+	for _, alpha := range []float64{0.2, 0.5} {
+		var gains, counts []float64
+		for table := range tables {
+			rng := stream.New(uint64(table), 1)
+			x := mat.NewDense(2*n, d, nil)
+			for i := range 2 * n {
+				for j := range d {
+					x.Set(i, j, rng.NormFloat64())
+				}
+			}
+			x.Mul(x, l.T())
+			for i := range n {
+				for j := range d {
+					if j != i%d && rng.Float64() < missing {
+						x.Set(i, j, math.NaN())
+						x.Set(n+i, j, math.NaN()) // the other rows have the same missing cells
+					}
+				}
+			}
+			of := func(from int) *data.Table {
+				values := slices.Clone(x.RawMatrix().Data[from*d : (from+n)*d])
+				observed := make([]bool, len(values))
+				for i, v := range values {
+					if observed[i] = !math.IsNaN(v); !observed[i] {
+						values[i] = 0
+					}
+				}
+				made, err := data.NewTable([]string{"a", "b", "c", "d"}, values, observed)
+				require.NoError(t, err)
+				return made
+			}
+			own, others := of(0), of(n)
+			r, err := New(engine.Problem{Table: own}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "adaptive"}}, &State{})
+			require.NoError(t, err)
+			f, err := newPilotFit(r.problem, own.AllRows(), 1)
+			require.NoError(t, err)
+			require.NoError(t, f.fit(t.Context(), alpha))
+			gain := func(mean []float64, p *mat.SymDense) float64 {
+				return LogLikelihood(own, own.AllRows(), mean, p) - LogLikelihood(others, own.AllRows(), mean, p)
+			}
+			gains = append(gains, gain(f.Model.Mean(), f.Model.Precision())-gain(make([]float64, d), p))
+			counts = append(counts, freedom(f.Model.Precision(), alpha, meanPairCount(r.Problem)/n))
+		}
+		mean, sd := stat.MeanStdDev(gains, nil)
+		require.InDelta(t, d+stat.Mean(counts, nil), mean, 3*sd/math.Sqrt(tables), alpha) // d: the mean
+	}
+}

@@ -1,0 +1,227 @@
+package regpath
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"missingscore/internal/trainers/engine"
+	"missingscore/internal/trainers/gaussian/em"
+	"missingscore/internal/trainers/gaussian/sparse"
+)
+
+// turns is the schedule of EM iterations.
+type turns struct {
+	*problem
+	em     em.Turns
+	lasso  *em.Lasso
+	sparse sparse.Lasso // used while few of many pairs are not zero
+	many   int          // manyColumns
+	looked bool         // whether complete rows were looked for (em.Known)
+}
+
+const (
+	manyColumns = 100  // number of columns from which the sparse descent and extrapolated starts are used
+	fewPairs    = 0.15 // share of the pairs up to which the sparse descent is faster
+
+	// EM converges at about the rate of the share of rows with both columns, for which n/n̄
+	// compensates; more if other cells determine the missing ones. Up to twice as much is tried.
+	firstGain      = 1.5
+	aheadTolerance = 3e-5 // of a minimisation that EM starts from
+)
+
+func newTurns(p *problem, many int) *turns {
+	t := &turns{problem: p, em: em.Turns{Engine: p.Engine, Model: p.model, Rows: p.rows, Bounds: &p.posdef}, lasso: em.NewLasso(p.Table.D), many: many}
+	t.lasso.Workers, t.lasso.Weights = p.Engine.Config.Workers, p.weights
+	if p.Table.D >= many || p.again {
+		t.em.MostGain = 2*float64(p.Table.RowCount())/meanPairCount(p.Problem) - 1
+	}
+	return t
+}
+
+// iterate makes EM iterations at λ_k until P converges, at most MaxIter.
+func (t *turns) iterate(ctx context.Context, k int) error {
+	s := &t.State.Turns
+	if t.State.Block.Start == nil {
+		if err := t.begin(ctx, k); err != nil {
+			return err
+		}
+	}
+	observe := func(done int) {
+		t.report("path", "λ", done, len(t.lambdas), t.lambdas[k], s.Loss/float64(t.Table.D), math.NaN())
+	}
+	for s.Count == 0 || s.Count < t.Config.MaxIter && !t.stands(t.Config.StopTol) {
+		err := t.next(ctx, k)
+		if engine.Diverged(err) && k > 0 {
+			t.runaway(k)
+			break
+		}
+		if err != nil {
+			return err
+		}
+		observe(k)
+	}
+	if s.Solved != nil {
+		t.em.Settle(s)
+	}
+	observe(k + 1)
+	return nil
+}
+
+// next makes the next iteration at λ_k.
+func (t *turns) next(ctx context.Context, k int) error {
+	if t.State.Turns.Lead.Gain > 0 {
+		lambda := t.lambdas[k] * t.scale()
+		t.lasso.Tolerance = t.within(t.Config.StopTol)
+		return t.em.Onward(ctx, &t.State.Turns, func(packed, s []float64) bool { return t.minimise(ctx, packed, s, lambda, lambda) })
+	}
+	previous := math.Inf(1)
+	if t.State.Turns.Count == 0 && k > 0 {
+		previous = t.lambdas[k-1]
+	}
+	return t.turn(ctx, t.lambdas[k], previous, t.Config.StopTol)
+}
+
+// begin prepares the iterations at λ_k. With many columns and for Run.Again they start at
+// extrapolated moments. If ctx is done it returns ctx's error and changes nothing.
+func (t *turns) begin(ctx context.Context, k int) error {
+	start, next := slices.Clone(t.packed()), t.State.Turns.Next()
+	next.Anderson.Memory = em.Memory
+	if t.em.MostGain != 0 && k > 0 {
+		t.look()
+		t.lasso.Tolerance = aheadTolerance
+		by := 0.0
+		if k > 1 {
+			by = math.Log(t.lambdas[k]/t.lambdas[k-1]) / math.Log(t.lambdas[k-1]/t.lambdas[k-2])
+		}
+		begun := t.em.Begin(&next, by, func(packed, s []float64) bool {
+			return t.minimise(ctx, packed, s, t.lambdas[k]*t.scale(), (2*t.lambdas[k]-t.lambdas[k-1])*t.scale())
+		})
+		if ctx.Err() != nil {
+			copy(t.packed(), start)
+			return ctx.Err()
+		}
+		switch {
+		case !begun:
+			next.Lead.Gain = 0
+		case next.Lead.Gain == 0:
+			next.Lead.Gain = min(firstGain, t.em.MostGain)
+		}
+	}
+	t.State.Block.Start, t.State.Turns = start, next
+	return nil
+}
+
+// scale converts the minimisation's loss, ψ/2, to the path's, ψ/d.
+func (t *turns) scale() float64 { return float64(t.Table.D) / 2 }
+
+// runaway ends a path at λ_k, below which there is no minimum, as with collinear columns. The model
+// returns to the previous point, unfinished.
+func (t *turns) runaway(k int) {
+	t.setPoint(k - 1)
+	t.State.Turns = em.State{Count: t.State.Turns.Count, Loss: t.State.Points[k-1].Loss * float64(t.Table.D), Movement: math.Inf(1)}
+	t.State.Runaway = true
+}
+
+// turn makes one iteration at λ, whose minimisation starts from the solution at the previous λ;
+// tolerance is the final tolerance of P.
+func (t *turns) turn(ctx context.Context, lambda, previous, tolerance float64) error {
+	t.look()
+	t.lasso.Tolerance = t.within(tolerance)
+	screen := lambda
+	if previous < math.Inf(1) {
+		screen = 2*lambda - previous
+	}
+	return t.em.Turn(ctx, &t.State.Turns, func(packed, s []float64) bool {
+		return t.minimise(ctx, packed, s, lambda*t.scale(), screen*t.scale())
+	})
+}
+
+// look checks once whether complete rows make expectation steps unnecessary.
+func (t *turns) look() {
+	if t.looked || t.Table.D < t.many {
+		return
+	}
+	t.looked = true
+	if mean, cov, ok := engine.CompleteMoments(t.Table, t.rows, t.Counts); ok {
+		t.em.Known = &em.Known{Mean: mean, Covariances: cov}
+	}
+}
+
+// within returns the tolerance of a minimisation for a movement of P below tolerance in 50
+// iterations.
+func (t *turns) within(tolerance float64) float64 {
+	most := 1e-6
+	if t.Table.D >= t.many {
+		most = 3e-6
+	}
+	return min(most, max(1e-9, 0.01*tolerance/refineBlock))
+}
+
+// minimise is the minimisation step at λ, by the sparse descent while few of many pairs are not
+// zero. The minimum is the same.
+func (t *turns) minimise(ctx context.Context, packed, s []float64, lambda, screen float64) (ok bool) {
+	if !t.few(packed) {
+		return t.lasso.Minimise(packed, s, lambda, screen)
+	}
+	l := &t.sparse
+	l.D, l.S, l.Workers, l.Tolerance, l.Weights = t.Table.D, s, t.lasso.Workers, t.lasso.Tolerance, t.lasso.Weights
+	p := sparse.FromPacked(packed, l.D)
+	o, err := l.Minimise(ctx, p, lambda, screen)
+	if err != nil || !o.Done {
+		return false
+	}
+	p.ToPacked(packed)
+	return true
+}
+
+// few reports whether few of many pairs are not zero.
+func (t *turns) few(packed []float64) bool {
+	if t.Table.D < t.many {
+		return false
+	}
+	most := int(fewPairs * float64(len(packed)))
+	for _, v := range packed {
+		if v != 0 {
+			most--
+		}
+	}
+	return most >= 0
+}
+
+// stands reports whether 50 iterations would move all elements by less than tolerance.
+func (t *turns) stands(tolerance float64) bool {
+	return refineBlock*t.State.Turns.Movement < tolerance
+}
+
+func (t *turns) point(lambda float64) Point {
+	p, s := t.closeBlock(lambda), &t.State.Turns
+	p.Loss, p.Iterations, p.Projections = s.Loss/float64(t.Table.D), s.Count, s.Projections
+	p.Unfinished = !t.stands(t.Config.StopTol)
+	t.State.Iteration += s.Count
+	return p
+}
+
+// settle makes iterations at the chosen λ until P converges.
+func (t *turns) settle(ctx context.Context, lambda float64) error {
+	f, s := &t.State.Refine, &t.State.Turns
+	s.Anderson.Memory = em.Memory
+	for !f.Done {
+		if err := t.turn(ctx, lambda, math.Inf(1), t.Config.Tolerance); err != nil {
+			return err
+		}
+		f.Iterations, f.Movement, f.Loss, f.Projections = s.Count, refineBlock*s.Movement, s.Loss/float64(t.Table.D), s.Projections
+		f.Converged = t.stands(t.Config.Tolerance)
+		f.Done = f.Converged || f.Iterations >= t.Config.RefineIter
+		t.report("refine", "EM iteration", f.Iterations, t.Config.RefineIter, lambda, f.Loss, math.NaN())
+		if f.Done {
+			t.em.Settle(s)
+		}
+		if f.Done || f.Iterations%refineBlock == 0 {
+			if err := t.save(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

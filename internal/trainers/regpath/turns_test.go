@@ -1,0 +1,70 @@
+package regpath
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/internal/testtables"
+	"missingscore/internal/trainers/engine"
+)
+
+// The sparse descent finds the minimum of the dense one, with weights and for the complete-data
+// equation.
+func TestTurnsOfManyColumns(t *testing.T) {
+	const d = manyColumns + 20
+	for _, c := range []struct {
+		missing  float64
+		weighted bool
+	}{{0.2, false}, {0.2, true}, {0, false}} {
+		_, table := testtables.Star(t, d, 150, c.missing)
+		standard, _ := data.Standardise(table)
+		var points [2][]Point
+		for i, columns := range []int{manyColumns, math.MaxInt} {
+			s := &State{}
+			r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}, Lambdas: 5, StopTol: 1e-5, MaxIter: 200, LambdaMin: 0.002, PathOnly: true}, s)
+			require.NoError(t, err)
+			require.NoError(t, r.prepare(t.Context(), l1))
+			if c.weighted {
+				weights := make([]float64, len(r.packed()))
+				for i := range weights {
+					weights[i] = 0.5 + float64(i%7)/7
+				}
+				r.weights = weights
+			}
+			by := newTurns(r.problem, columns)
+			require.Equal(t, i == 0 && c.missing > 0, by.em.MostGain > 1)
+			r.schedule = by
+			require.NoError(t, r.pathTo(t.Context(), 5))
+			require.Equal(t, i == 0, by.sparse.D == d)
+			require.Equal(t, i == 0 && c.missing == 0, by.em.Known != nil)
+			points[i] = s.Points
+		}
+		require.Greater(t, points[0][4].Edges, 50)
+		sooner := 0
+		for k, p := range points[0] {
+			require.InDeltaSlice(t, points[1][k].Packed, p.Packed, 1e-5)
+			require.InDelta(t, points[1][k].Loss, p.Loss, 1e-5)
+			require.False(t, p.Unfinished)
+			sooner += points[1][k].Iterations - p.Iterations
+		}
+		require.True(t, sooner > 0 || c.missing == 0, sooner)
+	}
+}
+
+// A path interrupted within a minimisation returns ctx's error and is no runaway.
+func TestTurnsCutWithinAMinimisation(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	_, table := testtables.Star(t, 5, 100, 0.3)
+	standard, _ := data.Standardise(table)
+	r, err := New(engine.Problem{Table: standard}, engine.Config{Method: "em-exact"}, Config{Penalty: Penalty{Kind: "l1"}}, &State{})
+	require.NoError(t, err)
+	err = newTurns(r.problem, manyColumns).em.Turn(ctx, &r.State.Turns, func([]float64, []float64) bool {
+		cancel()
+		return false
+	})
+	require.ErrorIs(t, err, context.Canceled)
+}
