@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
@@ -148,7 +150,7 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 	return drawn, nil
 }
 
-// someRows returns all rows of a table, or heldRows of them drawn by their weights.
+// someRows returns all rows of a table, or up to heldRows of them drawn by their weights.
 func someRows(t *data.Table, seed uint64) *data.Table {
 	if t.N <= heldRows && t.Weights == nil {
 		return t
@@ -158,7 +160,10 @@ func someRows(t *data.Table, seed uint64) *data.Table {
 	if t.Weights == nil {
 		rows = rng.Perm(t.N)[:heldRows]
 	} else {
-		rows = resampled(t.Weights, min(t.N, heldRows), rng.Float64())
+		by := distuv.NewCategorical(t.Weights, rng)
+		for range min(t.N, heldRows) {
+			rows = append(rows, int(by.Rand()))
+		}
 	}
 	out := *t
 	out.N, out.Values, out.Observed, out.Weights, out.Sampled = len(rows), nil, nil, nil, nil
@@ -167,21 +172,4 @@ func someRows(t *data.Table, seed uint64) *data.Table {
 		out.Observed = append(out.Observed, t.Observed[i*t.D:(i+1)*t.D]...)
 	}
 	return &out
-}
-
-// resampled returns n row indices from systematic resampling by weights; u is uniform in [0, 1).
-func resampled(weights []float64, n int, u float64) (rows []int) {
-	total := 0.0
-	for _, w := range weights {
-		total += w
-	}
-	sum, at := weights[0], 0
-	for k := range n {
-		for sum < (float64(k)+u)*total/float64(n) && at < len(weights)-1 {
-			at++
-			sum += weights[at]
-		}
-		rows = append(rows, at)
-	}
-	return rows
 }

@@ -11,6 +11,7 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
+	"missingscore/nets"
 	"missingscore/trainers/mcmc"
 	"missingscore/trainers/source"
 )
@@ -37,7 +38,15 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 		return nil, err
 	}
 	first, tries := c.Chains, chainAttempts
-	first.Group, first.Scale, first.Centre, first.Keep = rowChains, sd, mean, (c.Draws+rowChains-1)/rowChains
+	first.Group, first.Scale, first.Keep = rowChains, sd, (c.Draws+rowChains-1)/rowChains
+	if e, ok := f.Model.(nets.Tilted); ok && e.Proposal() != nil {
+		first.Jump = e.Proposal()
+	} else {
+		first.Jump = model.NewMixed(1, make([]int, z.D))
+		for j, v := range sd {
+			first.Jump.Means[0][j], first.Jump.Covariances[0][j*z.D+j] = mean[j], v*v
+		}
+	}
 	if first.Leapfrog == 0 {
 		first.Travel = math.Pi / 2 // a quarter period of a standard normal
 	}
