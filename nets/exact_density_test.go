@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/graph"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
@@ -153,23 +152,4 @@ func TestLinearStartsAtTheConditional(t *testing.T) {
 		require.InDelta(t, want, p.Output("density")[i], 1e-9)
 	}
 	require.ErrorContains(t, m.(nets.NormalStart).StartAt(mean, mat.NewSymDense(d, nil)), "not positive definite")
-}
-
-func TestOptionsOfLinearAndFlow(t *testing.T) {
-	for kind, cases := range map[string]map[string]string{
-		"linear": {`{"hidden":-1}`: "units: 1 to", `{"modes":2}`: `"modes"`},
-		"flow":   {`{"hidden":-1}`: "units: 1 to", `{"steps":51}`: "51 steps: 1 to 50 are possible", `{"modes":2}`: `"modes"`},
-	} {
-		for options, want := range cases {
-			_, err := nets.NewImputer(kind, 4, []byte(options), stream.New(1))
-			require.ErrorContains(t, err, want)
-		}
-		m, err := nets.NewImputer(kind, 4, nil, stream.New(1))
-		require.NoError(t, err)
-		_, err = graph.Build(func(b *graph.Builder) {
-			m.Draw(b, nets.ImputerRows{X: b.Input("x", 2, 5), Mask: b.Input("mask", 2, 5)}, b.Input("noise", 2, 5))
-		})
-		require.ErrorContains(t, err, "an imputer for 4 columns got rows of 5")
-	}
-	require.Equal(t, nets.FlowOptions{Steps: 8, Hidden: 100}, nets.NewFlowImputer(2, nets.FlowOptions{}, stream.New(1)).Options())
 }
