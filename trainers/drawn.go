@@ -108,10 +108,10 @@ func nearer(a, b *fitted.Check) bool {
 // checkOnce sets the Check of a model, and the tilt of an energy. If *by is nil it fits that
 // mixture to the table. drawn holds the rows in the units of the model, row-major.
 func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (drawn []float64, err error) {
-	var completed *fitted.Completed
-	unmet := []string{}
+	var values []float64 // completed
+	unmet, modes := []string{}, (*model.Mixed)(nil)
 	if own, ok := s.Model.(*model.Mixed); ok {
-		completed = fitted.CompleteBy(own, t, c.Seed)
+		values, modes = fitted.CompleteBy(own, t, c.Seed), own
 		drawn, err = own.SampleRows(fitted.CheckedRows, nil, stream.New(c.Seed, stream.Sample, 1))
 	} else {
 		if *by == nil {
@@ -121,7 +121,8 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 			}
 			*by = f.Model
 		}
-		if completed, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
+		modes = *by
+		if values, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
 			return nil, err
 		}
 		ready, failed := s.Fitted()
@@ -139,7 +140,7 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 	if err != nil {
 		return nil, err
 	}
-	values, shown, modes := completed.Values, drawn, completed.Mixture
+	shown := drawn
 	if s.Transform != nil { // modes are in transformed columns
 		shown, modes = slices.Clone(drawn), nil
 		s.Transform.Restore(values)

@@ -47,9 +47,7 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 			first.Jump.Means[0][j], first.Jump.Covariances[0][j*z.D+j] = mean[j], v*v
 		}
 	}
-	if first.Leapfrog == 0 {
-		first.Travel = math.Pi / 2 // a quarter period of a standard normal
-	}
+	first.Travel = math.Pi / 2 // a quarter period of a standard normal
 	if first.Draws != 0 {
 		tries = 1
 	}
