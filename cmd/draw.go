@@ -37,7 +37,7 @@ func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", out, what)
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random draws")
-	fl.IntVar(&f.chains.WarmUp, "warm-up", 0, "Monte Carlo iterations to discard (default: 40 to 1200, until chains converge)")
+	fl.IntVar(&f.chains.WarmUp, "warm-up", 0, "Monte Carlo iterations to discard (default: 40 to 1600, until chains converge)")
 	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations to keep (default: 60 to 2000, until chains converge)")
 	fl.IntVar(&f.steps, "steps", 0, "steps along the noise levels (default: sde 250, langevin 100, diffusion 250, or the model's levels)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")

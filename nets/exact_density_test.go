@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/graph"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
@@ -150,17 +149,4 @@ func TestLinearStartsAtTheConditional(t *testing.T) {
 		require.InDelta(t, want, p.Output("density")[i], 1e-9)
 	}
 	require.ErrorContains(t, m.(nets.NormalStart).StartAt(mean, mat.NewSymDense(d, nil)), "not positive definite")
-}
-
-func TestOptionsOfLinear(t *testing.T) {
-	for options, want := range map[string]string{`{"hidden":-1}`: "units: 1 to", `{"modes":2}`: `"modes"`} {
-		_, err := nets.NewImputer("linear", 4, []byte(options), stream.New(1))
-		require.ErrorContains(t, err, want)
-	}
-	m, err := nets.NewImputer("linear", 4, nil, stream.New(1))
-	require.NoError(t, err)
-	_, err = graph.Build(func(b *graph.Builder) {
-		m.Draw(b, nets.ImputerRows{X: b.Input("x", 2, 5), Mask: b.Input("mask", 2, 5)}, b.Input("noise", 2, 5))
-	})
-	require.ErrorContains(t, err, "an imputer for 4 columns got rows of 5")
 }

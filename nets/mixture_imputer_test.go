@@ -87,7 +87,8 @@ func TestMixtureDependsOnWhatIsObserved(t *testing.T) {
 	require.NotEqual(t, wide[2]-mean[2], wide[5]-mean[5], "each normal has its own")
 }
 
-func TestMixtureOptions(t *testing.T) {
+// Defaults, sizes and refusals of imputers.
+func TestOptionsOfImputers(t *testing.T) {
 	m, err := nets.NewImputer("mixture", 4, nil, stream.New(1))
 	require.NoError(t, err)
 	require.Equal(t, nets.MixtureOptions{Components: 5, Hidden: 100}, m.Options())
@@ -96,17 +97,17 @@ func TestMixtureOptions(t *testing.T) {
 		size += len(p.Value)
 	}
 	require.Equal(t, 8*100+100+100*100+100+2*(100*20+20)+100*5+5, size)
-	for options, want := range map[string]string{
-		`{"components":51}`: "imputer mixture: 51 components: 1 to 50 are possible",
-		`{"components":-1}`: "imputer mixture: -1 components: 1 to 50 are possible",
-		`{"hidden":-1}`:     "units: 1 to",
-		`{"modes":2}`:       `"modes"`,
-	} {
-		_, err := nets.NewImputer("mixture", 4, []byte(options), stream.New(1))
-		require.ErrorContains(t, err, want)
+	require.Equal(t, nets.FlowOptions{Steps: 8, Hidden: 100}, nets.NewFlowImputer(2, nets.FlowOptions{}, stream.New(1)).Options())
+	for _, kind := range []string{"normal", "linear", "flow", "mixture"} {
+		for options, want := range map[string]string{`{"hidden":-1}`: "units: 1 to", `{"modes":2}`: `"modes"`} {
+			_, err := nets.NewImputer(kind, 4, []byte(options), stream.New(1))
+			require.ErrorContains(t, err, want)
+		}
+		m, err := nets.NewImputer(kind, 4, nil, stream.New(1))
+		require.NoError(t, err)
+		_, err = graph.Build(func(b *graph.Builder) {
+			m.Draw(b, nets.ImputerRows{X: b.Input("x", 2, 5), Mask: b.Input("mask", 2, 5)}, b.Input("noise", 2, 5))
+		})
+		require.ErrorContains(t, err, "an imputer for 4 columns got rows of 5")
 	}
-	_, err = graph.Build(func(b *graph.Builder) {
-		m.Draw(b, nets.ImputerRows{X: b.Input("x", 2, 5), Mask: b.Input("mask", 2, 5)}, b.Input("noise", 2, 5))
-	})
-	require.ErrorContains(t, err, "an imputer for 4 columns got rows of 5")
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/panics"
@@ -106,10 +108,10 @@ func nearer(a, b *fitted.Check) bool {
 // checkOnce sets the Check of a model, and the tilt of an energy. If *by is nil it fits that
 // mixture to the table. drawn holds the rows in the units of the model, row-major.
 func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (drawn []float64, err error) {
-	var completed *fitted.Completed
-	unmet := []string{}
+	var values []float64 // completed
+	unmet, modes := []string{}, (*model.Mixed)(nil)
 	if own, ok := s.Model.(*model.Mixed); ok {
-		completed = fitted.CompleteBy(own, t, c.Seed)
+		values, modes = fitted.CompleteBy(own, t, c.Seed), own
 		drawn, err = own.SampleRows(fitted.CheckedRows, nil, stream.New(c.Seed, stream.Sample, 1))
 	} else {
 		if *by == nil {
@@ -119,7 +121,8 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 			}
 			*by = f.Model
 		}
-		if completed, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
+		modes = *by
+		if values, err = fitted.Complete(ctx, s, t, *by, c.Seed); err != nil {
 			return nil, err
 		}
 		ready, failed := s.Fitted()
@@ -137,7 +140,7 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 	if err != nil {
 		return nil, err
 	}
-	values, shown, modes := completed.Values, drawn, completed.Mixture
+	shown := drawn
 	if s.Transform != nil { // modes are in transformed columns
 		shown, modes = slices.Clone(drawn), nil
 		s.Transform.Restore(values)
@@ -148,7 +151,7 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 	return drawn, nil
 }
 
-// someRows returns all rows of a table, or heldRows of them drawn by their weights.
+// someRows returns all rows of a table, or up to heldRows of them drawn by their weights.
 func someRows(t *data.Table, seed uint64) *data.Table {
 	if t.N <= heldRows && t.Weights == nil {
 		return t
@@ -158,7 +161,10 @@ func someRows(t *data.Table, seed uint64) *data.Table {
 	if t.Weights == nil {
 		rows = rng.Perm(t.N)[:heldRows]
 	} else {
-		rows = resampled(t.Weights, min(t.N, heldRows), rng.Float64())
+		by := distuv.NewCategorical(t.Weights, rng)
+		for range min(t.N, heldRows) {
+			rows = append(rows, int(by.Rand()))
+		}
 	}
 	out := *t
 	out.N, out.Values, out.Observed, out.Weights, out.Sampled = len(rows), nil, nil, nil, nil
@@ -167,21 +173,4 @@ func someRows(t *data.Table, seed uint64) *data.Table {
 		out.Observed = append(out.Observed, t.Observed[i*t.D:(i+1)*t.D]...)
 	}
 	return &out
-}
-
-// resampled returns n row indices from systematic resampling by weights; u is uniform in [0, 1).
-func resampled(weights []float64, n int, u float64) (rows []int) {
-	total := 0.0
-	for _, w := range weights {
-		total += w
-	}
-	sum, at := weights[0], 0
-	for k := range n {
-		for sum < (float64(k)+u)*total/float64(n) && at < len(weights)-1 {
-			at++
-			sum += weights[at]
-		}
-		rows = append(rows, at)
-	}
-	return rows
 }

@@ -13,8 +13,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
-	"missingscore/internal/data/simulate"
-	"missingscore/internal/stream"
 )
 
 // A sparse precision of many columns is unchanged by writing and reading.
@@ -74,20 +72,4 @@ func TestLevelsOf(t *testing.T) {
 	require.NotNil(t, levelsOf(column(100, 20)))
 	require.Nil(t, levelsOf(column(105, 21)))
 	require.Nil(t, levelsOf(column(99, 20)))
-}
-
-// A panic in a goroutine becomes an error of its caller and does not end the program.
-func TestPanicsAreErrors(t *testing.T) {
-	truth, err := simulate.Star(3, stream.New(1, stream.Simulate))
-	require.NoError(t, err)
-	table, err := truth.Sample(100, stream.New(1, stream.Simulate))
-	require.NoError(t, err)
-	table, err = data.HideMCAR(table, 0.3, stream.New(1, stream.Hide))
-	require.NoError(t, err)
-	const want = "internal error: shape ("
-	f := &Model{Names: table.Names, Model: model.NewGaussian(3, model.CholeskyFactor), Scale: data.UnitScale(3)}
-	_, err = eachBlock(t.Context(), f, table, ImputeConfig{Sampler: "exact", Draws: 1, Workers: 2}, func(block) error { panic("shape") })
-	require.ErrorContains(t, err, want)
-	_, err = eachBlock(t.Context(), f, table, ImputeConfig{Sampler: "exact", Draws: 1, Workers: 2, Observe: func(int, int) { panic("shape") }}, func(block) error { return nil })
-	require.ErrorContains(t, err, want)
 }

@@ -12,6 +12,7 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/trainers/mcmc"
+	"missingscore/nets"
 	"missingscore/trainers/source"
 )
 
@@ -37,10 +38,16 @@ func byChains(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 		return nil, err
 	}
 	first, tries := c.Chains, chainAttempts
-	first.Group, first.Scale, first.Centre, first.Keep = rowChains, sd, mean, (c.Draws+rowChains-1)/rowChains
-	if first.Leapfrog == 0 {
-		first.Travel = math.Pi / 2 // a quarter period of a standard normal
+	first.Group, first.Scale, first.Keep = rowChains, sd, (c.Draws+rowChains-1)/rowChains
+	if e, ok := f.Model.(nets.Tilted); ok && e.Proposal() != nil {
+		first.Jump = e.Proposal()
+	} else {
+		first.Jump = model.NewMixed(1, make([]int, z.D))
+		for j, v := range sd {
+			first.Jump.Means[0][j], first.Jump.Covariances[0][j*z.D+j] = mean[j], v*v
+		}
 	}
+	first.Travel = math.Pi / 2 // a quarter period of a standard normal
 	if first.Draws != 0 {
 		tries = 1
 	}

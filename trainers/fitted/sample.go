@@ -37,7 +37,7 @@ type SampleConfig struct {
 	N       int // rows; 1000
 	Seed    uint64
 
-	Chains mcmc.Options // of hmc: WarmUp and Draws (default: doubled until the chains converge), Leapfrog
+	Chains mcmc.Options // of hmc: WarmUp and Draws (default: doubled until the chains converge)
 	Steps  int          // of langevin and sde: diffusion.Sampler
 }
 
@@ -203,11 +203,9 @@ const (
 func byRowChains(ctx context.Context, f *Model, c SampleConfig, chains, tries int) (*Rows, error) {
 	q, support, rng := f.density(), f.support(), stream.New(c.Seed, stream.Sample)
 	o, r := c.Chains, &Rows{}
+	o.Travel = math.Pi / 2
 	if o.Draws != 0 {
 		tries = 1
-	}
-	if o.Leapfrog == 0 {
-		o.Travel = math.Pi / 2
 	}
 	o.Keep = (c.N + chains - 1) / chains
 	var x []float64
@@ -219,8 +217,8 @@ func byRowChains(ctx context.Context, f *Model, c SampleConfig, chains, tries in
 		x, r.Start, err = proposed(ctx, q, support, o.Jump, chains, rng)
 		r.Start /= float64(chains)
 	} else {
-		setting.Default(&o.WarmUp, 150)
-		setting.Default(&o.Draws, max(100, 10*o.Keep))
+		setting.Default(&o.WarmUp, 200)
+		setting.Default(&o.Draws, max(200, 10*o.Keep))
 		x, err = starts(support, chains, q.Dim(), rng)
 	}
 	if err != nil {

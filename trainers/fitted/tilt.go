@@ -96,17 +96,12 @@ func truncation(w, pool, pooledParts []float64) (truncate func(log, parts []floa
 // mostApart is the largest accepted difference of the components' log means of ω.
 const mostApart = 500
 
-// Completed is a table with missing cells drawn given the observed ones, valid under MAR.
-type Completed struct {
-	Values  []float64 // (n, d)
-	Mixture *model.Mixed
-}
-
-// CompleteBy completes a table by a mixture of numbers and levels.
-func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) *Completed {
-	done, rng, given := &Completed{slices.Clone(t.Values), m}, stream.New(seed, stream.Sample, 2), m.ByPattern()
+// CompleteBy returns the rows (n, d) of a table with missing cells drawn from a mixture of numbers
+// and levels given the observed ones, valid under MAR.
+func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) []float64 {
+	done, rng, given := slices.Clone(t.Values), stream.New(seed, stream.Sample, 2), m.ByPattern()
 	for i := range t.N {
-		given(t.Observed[i*t.D:(i+1)*t.D]).Complete(done.Values[i*t.D:(i+1)*t.D], rng)
+		given(t.Observed[i*t.D:(i+1)*t.D]).Complete(done[i*t.D:(i+1)*t.D], rng)
 	}
 	return done
 }
@@ -114,8 +109,8 @@ func CompleteBy(m *model.Mixed, t *data.Table, seed uint64) *Completed {
 // Complete completes a table by a normal mixture fitted to it; draws have weights q/m if the model
 // has a density q. An energy with one noise level is tilted first (docs/theory/models.md#eq-tilt).
 // The table is in the units of Saved.InUnits.
-func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed uint64) (*Completed, error) {
-	done, rng, d := &Completed{Values: slices.Clone(t.Values), Mixture: m}, stream.New(seed, stream.Sample, 3), t.D
+func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed uint64) ([]float64, error) {
+	done, rng, d := slices.Clone(t.Values), stream.New(seed, stream.Sample, 3), t.D
 	if e, ok := s.Model.(nets.Tilted); ok {
 		e.SetTilt(m, m.Weights) // q' = q: an earlier tilt is replaced
 	}
@@ -167,7 +162,7 @@ func Complete(ctx context.Context, s *Saved, t *data.Table, m *model.Mixed, seed
 	}
 	for i := range t.N {
 		k := pickOne(omega[first[i]:first[i+1]], rng)
-		copy(done.Values[i*d:(i+1)*d], x[(first[i]+k)*d:])
+		copy(done[i*d:(i+1)*d], x[(first[i]+k)*d:])
 	}
 	return done, nil
 }

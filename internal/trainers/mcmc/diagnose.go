@@ -2,6 +2,7 @@ package mcmc
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 )
@@ -22,27 +23,11 @@ type Result struct {
 	GroupRHat, GroupSize []float64
 }
 
-// WorstRHat returns the largest R-hat.
-func (r *Result) WorstRHat() (worst float64) { return worstRHat(r.RHat) }
+// WorstRHat returns the largest R-hat, NaN if any is: chains that never moved.
+func (r *Result) WorstRHat() (worst float64) { return slices.Max(r.RHat) }
 
 // LeastSize returns the smallest effective sample size.
-func (r *Result) LeastSize() float64 { return leastSize(r.EffectiveSize) }
-
-// worstRHat is NaN if any R-hat is: chains that never moved.
-func worstRHat(rhat []float64) (worst float64) {
-	for _, v := range rhat {
-		worst = max(worst, v)
-	}
-	return worst
-}
-
-func leastSize(sizes []float64) float64 {
-	least := math.Inf(1)
-	for _, v := range sizes {
-		least = min(least, v)
-	}
-	return least
-}
+func (r *Result) LeastSize() float64 { return slices.Min(r.EffectiveSize) }
 
 // RHat returns the split R-hat of one number's traces in chains of equal length (Gelman et al.
 // 2013), and their effective sample size.
@@ -103,8 +88,8 @@ func (h *hmc) diagnose(r *Result, traces [][][]float64) {
 		return
 	}
 	for g := range h.groups {
-		r.GroupRHat = append(r.GroupRHat, worstRHat(byGroup[2*g]))
-		r.GroupSize = append(r.GroupSize, leastSize(byGroup[2*g+1]))
+		r.GroupRHat = append(r.GroupRHat, slices.Max(byGroup[2*g]))
+		r.GroupSize = append(r.GroupSize, slices.Min(byGroup[2*g+1]))
 	}
 }
 

@@ -30,12 +30,8 @@ type Options struct {
 	// Travel is the trajectory length in standard deviations; the number of leapfrog steps is at
 	// most Leapfrog. 0: always Leapfrog steps.
 	Travel float64
-	// Centre (d), if set, adds to each iteration an independence Metropolis–Hastings step: a normal
-	// proposal with these means and standard deviations Scale. It helps a few coordinates to move
-	// between modes.
-	Centre []float64
-	// Jump, if set, is the mixture proposal of the second step for all coordinates, in place of
-	// Centre.
+	// Jump, if set, adds to each iteration an independence Metropolis–Hastings step between modes: a
+	// draw of the missing coordinates from this mixture given the observed ones.
 	Jump *model.Mixed
 
 	// Keep is the number of states per chain in Result.Kept, equally spaced over Draws, ending with
@@ -148,6 +144,9 @@ type hmc struct {
 	chains, d int
 	size      int // chains per group
 	groups    []*group
+
+	given func(observed []bool) *model.Given // Jump given observed coordinates
+	whole *model.Given                       // Jump of all coordinates
 
 	x, log, score []float64 // at the chains' current states
 	y, p, energy  []float64 // at the proposals
@@ -323,7 +322,7 @@ func (h *hmc) iterate(rng *rand.Rand) (err error) {
 			h.move(c, log, score)
 		}
 	}
-	if h.Centre != nil || h.Jump != nil {
+	if h.Jump != nil {
 		return h.jump(rng)
 	}
 	return nil
@@ -380,41 +379,29 @@ func (h *hmc) rescale(states [][]float64) {
 	}
 }
 
-// jump proposes an independent point y for every chain, each free coordinate from N(Centre_j,
-// Scale_j²), or all from Jump (density ν), and accepts it with probability min(1, q(y) ν(x) / q(x)
-// ν(y)) (Tierney 1994, "Markov Chains for Exploring Posterior Distributions", section 2.3.3).
+// jump proposes an independent point y for every chain from Jump (density ν) given the observed
+// coordinates, and accepts it with probability min(1, q(y) ν(x) / q(x) ν(y)) (Tierney 1994, "Markov
+// Chains for Exploring Posterior Distributions", section 2.3.3).
 func (h *hmc) jump(rng *rand.Rand) error {
 	copy(h.y, h.x)
-	h.each(func(i, j int, g *group) { // p accumulates log ν(x) − log ν(y)
-		if h.Jump != nil {
-			h.p[i] = 0
-			return
+	if h.given == nil {
+		h.given, h.whole = h.Jump.ByPattern(), h.Jump.Given(slices.Repeat([]bool{true}, h.d))
+	}
+	parts, seen := make([]float64, h.whole.Components()), make([]bool, h.d)
+	for c := range h.chains {
+		x, y := h.x[c*h.d:(c+1)*h.d], h.y[c*h.d:(c+1)*h.d]
+		for j, free := range h.groups[c/h.size].free {
+			seen[j] = !free
 		}
-		v := rng.NormFloat64()
-		u := (h.x[i] - h.Centre[j]) / h.Scale[j]
-		h.p[i] = 0.5 * (v*v - u*u)
-		h.y[i] = h.Centre[j] + h.Scale[j]*v
-	})
-	if h.Jump != nil {
-		none, all := h.Jump.Given(make([]bool, h.d)), h.Jump.Given(slices.Repeat([]bool{true}, h.d))
-		parts := make([]float64, all.Components())
-		for at := 0; at < len(h.y); at += h.d {
-			h.p[at] = all.Joint(h.x[at:at+h.d], parts)
-			none.Complete(h.y[at:at+h.d], rng)
-			h.p[at] -= all.Joint(h.y[at:at+h.d], parts)
-		}
+		h.given(seen).Complete(y, rng)
+		h.energy[c] = h.whole.Joint(x, parts) - h.whole.Joint(y, parts)
 	}
 	log, score, err := h.model.At(h.y)
 	if err != nil {
 		return err
 	}
 	for c := range h.chains {
-		ratio := log[c] - h.log[c]
-		for j := range h.d {
-			if h.groups[c/h.size].free[j] {
-				ratio += h.p[c*h.d+j]
-			}
-		}
+		ratio := log[c] - h.log[c] + h.energy[c]
 		if u := rng.Float64(); !(u < math.Exp(ratio)) || !h.inside(c, h.y[c*h.d:(c+1)*h.d]) {
 			continue
 		}

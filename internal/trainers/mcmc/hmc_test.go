@@ -272,7 +272,8 @@ func TestJumpsBetweenModes(t *testing.T) {
 	}
 	stuck, _ := share()
 	require.Less(t, stuck, 0.1)
-	o.Centre = []float64{0.5, 3}
+	o.Jump = model.NewMixed(1, []int{0, 0})
+	o.Jump.Means[0], o.Jump.Covariances[0] = []float64{0.5, 3}, []float64{2.25, 0, 0, 25}
 	met, square := share()
 	require.InDelta(t, 0.5, met, 4.5*0.5/math.Sqrt(chains))
 	require.InDelta(t, 37, square, 4.5*math.Sqrt((4*36+2.)/chains)) // y² has variance 4·36 + 2 in either well

@@ -3,6 +3,7 @@ package diffusion_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,21 +73,13 @@ func (m atLevel) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	}
 }
 
-func langevin(s *diffusion.Sampler, steps int) ([]float64, error) {
-	return s.Langevin(context.Background(), steps, stream.New(1, 1))
-}
-
-func reverse(s *diffusion.Sampler, steps int) ([]float64, error) {
-	return s.Reverse(context.Background(), steps, stream.New(1, 2))
-}
-
 var (
 	exploding  = noise.Schedule{Kind: noise.Exploding, Least: 0.01, Most: 100}
 	preserving = noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20}
 	samplers   = map[string]struct {
-		draw  func(s *diffusion.Sampler, steps int) ([]float64, error)
+		draw  func(s *diffusion.Sampler, ctx context.Context, steps int, rng *rand.Rand) ([]float64, error)
 		steps int
-	}{"langevin": {langevin, 50}, "sde": {reverse, 400}}
+	}{"langevin": {(*diffusion.Sampler).Langevin, 50}, "sde": {(*diffusion.Sampler).Reverse, 400}}
 )
 
 // allowed is the discretisation error allowed beyond the tolerances, in standard deviations of a
@@ -102,7 +95,7 @@ func TestNormal(t *testing.T) {
 			t.Run(name+" "+string(s.Kind), func(t *testing.T) {
 				sampler, err := diffusion.New(normal(truth), s, n)
 				require.NoError(t, err)
-				x, err := c.draw(sampler, c.steps)
+				x, err := c.draw(sampler, t.Context(), c.steps, stream.New(1, 2))
 				require.NoError(t, err)
 				draws := mat.NewDense(n, 2, x)
 				u, v := mat.Col(nil, 0, draws), mat.Col(nil, 1, draws)
@@ -190,15 +183,16 @@ func TestRefuses(t *testing.T) {
 	m := normal(part{xx: 1, yy: 1})
 	fixed, err := diffusion.New(m, noise.Schedule{Kind: noise.Fixed}, 3)
 	require.NoError(t, err)
-	_, err = reverse(fixed, 0)
+	rng := stream.New(1)
+	_, err = fixed.Reverse(t.Context(), 0, rng)
 	require.ErrorContains(t, err, "only one noise level")
-	_, err = langevin(fixed, 0)
+	_, err = fixed.Langevin(t.Context(), 0, rng)
 	require.NoError(t, err)
 	ladder, err := diffusion.New(m, noise.Schedule{Kind: noise.Exploding, Levels: 10}, 3)
 	require.NoError(t, err)
-	_, err = langevin(ladder, 20)
+	_, err = ladder.Langevin(t.Context(), 20, rng)
 	require.ErrorContains(t, err, "the model's 10 noise levels need")
-	_, err = reverse(ladder, 10)
+	_, err = ladder.Reverse(t.Context(), 10, rng)
 	require.ErrorContains(t, err, "the model's 10 noise levels need 9")
 	_, err = ladder.Complete(context.Background(), make([]float64, 5), make([]float64, 5), 0, stream.New(1))
 	require.ErrorContains(t, err, "5 cells and 5 mask entries do not fit 3 rows of 2 columns")
