@@ -589,7 +589,7 @@ func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
 	tellLeftOut(cmd.ErrOrStderr(), f.rows.LeftOut)
 	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}
 	f.prepared, err = f.prepareBy(cmd, names, path, func(s trainers.Spec) (*trainers.Prepared, error) {
-		return trainers.PrepareFile(cmd.Context(), f.rows, s, survey.Options{Workers: f.spec.Steps.Workers, Progress: newReading(cmd.ErrOrStderr()).observe})
+		return trainers.PrepareFile(cmd.Context(), f.rows, s, survey.Options{Workers: f.spec.Steps.Workers, Progress: newReading(cmd.ErrOrStderr())})
 	})
 	if err == nil {
 		f.table = f.prepared.Table
