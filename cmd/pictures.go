@@ -139,7 +139,7 @@ func readByName(flag, path string, header, columns []string) (cells map[string][
 	}()
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err)) // a PathError
 	}
 	defer file.Close()
 	r := csv.NewReader(file)
