@@ -71,7 +71,7 @@ differences and intervals, and a folder for each group with the files of network
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return climb(cmd, args, &f) },
 	}
 	f.addTable(cmd)
 	f.addSteps(cmd)
@@ -87,21 +87,18 @@ differences and intervals, and a folder for each group with the files of network
 	return cmd
 }
 
-func (f *compareCommand) run(cmd *cobra.Command, args []string) error {
-	start := time.Now()
-	if err := f.options(cmd, args); err != nil {
-		return err
+func (f *compareCommand) outputs() []string { return []string{f.out} }
+
+func (f *compareCommand) states() (paths []string) {
+	for _, name := range compareStates {
+		paths = append(paths, filepath.Join(f.out, name))
 	}
-	if err := phases(cmd, func() error { return f.load(cmd, args) }, func() []string { return []string{f.out} },
-		func() error { return f.compare(cmd) }, func() error { return f.write(cmd) }); err != nil {
-		return err
-	}
-	return f.tell(cmd, time.Since(start))
+	return paths
 }
 
-// compare estimates and compares the networks. If --resume finds the state of another run, it
+// work estimates and compares the networks. If --resume finds the state of another run, it
 // removes the states that this run has made.
-func (f *compareCommand) compare(cmd *cobra.Command) (err error) {
+func (f *compareCommand) work(cmd *cobra.Command, _ []string) (err error) {
 	for i := range f.groups {
 		if err == nil {
 			err = f.estimate(cmd, i)
@@ -331,7 +328,7 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 	})
 }
 
-func (f *compareCommand) write(cmd *cobra.Command) error {
+func (f *compareCommand) write(set *atomicfile.Set, cmd *cobra.Command, _ []string) error {
 	f.page = report.Comparison{Made: made(cmd, f.spec.Steps.Seed), Result: f.result, Style: f.pictures.style}
 	if f.without > 0 {
 		f.page.Without = fmt.Sprintf("%d rows have no value of %s", f.without, f.by)
@@ -341,41 +338,28 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 	}
 	style := f.page.Shared()
 	var told []string
-	var set atomicfile.Set
-	defer set.Discard()
 	for i := range f.groups {
 		g := &f.groups[i]
 		dir := filepath.Join(f.out, g.folder)
 		if err := ensureDir(dir); err != nil {
 			return err
 		}
-		if err := f.known.write(&set, filepath.Join(dir, report.EstimatedLaw), g.result); err != nil {
+		if err := f.known.write(set, filepath.Join(dir, report.EstimatedLaw), g.result); err != nil {
 			return err
 		}
-		if err := report.WriteNetwork(&set, dir, report.Source{Table: f.source(g), Made: f.page.Made, NoIntervals: g.prepared.NoIntervals, Style: style}, g.table, g.result, nil); err != nil {
+		if err := report.WriteNetwork(set, dir, report.Source{Table: f.source(g), Made: f.page.Made, NoIntervals: g.prepared.NoIntervals, Style: style}, g.table, g.result, nil); err != nil {
 			return err
 		}
 		told = f.addWarnings(told, i)
 		f.pictures.tellMinimum(cmd.ErrOrStderr(), filepath.Join(g.folder, "network.svg"), g.result.Network.Network)
 	}
 	f.page.Warnings = append(slices.Clone(f.result.Warnings), told...)
-	text, err := encodeComparison(f.page, f.spec.Steps.Method, f.blas, nil)
+	text, err := json.Marshal(f.object())
+	f.page.JSON = append(text, '\n')
 	if err != nil {
 		return err
 	}
-	f.page.JSON = text
-	if err := report.WriteComparison(&set, f.out, f.page); err != nil {
-		return err
-	}
-	if err := set.Commit(); err != nil {
-		return err
-	}
-	for _, name := range compareStates[:2] {
-		if err := atomicfile.Remove(filepath.Join(f.out, name)); err != nil {
-			return err
-		}
-	}
-	return atomicfile.Remove(filepath.Join(f.out, stateFile))
+	return report.WriteComparison(set, f.out, f.page)
 }
 
 // addWarnings adds the warnings of a group, with its name unless both groups have the warning.
@@ -396,28 +380,18 @@ func (f *compareCommand) addWarnings(to []string, group int) []string {
 }
 
 func (f *compareCommand) tell(cmd *cobra.Command, took time.Duration) error {
-	err := f.summary(cmd.OutOrStdout(), took)
-	f.warn(f.page.Warnings, cmd.ErrOrStderr())
-	if !f.json && err == nil {
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "report: %s\n", filepath.Join(f.out, "report.html"))
-	}
+	object := f.object()
+	object["seconds"] = took.Seconds()
+	why := ""
 	for _, g := range f.groups {
-		if err == nil && !g.result.Converged {
-			err = unconverged{g.name + ": " + g.result.Verdict}
+		if why == "" && !g.result.Converged {
+			why = g.name + ": " + g.result.Verdict
 		}
 	}
-	return err
+	return f.end(cmd, object, f.summary, f.page.Warnings, "report: "+filepath.Join(f.out, "report.html"), why)
 }
 
-func (f *compareCommand) summary(w io.Writer, took time.Duration) error {
-	if f.json {
-		seconds := took.Seconds()
-		text, err := encodeComparison(f.page, f.spec.Steps.Method, f.blas, &seconds)
-		if err == nil {
-			_, err = w.Write(text)
-		}
-		return err
-	}
+func (f *compareCommand) summary(w io.Writer) error {
 	r, a, b := f.result, f.groups[0], f.groups[1]
 	differing := f.page.Differing()
 	fmt.Fprintf(w, "%s %s: %s; %s: %s; %d permutations\n", f.page.Verdict(), a.name, counted(len(a.result.Network.Edges()), "edge"), b.name, counted(len(b.result.Network.Edges()), "edge"), f.permutations-r.Failed)
@@ -451,9 +425,9 @@ func differenceText(d compare.Difference) string {
 	return line
 }
 
-// encodeComparison is compare.json; --json adds the seconds.
-func encodeComparison(c report.Comparison, method, blas string, seconds *float64) ([]byte, error) {
-	r := c.Result
+// object is compare.json; --json adds the seconds.
+func (f *compareCommand) object() map[string]any {
+	c, r := f.page, f.result
 	groups, missing, pairs := []map[string]any{}, []map[string]any{}, []map[string]any{}
 	for i, g := range c.Groups {
 		n := g.Result.Network
@@ -471,14 +445,9 @@ func encodeComparison(c report.Comparison, method, blas string, seconds *float64
 		}
 		pairs = append(pairs, pair)
 	}
-	out := map[string]any{"groups": groups, "method": method, "permutations": r.Config.Permutations, "failed_permutations": r.Failed, "unconverged_permutations": r.Unconverged,
+	return map[string]any{"groups": groups, "method": f.spec.Steps.Method, "permutations": r.Config.Permutations, "failed_permutations": r.Failed, "unconverged_permutations": r.Unconverged,
 		"structure": map[string]any{"statistic": "M", "value": r.Structure.Observed, "p": r.Structure.P}, "strength": map[string]any{"statistic": "S", "value": r.Strength.Observed, "p": r.Strength.P},
-		"level": r.Config.Level, "missing": missing, "left_out": leftOutJSON(c.Groups[0].Table), "pairs": pairs, "warnings": append([]string{}, c.Warnings...), "blas": blas}
-	if seconds != nil {
-		out["seconds"] = *seconds
-	}
-	text, err := json.Marshal(out)
-	return append(text, '\n'), err
+		"level": r.Config.Level, "missing": missing, "left_out": leftOutJSON(c.Groups[0].Table), "pairs": pairs, "warnings": append([]string{}, c.Warnings...), "blas": f.blas}
 }
 
 func plainName(name string) string {

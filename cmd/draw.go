@@ -85,17 +85,14 @@ func (f *drawingFlags) about() string { return siblingOf(f.out, filepath.Base(f.
 func (f *drawingFlags) save(cmd *cobra.Command, known map[string]any, converged bool, write func(data.Put) error) error {
 	known["seed"], known["converged"], known["out"] = f.seed, converged && f.outcome.unconverged == "", f.out
 	f.outcome.tell(cmd.ErrOrStderr(), known)
-	var set atomicfile.Set
-	defer set.Discard()
-	if about := f.about(); about != "" {
-		if err := set.Write(about, func(w io.Writer) error { return printJSON(w, known) }); err != nil {
-			return err
+	return commit(func(set *atomicfile.Set) error {
+		if about := f.about(); about != "" {
+			if err := set.Write(about, func(w io.Writer) error { return printJSON(w, known) }); err != nil {
+				return err
+			}
 		}
-	}
-	if err := write(set.Write); err != nil {
-		return err
-	}
-	return set.Commit()
+		return write(set.Write)
+	})
 }
 
 func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converged bool, summary string) error {

@@ -106,7 +106,7 @@ func (f *fitCommand) command() *cobra.Command {
 		Long:    fitHelp,
 		Example: `  missingscore fit examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --out air.json`,
 		Args:    exactArgs(1, "one table"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return climb(cmd, args, f) },
 	}
 	f.trainingFlags.add(cmd)
 	m, o, steps, c := &f.spec.Model, &f.spec.Objective, &f.spec.Steps, &f.spec.Descent
@@ -154,19 +154,12 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	return distinctFiles(cmd, output{"out", f.out}, output{"out", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
 }
 
-func (f *fitCommand) run(cmd *cobra.Command, file string) error {
-	start := time.Now()
-	if err := f.options(cmd); err != nil {
-		return err
-	}
-	if err := phases(cmd, func() error { return f.load(cmd, file) }, func() []string { return []string{f.out, f.history} },
-		func() error { return f.estimate(cmd, file) }, func() error { return f.write(cmd, file) }); err != nil {
-		return err
-	}
-	return f.tell(cmd, time.Since(start))
+func (f *fitCommand) outputs() []string { return []string{f.out, f.history} }
+func (f *fitCommand) states() []string {
+	return slices.DeleteFunc([]string{f.saved}, func(s string) bool { return s == "" })
 }
 
-func (f *fitCommand) options(cmd *cobra.Command) error {
+func (f *fitCommand) options(cmd *cobra.Command, _ []string) error {
 	if err := nonZero(cmd, "epochs", "rate", "iterations", "tolerance", "batch", "workers", "draws", "imputer-steps", "level"); err != nil {
 		return err
 	}
@@ -189,19 +182,16 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 		f.spec.Objective.Options = json.RawMessage(f.objectiveOptions)
 	}
 	f.tableFlags.levels = f.spec.Model.Kind == trainers.MixtureModel
-	if err := f.parse(cmd); err != nil {
-		return asUsage(cmd, err)
+	for _, parse := range []func(*cobra.Command) error{f.parse, f.parseInference, f.parsePenalty, f.paths} {
+		if err := parse(cmd); err != nil {
+			return err
+		}
 	}
-	if err := f.parseInference(cmd); err != nil {
-		return asUsage(cmd, err)
-	}
-	if err := f.parsePenalty(cmd); err != nil {
-		return asUsage(cmd, err)
-	}
-	return f.paths(cmd)
+	return nil
 }
 
-func (f *fitCommand) load(cmd *cobra.Command, file string) (err error) {
+func (f *fitCommand) load(cmd *cobra.Command, args []string) (err error) {
+	file := args[0]
 	var full *memory.Error // it is then streamed unasked
 	if f.stream {
 		err = f.loadFile(cmd, file, nil)
@@ -238,7 +228,8 @@ func (f *fitCommand) loadTable(cmd *cobra.Command, file string) (err error) {
 	return err
 }
 
-func (f *fitCommand) estimate(cmd *cobra.Command, file string) (err error) {
+func (f *fitCommand) work(cmd *cobra.Command, args []string) (err error) {
+	file := args[0]
 	if f.rows != nil {
 		defer func() { err = errors.Join(err, f.rows.Close()) }()
 	}
@@ -251,34 +242,23 @@ func (f *fitCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	return err
 }
 
-func (f *fitCommand) write(cmd *cobra.Command, file string) error {
+func (f *fitCommand) write(set *atomicfile.Set, _ *cobra.Command, args []string) error {
 	text, err := f.result.Encode()
 	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
+		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	var set atomicfile.Set
-	defer set.Discard()
 	if f.history != "" {
 		if err := set.Write(f.history, f.result.WriteHistory); err != nil {
 			return err
 		}
 	}
-	if err := f.known.write(&set, siblingOf(f.out, report.EstimatedLaw), f.result); err != nil {
+	if err := f.known.write(set, siblingOf(f.out, report.EstimatedLaw), f.result); err != nil {
 		return err
 	}
-	if f.picture, err = f.drawCheck(&set); err != nil {
+	if f.picture, err = f.drawCheck(set); err != nil {
 		return err
 	}
-	if err := set.Write(f.out, func(w io.Writer) error { _, err := words.Writer{W: w}.Write(text); return err }); err != nil {
-		return err
-	}
-	if err := set.Commit(); err != nil {
-		return err
-	}
-	if f.saved == "" {
-		return nil
-	}
-	return atomicfile.Remove(f.saved)
+	return set.Write(f.out, func(w io.Writer) error { _, err := words.Writer{W: w}.Write(text); return err })
 }
 
 const (
@@ -320,43 +300,31 @@ func (f *fitCommand) drawCheck(set *atomicfile.Set) (path string, err error) {
 	return path, set.Write(path, func(w io.Writer) error { _, err := io.WriteString(w, picture.XML+svg); return err })
 }
 
-func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
+func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) error {
 	r := f.result
-	if f.json {
-		out := map[string]any{"model": r.Model.Kind, "method": r.Spec.Steps.Method, "converged": r.Converged, "verdict": r.Verdict, "loss": r.Loss,
-			"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom),
-			"left_out": leftOutJSON(f.table), "seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "picture": f.picture, "warnings": append([]string{}, r.Warnings...)}
-		for _, e := range r.Final.Errors {
-			out[e.Name] = e.Value
-		}
-		if r.Penalty != nil {
-			out["penalty"] = r.Penalty
-		}
-		if u := r.Model.Uncertainty; u != nil {
-			out["inference"] = u
-		}
-		if c := r.Model.Check; c != nil {
-			out["check"] = c
-		}
-		err = printJSON(cmd.OutOrStdout(), out)
-	} else {
-		err = f.summary(cmd.OutOrStdout(), r)
+	out := map[string]any{"model": r.Model.Kind, "method": r.Spec.Steps.Method, "converged": r.Converged, "verdict": r.Verdict, "loss": r.Loss,
+		"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom),
+		"left_out": leftOutJSON(f.table), "seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "picture": f.picture, "warnings": append([]string{}, r.Warnings...)}
+	for _, e := range r.Final.Errors {
+		out[e.Name] = e.Value
 	}
-	f.warn(r.Warnings, cmd.ErrOrStderr())
-	if !f.json && err == nil {
-		places := "model: " + f.out
-		if f.history != "" {
-			places += ", history: " + f.history
-		}
-		if f.picture != "" {
-			places += ", drawn rows: " + f.picture
-		}
-		_, err = fmt.Fprintln(cmd.OutOrStdout(), places)
+	if r.Penalty != nil {
+		out["penalty"] = r.Penalty
 	}
-	if err == nil && !r.Converged {
-		err = unconverged{r.Verdict}
+	if u := r.Model.Uncertainty; u != nil {
+		out["inference"] = u
 	}
-	return err
+	if c := r.Model.Check; c != nil {
+		out["check"] = c
+	}
+	places := "model: " + f.out
+	if f.history != "" {
+		places += ", history: " + f.history
+	}
+	if f.picture != "" {
+		places += ", drawn rows: " + f.picture
+	}
+	return f.end(cmd, out, func(w io.Writer) error { return f.summary(w, r) }, r.Warnings, places, open(r))
 }
 
 // readTruth reads a model (JSON) or a precision (CSV), nil for no path.
@@ -667,7 +635,7 @@ func (f *fitCommand) prepareFile(cmd *cobra.Command, path string) (err error) {
 	tellLeftOut(cmd.ErrOrStderr(), f.rows.LeftOut)
 	names := &data.Table{Names: f.rows.Names, D: len(f.rows.Names)}
 	f.prepared, err = f.prepareBy(cmd, names, path, func(s trainers.Spec) (*trainers.Prepared, error) {
-		return trainers.PrepareFile(cmd.Context(), f.rows, s, newReading(cmd.ErrOrStderr()).observe)
+		return trainers.PrepareFile(cmd.Context(), f.rows, s, newReading(cmd.ErrOrStderr()))
 	})
 	if err == nil {
 		f.table = f.prepared.Table

@@ -636,13 +636,21 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 	f.command.SetContext(cmd.Context())
 	f.command.SetErr(cmd.ErrOrStderr())
 	f.command.SetOut(io.Discard)
-	if err := fit.options(f.command); err != nil {
-		return "", err
+	if err := fit.options(f.command, nil); err != nil {
+		return "", asUsage(f.command, err)
 	}
 	fit.history, fit.spec.Steps.Seed, fit.spec.Steps.Workers = "", c.seed, c.config.Workers
-	for _, phase := range []func(*cobra.Command, string) error{fit.load, fit.estimate, fit.write} {
-		if err := phase(f.command, table); err != nil {
+	write := func(cmd *cobra.Command, args []string) error {
+		return commit(func(set *atomicfile.Set) error { return fit.write(set, cmd, args) })
+	}
+	for _, stage := range []func(*cobra.Command, []string) error{fit.load, fit.work, write} {
+		if err := stage(f.command, []string{table}); err != nil {
 			return "", asUsage(f.command, err)
+		}
+	}
+	if fit.saved != "" {
+		if err := atomicfile.Remove(fit.saved); err != nil {
+			return "", err
 		}
 	}
 	return f.save, nil

@@ -82,7 +82,7 @@ Methods (--method):
 ` + methodList(),
 		Example: `  missingscore network examples/airquality.csv --columns Ozone,Solar.R,Wind,Temp --out air`,
 		Args:    exactArgs(1, "one table"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return climb(cmd, args, &f) },
 	}
 	f.trainingFlags.add(cmd)
 	f.tableFlags.addWeights(cmd)
@@ -105,25 +105,16 @@ func methodList() string {
 	return b.String()
 }
 
-func (f *networkCommand) run(cmd *cobra.Command, file string) error {
-	start := time.Now()
-	if err := f.options(cmd); err != nil {
-		return err
+func (f *networkCommand) outputs() []string { return []string{f.resampling.locked(f.out)} }
+
+func (f *networkCommand) states() []string {
+	if f.resampling.shard.N > 0 {
+		return nil // it is the result
 	}
-	shard := f.resampling.shard.N > 0
-	write := func() error { return f.write(cmd, file) }
-	if shard {
-		write = func() error { return f.tellShard(cmd) }
-	}
-	err := phases(cmd, func() error { return f.load(cmd, file) }, func() []string { return []string{f.resampling.locked(f.out)} },
-		func() error { return f.estimate(cmd, file) }, write)
-	if err != nil || shard {
-		return err
-	}
-	return f.tell(cmd, time.Since(start))
+	return []string{filepath.Join(f.out, stateFile)}
 }
 
-func (f *networkCommand) options(cmd *cobra.Command) error {
+func (f *networkCommand) options(cmd *cobra.Command, _ []string) error {
 	if err := f.parseNetwork(cmd); err != nil {
 		return err
 	}
@@ -143,7 +134,8 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 	return distinctFiles(cmd, inFolder(f.out, append(report.NetworkFiles, f.resampling.file())...)...)
 }
 
-func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
+func (f *networkCommand) load(cmd *cobra.Command, args []string) (err error) {
+	file := args[0]
 	f.tableFlags.levels = f.takesLevels(cmd)
 	if f.table, err = f.readRows(cmd, file); err != nil {
 		return err
@@ -192,8 +184,8 @@ func (f *networkCommand) load(cmd *cobra.Command, file string) (err error) {
 	return ensureDir(f.out)
 }
 
-func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
-	stderr := cmd.ErrOrStderr()
+func (f *networkCommand) work(cmd *cobra.Command, args []string) (err error) {
+	file, stderr := args[0], cmd.ErrOrStderr()
 	if err := f.announce(stderr, file, f.table); err != nil {
 		return err
 	}
@@ -224,60 +216,45 @@ func (f *networkCommand) estimate(cmd *cobra.Command, file string) (err error) {
 	return nil
 }
 
-func (f *networkCommand) write(cmd *cobra.Command, file string) error {
-	from := report.Source{Table: file, Made: made(cmd, f.spec.Steps.Seed), NoIntervals: f.prepared.NoIntervals, Style: f.pictures.style}
-	var set atomicfile.Set
-	defer set.Discard()
-	if err := f.known.write(&set, filepath.Join(f.out, report.EstimatedLaw), f.result); err != nil {
-		return err
+func (f *networkCommand) write(set *atomicfile.Set, cmd *cobra.Command, args []string) error {
+	if f.resampling.shard.N > 0 {
+		return nil
 	}
-	if err := report.WriteNetwork(&set, f.out, from, f.table, f.result, f.rates); err != nil {
-		return err
-	}
-	if err := set.Commit(); err != nil {
+	from := report.Source{Table: args[0], Made: made(cmd, f.spec.Steps.Seed), NoIntervals: f.prepared.NoIntervals, Style: f.pictures.style}
+	if err := f.known.write(set, filepath.Join(f.out, report.EstimatedLaw), f.result); err != nil {
 		return err
 	}
 	f.pictures.tellMinimum(cmd.ErrOrStderr(), "network.svg", f.result.Network.Network)
-	return atomicfile.Remove(filepath.Join(f.out, f.resampling.file()))
+	return report.WriteNetwork(set, f.out, from, f.table, f.result, f.rates)
 }
 
-func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
-	r := f.result
+func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) error {
+	if s := f.resampling.shard; s.N > 0 {
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "shard %d of %d is done: %s\nafter all shards: the same command with --merge %s instead of --shard\n",
+			s.I, s.N, filepath.Join(f.out, f.resampling.file()), shell.Word(f.out))
+		return err
+	}
+	r, n := f.result, f.result.Network
+	out := map[string]any{"method": r.Spec.Steps.Method, "penalty": n.Penalty, "edges": len(n.Edges()), "lambda": n.Lambda, "converged": r.Converged, "verdict": r.Verdict,
+		"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom), "left_out": leftOutJSON(f.table), "loss": r.Loss, "seconds": took.Seconds(), "warnings": append([]string{}, r.Warnings...), "blas": f.blas}
+	if n.Choice != "" {
+		out["choice"] = n.Choice
+	}
+	if n.Moments != "" {
+		out["moments"] = n.Moments
+	}
+	if n.Inference != nil {
+		out["inference"] = uncertainty(r)
+	}
+	if n.Stability != nil {
+		out["correlation_stability"] = n.Stability.Coefficient
+	}
 	var auc *float64
 	if f.rates != nil {
 		auc = new(network.AUC(f.rates))
+		out["auc"] = *auc
 	}
-	if f.json {
-		n := r.Network
-		out := map[string]any{"method": r.Spec.Steps.Method, "penalty": n.Penalty, "edges": len(n.Edges()), "lambda": n.Lambda, "converged": r.Converged, "verdict": r.Verdict,
-			"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom), "left_out": leftOutJSON(f.table), "loss": r.Loss, "seconds": took.Seconds(), "warnings": append([]string{}, r.Warnings...), "blas": f.blas}
-		if n.Choice != "" {
-			out["choice"] = n.Choice
-		}
-		if n.Moments != "" {
-			out["moments"] = n.Moments
-		}
-		if n.Inference != nil {
-			out["inference"] = uncertainty(r)
-		}
-		if n.Stability != nil {
-			out["correlation_stability"] = n.Stability.Coefficient
-		}
-		if auc != nil {
-			out["auc"] = *auc
-		}
-		err = printJSON(cmd.OutOrStdout(), out)
-	} else {
-		f.summary(cmd.OutOrStdout(), r, auc)
-	}
-	f.warn(r.Warnings, cmd.ErrOrStderr())
-	if !f.json {
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "report: %s\n", filepath.Join(f.out, "report.html"))
-	}
-	if err == nil && !r.Converged {
-		err = unconverged{r.Verdict}
-	}
-	return err
+	return f.end(cmd, out, func(w io.Writer) error { f.summary(w, r, auc); return nil }, r.Warnings, "report: "+filepath.Join(f.out, "report.html"), open(r))
 }
 
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) {
@@ -480,11 +457,4 @@ func (f *resamplingFlags) joined(c inference.Config) (*trainers.State, error) {
 		return nil, fmt.Errorf("--merge: %d resamples are missing; run shards %s again with --resume", len(left), strings.Join(unfinished, ", "))
 	}
 	return all, nil
-}
-
-func (f *networkCommand) tellShard(cmd *cobra.Command) error {
-	s := f.resampling.shard
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "shard %d of %d is done: %s\nafter all shards: the same command with --merge %s instead of --shard\n",
-		s.I, s.N, filepath.Join(f.out, f.resampling.file()), shell.Word(f.out))
-	return err
 }

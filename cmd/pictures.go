@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 
 	"missingscore/cmd/picture"
 	"missingscore/cmd/report"
-	"missingscore/data"
 	"missingscore/internal/data/network"
 	"missingscore/internal/printable"
 )
@@ -75,10 +75,15 @@ func (f *pictureFlags) parse(cmd *cobra.Command) error {
 }
 
 func (f *pictureFlags) load(stderr io.Writer, nodes []string) (err error) {
-	if f.labelsFile != "" {
-		if f.labels, err = data.ReadLabels(f.labelsFile, nodes); err != nil {
-			return fmt.Errorf("--labels: %w", err)
+	labels, err := readByName("labels", f.labelsFile, []string{"name", "label"}, nodes)
+	if err != nil {
+		return err
+	}
+	for name, record := range labels {
+		if f.labels == nil {
+			f.labels = map[string]string{}
 		}
+		f.labels[name] = cmp.Or(record[0], name)
 	}
 	groups, err := readByName(f.groupsFlag, f.groupsFile, []string{"name", "group"}, nodes)
 	if err != nil {
@@ -134,7 +139,7 @@ func readByName(flag, path string, header, columns []string) (cells map[string][
 	}()
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err)) // a PathError
 	}
 	defer file.Close()
 	r := csv.NewReader(file)

@@ -66,7 +66,7 @@ Files in --out: power.csv, power.json, pictures and report.html.`,
 		Example: `  missingscore power --d 10 --graph chain --missing 0.2 --rows 50,100,200,400 --tables 40 --out rows
   missingscore power --like air --table examples/airquality.csv --out air/rows`,
 		Args: exactArgs(0, "no argument but flags"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
+		RunE: func(cmd *cobra.Command, args []string) error { return climb(cmd, args, &f) },
 	}
 	f.truthFlags.add(cmd)
 	f.tableFlags.addFormat(cmd)
@@ -83,18 +83,10 @@ Files in --out: power.csv, power.json, pictures and report.html.`,
 	return cmd
 }
 
-func (f *powerCommand) run(cmd *cobra.Command) error {
-	start := time.Now()
-	if err := f.options(cmd); err != nil {
-		return err
-	}
-	if err := phases(cmd, func() error { return f.load(cmd) }, func() []string { return []string{f.out} }, func() error { return f.try(cmd) }, func() error { return f.write(cmd) }); err != nil {
-		return err
-	}
-	return f.tell(cmd, time.Since(start))
-}
+func (f *powerCommand) outputs() []string { return []string{f.out} }
+func (f *powerCommand) states() []string  { return []string{filepath.Join(f.out, stateFile)} }
 
-func (f *powerCommand) options(cmd *cobra.Command) error {
+func (f *powerCommand) options(cmd *cobra.Command, _ []string) error {
 	if err := f.truthFlags.check(cmd); err != nil {
 		return err
 	}
@@ -102,7 +94,7 @@ func (f *powerCommand) options(cmd *cobra.Command) error {
 		return err
 	}
 	if err := f.theme.Check(); err != nil {
-		return asUsage(cmd, err)
+		return err
 	}
 	if err := f.parseNetwork(cmd); err != nil {
 		return err
@@ -113,7 +105,7 @@ func (f *powerCommand) options(cmd *cobra.Command) error {
 	return distinctFiles(cmd, inFolder(f.out, append(slices.Clone(report.PowerFiles), stateFile)...)...)
 }
 
-func (f *powerCommand) load(cmd *cobra.Command) (err error) {
+func (f *powerCommand) load(cmd *cobra.Command, _ []string) (err error) {
 	o, err := f.tableFlags.options()
 	if err != nil {
 		return err
@@ -149,10 +141,13 @@ func (f *powerCommand) load(cmd *cobra.Command) (err error) {
 	return ensureDir(f.out)
 }
 
-func (f *powerCommand) try(cmd *cobra.Command) error {
+func (f *powerCommand) work(cmd *cobra.Command, _ []string) error {
 	stderr := cmd.ErrOrStderr()
 	fmt.Fprintf(stderr, "%s; %d tables each of %s rows, by %s\n", f.source, f.study.Tables, listed(f.study.Rows), f.spec.Steps.Method)
 	of, err := f.problem.Identity(f.study)
+	if err == nil {
+		f.blas, err = graph.BLAS()
+	}
 	if err != nil {
 		return err
 	}
@@ -165,7 +160,7 @@ func (f *powerCommand) try(cmd *cobra.Command) error {
 	})
 }
 
-func (f *powerCommand) write(cmd *cobra.Command) error {
+func (f *powerCommand) write(set *atomicfile.Set, cmd *cobra.Command, _ []string) error {
 	r := f.result
 	f.page = report.Power{Made: made(cmd, f.study.Seed), Answer: answer(r), Result: r, Theme: f.theme, Settings: [][2]string{
 		{"Truth", f.source},
@@ -175,46 +170,25 @@ func (f *powerCommand) write(cmd *cobra.Command) error {
 		{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", f.config.Threshold)},
 		{"Intervals", fmt.Sprintf("%g %%", 100*f.study.Level)},
 	}}
-	var err error
-	if f.page.JSON, err = encodePower(f, nil); err != nil {
+	text, err := json.Marshal(f.object())
+	f.page.JSON = append(text, '\n')
+	if err != nil {
 		return err
 	}
-	var set atomicfile.Set
-	defer set.Discard()
-	if err := report.WritePower(&set, f.out, f.page); err != nil {
-		return err
-	}
-	if err := set.Commit(); err != nil {
-		return err
-	}
-	return atomicfile.Remove(filepath.Join(f.out, stateFile))
+	return report.WritePower(set, f.out, f.page)
 }
 
 func (f *powerCommand) tell(cmd *cobra.Command, took time.Duration) error {
-	w, r := cmd.OutOrStdout(), f.result
-	if f.json {
-		seconds := took.Seconds()
-		text, err := encodePower(f, &seconds)
-		if err != nil {
-			return err
-		}
-		if _, err := w.Write(text); err != nil {
-			return err
-		}
-	} else if err := f.table(w); err != nil {
-		return err
-	}
-	f.warn(r.Warnings, cmd.ErrOrStderr())
-	if f.like != "" && r.Config.Tables > 0 {
-		fmt.Fprintln(cmd.ErrOrStderr(), "note: an estimated network overstates its edges, so the true network needs more rows")
-	}
-	if !f.json {
-		fmt.Fprintf(w, "report: %s\n", filepath.Join(f.out, "report.html"))
-	}
+	r, object, why := f.result, f.object(), ""
+	object["seconds"] = took.Seconds()
 	if !r.Converged() {
-		return unconverged{"NOT converged: " + r.Warnings[len(r.Warnings)-1]}
+		why = "NOT converged: " + r.Warnings[len(r.Warnings)-1]
 	}
-	return nil
+	warnings := r.Warnings
+	if f.like != "" && r.Config.Tables > 0 {
+		warnings = append(slices.Clone(warnings), "an estimated network overstates its edges, so the true network needs more rows")
+	}
+	return f.end(cmd, object, f.table, warnings, "report: "+filepath.Join(f.out, "report.html"), why)
 }
 
 func answer(r *power.Result) string {
@@ -272,12 +246,8 @@ func gapsText(g power.Gaps, file string) string {
 	return fmt.Sprintf("%.3g %% of the cells missing completely at random", 100*g.Share)
 }
 
-// encodePower is power.json; --json adds the seconds. Numbers of rows beyond those that were tried are null.
-func encodePower(f *powerCommand, seconds *float64) ([]byte, error) {
-	blas, err := graph.BLAS()
-	if err != nil {
-		return nil, err
-	}
+// object is power.json; --json adds the seconds. Numbers of rows beyond those that were tried are null.
+func (f *powerCommand) object() map[string]any {
 	r, c := f.result, f.result.Config
 	reached, points := "within", []map[string]any{}
 	switch {
@@ -293,14 +263,9 @@ func encodePower(f *powerCommand, seconds *float64) ([]byte, error) {
 		}
 		points = append(points, map[string]any{"rows": p.Rows, "tables": p.Tables, "failed": p.Failed, "unconverged": p.Unconverged, "measures": measures})
 	}
-	out := map[string]any{"sensitivity": c.Sensitivity, "rows": tried(r.Needed.Rows), "low": tried(r.Needed.Low), "high": tried(r.Needed.High), "reached": reached, "answer": answer(r),
+	return map[string]any{"sensitivity": c.Sensitivity, "rows": tried(r.Needed.Rows), "low": tried(r.Needed.Low), "high": tried(r.Needed.High), "reached": reached, "answer": answer(r),
 		"truth":  map[string]any{"source": f.source, "columns": len(f.problem.Truth.Names), "edges": f.problem.Truth.Edges()},
-		"method": f.spec.Steps.Method, "tables": c.Tables, "level": c.Level, "points": points, "warnings": append([]string{}, r.Warnings...), "blas": blas}
-	if seconds != nil {
-		out["seconds"] = *seconds
-	}
-	text, err := json.Marshal(out)
-	return append(text, '\n'), err
+		"method": f.spec.Steps.Method, "tables": c.Tables, "level": c.Level, "points": points, "warnings": append([]string{}, r.Warnings...), "blas": f.blas}
 }
 
 // tried is a sample size, nil beyond the sizes that were tried.

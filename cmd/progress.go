@@ -122,46 +122,14 @@ func standing(s engine.Progress) string {
 	return fmt.Sprintf("λ %.4g, %d edges, loss %.5f", s.Lambda, s.Edges, s.Loss)
 }
 
-// reading shows the progress of reading a file, if it takes longer than longReading.
-type reading struct {
-	bar   *progress
-	start time.Time
-	shown time.Time // the last line about a file of unknown size
-	last  int64
-}
-
-const (
-	longReading = 5 * time.Second // of which nothing is said up to then
-	megabyte    = 1_000_000
-)
-
-func newReading(w io.Writer) *reading {
-	now := time.Now()
-	return &reading{bar: newProgress(w, false), start: now, shown: now}
-}
-
-// observe takes the bytes that are read; size is 0 if unknown.
-func (r *reading) observe(read, size int64) {
-	if read < r.last {
-		r.bar.finish()
-		r.start = time.Now()
-	}
-	r.last = read
-	switch {
-	case size > 0 && read >= size:
-		r.bar.finish()
-	case time.Since(r.start) < longReading:
-	case size > 0:
-		unit, name := int64(megabyte), "MB"
-		if size < 100*megabyte {
-			unit, name = 1000, "kB"
+// newReading shows the progress of reading a file, given the bytes that are read; size is 0 if unknown.
+func newReading(w io.Writer) func(read, size int64) {
+	bar := newProgress(w, false)
+	return func(read, size int64) {
+		if read < size {
+			bar.count("reading", "kB", int(read/1000), int(size/1000)+1)
+		} else {
+			bar.finish()
 		}
-		if r.bar.stage == "" { // the time left is judged by the whole reading
-			r.bar.stage, r.bar.start = "reading", r.start
-		}
-		r.bar.count("reading", name, int(read/unit), int(size/unit)+1)
-	case time.Since(r.shown) > sayEach:
-		r.shown = time.Now()
-		r.bar.line(fmt.Sprintf("reading: %d MB", read/megabyte))
 	}
 }

@@ -23,13 +23,13 @@ func TestTimeLeft(t *testing.T) {
 	require.Equal(t, "about 1m30s left", p.left(2, 5))
 }
 
-// A small file that takes long, such as a compressed one, is counted in kB.
-func TestReadingCountsKilobytes(t *testing.T) {
+// Reading a file of known size is counted.
+func TestReading(t *testing.T) {
 	defer func(d time.Duration) { sayEach = d }(sayEach)
 	sayEach = time.Nanosecond
 	var said bytes.Buffer
-	r := newReading(&said)
-	r.start = time.Now().Add(-10 * time.Second)
-	r.observe(500_000, 1_500_000)
-	require.Equal(t, "reading: 500 of 1501 kB, about 20s left\n", said.String())
+	read := newReading(&said)
+	read(500_000, 1_500_000)
+	read(600_000, 0)
+	require.Equal(t, "reading: 500 of 1501 kB, time left unknown\n", said.String())
 }

@@ -15,7 +15,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -319,27 +318,9 @@ func isSet(cmd *cobra.Command, name string) bool {
 const protocol = 1
 
 func versionText(b *debug.BuildInfo) string {
-	version, of := "(devel)", map[string]string{}
-	if b != nil {
-		if b.Main.Version != "" {
-			version = b.Main.Version
-		}
-		for _, s := range b.Settings {
-			of[s.Key] = s.Value
-		}
-	}
-	var source []string
-	if revision := of["vcs.revision"]; revision != "" {
-		source = append(source, "revision "+revision)
-	}
-	if at := of["vcs.time"]; at != "" {
-		source = append(source, at)
-	}
-	if of["vcs.modified"] == "true" {
-		source = append(source, "with changes that are not committed")
-	}
-	if source != nil {
-		version += " (" + strings.Join(source, ", ") + ")"
+	version := "(devel)"
+	if b != nil && b.Main.Version != "" { // which holds revision, time and whether all is committed
+		version = b.Main.Version
 	}
 	return fmt.Sprintf("missingscore %s\n%s %s/%s\nprotocol %d\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH, protocol)
 }

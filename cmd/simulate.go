@@ -146,15 +146,15 @@ func (s *simulation) run(cmd *cobra.Command, kind string) error {
 		files["missingness.json"] = func(w io.Writer) error { return by.Write(w, names) }
 	}
 	written := slices.Sorted(maps.Keys(files))
-	var set atomicfile.Set
-	defer set.Discard()
-	for _, name := range written {
-		if err := set.Write(filepath.Join(s.out, name), files[name]); err != nil {
-			return err
+	if err := commit(func(set *atomicfile.Set) error {
+		for _, name := range written {
+			if err := set.Write(filepath.Join(s.out, name), files[name]); err != nil {
+				return err
+			}
 		}
-	}
-	set.Clear(s.out, simulatedFiles)
-	if err := set.Commit(); err != nil {
+		set.Clear(s.out, simulatedFiles)
+		return nil
+	}); err != nil {
 		return err
 	}
 	others := slices.DeleteFunc(written, func(name string) bool { return name == "complete.csv" || name == "data.csv" })

@@ -77,7 +77,7 @@ func (f *tableFlags) options() (data.ReadOptions, error) {
 			return data.ReadOptions{}, usageError{fmt.Errorf("--columns names %q twice; leave one of them out", name)}
 		}
 	}
-	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Numbers: trimmed(f.texts), Sheet: f.sheet, Progress: newReading(f.stderr()).observe}
+	o := data.ReadOptions{NA: f.na, Columns: trimmed(f.columns), Exclude: trimmed(f.exclude), Numbers: trimmed(f.texts), Sheet: f.sheet, Progress: newReading(f.stderr())}
 	switch sep := []rune(f.sep); {
 	case f.sep == "tab" || f.sep == `\t`:
 		o.Comma = '\t'

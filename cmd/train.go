@@ -243,6 +243,33 @@ func verdict(r *trainers.Result) string {
 	return short + "."
 }
 
+// end prints a result as JSON or in words with a last line, and its warnings. open says why the fit has not
+// converged, "" if it has.
+func (f *trainingFlags) end(cmd *cobra.Command, result any, summary func(io.Writer) error, warnings []string, last, open string) (err error) {
+	out := cmd.OutOrStdout()
+	if f.json {
+		err = printJSON(out, result)
+	} else {
+		err = summary(out)
+	}
+	f.warn(warnings, cmd.ErrOrStderr())
+	if err == nil && !f.json {
+		_, err = fmt.Fprintln(out, last)
+	}
+	if err == nil && open != "" {
+		err = unconverged{open}
+	}
+	return err
+}
+
+// open is the verdict of a fit that has not converged, "" of others.
+func open(r *trainers.Result) string {
+	if r.Converged {
+		return ""
+	}
+	return r.Verdict
+}
+
 func (f *trainingFlags) warn(warnings []string, stderr io.Writer) {
 	for _, w := range warnings {
 		if slices.Contains(f.told, w) {

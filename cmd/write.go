@@ -103,20 +103,52 @@ func ensureDir(dir string) error {
 	return nil
 }
 
-// phases runs load, which may be abandoned, then work and write with the outputs locked.
-func phases(cmd *cobra.Command, load func() error, outputs func() []string, work, write func() error) error {
-	if err := abandonable(cmd.Context(), load); err != nil {
+// stages are the steps of a command that works long: all get the command line's arguments.
+type stages interface {
+	options(cmd *cobra.Command, args []string) error // checks flags
+	load(cmd *cobra.Command, args []string) error    // reads; it may be abandoned, and must not write results
+	outputs() []string                               // files and folders that are locked from here on
+	work(cmd *cobra.Command, args []string) error
+	write(set *atomicfile.Set, cmd *cobra.Command, args []string) error
+	states() []string // files of an interrupted run, which end with the result
+	tell(cmd *cobra.Command, took time.Duration) error
+}
+
+func climb(cmd *cobra.Command, args []string, s stages) error {
+	start := time.Now()
+	if err := s.options(cmd, args); err != nil {
 		return asUsage(cmd, err)
 	}
-	release, err := lock(outputs()...)
+	if err := abandonable(cmd.Context(), func() error { return s.load(cmd, args) }); err != nil {
+		return asUsage(cmd, err)
+	}
+	release, err := lock(s.outputs()...)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := work(); err != nil {
+	if err := s.work(cmd, args); err != nil {
 		return asUsage(cmd, err)
 	}
-	return write()
+	if err := commit(func(set *atomicfile.Set) error { return s.write(set, cmd, args) }); err != nil {
+		return err
+	}
+	for _, state := range s.states() {
+		if err := atomicfile.Remove(state); err != nil {
+			return err
+		}
+	}
+	return s.tell(cmd, time.Since(start))
+}
+
+// commit writes all files of a result, or none.
+func commit(write func(*atomicfile.Set) error) error {
+	var set atomicfile.Set
+	defer set.Discard()
+	if err := write(&set); err != nil {
+		return err
+	}
+	return set.Commit()
 }
 
 const folderLock = ".missingscore.lock"

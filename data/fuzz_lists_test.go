@@ -9,14 +9,6 @@ import (
 	"missingscore/internal/fuzztest"
 )
 
-func FuzzReadLabels(f *testing.F) {
-	fuzztest.Reader[map[string]string]{
-		Read:    fuzztest.InFile(f, "t.csv", func(path string) (map[string]string, error) { return data.ReadLabels(path, []string{"x1", "x2"}) }),
-		Accepts: []string{"name,label\nx1,first\nx2,\"second, too\"\n"},
-		Others:  []string{"name;label\nx1;\n", "label,name\n", "name,label\nx1,a\nx1,b\n", ""},
-	}.Fuzz(f)
-}
-
 func FuzzReadGroups(f *testing.F) {
 	fuzztest.Reader[[2]data.Group]{
 		Read: fuzztest.InFile(f, "t.csv", func(path string) (groups [2]data.Group, err error) {

@@ -321,31 +321,3 @@ func listing(names []string) string {
 	}
 	return strings.Join(shown, ", ")
 }
-
-// ReadLabels reads display names of columns from a table with two columns, name and label, in a
-// format of ReadFile. Unknown names and empty labels are skipped. It fails if no name is in names,
-// or if one occurs twice.
-func ReadLabels(path string, names []string) (map[string]string, error) {
-	s, err := openSheet(path, ReadOptions{})
-	if err != nil {
-		return nil, err
-	}
-	if len(s.header) != 2 {
-		return nil, fmt.Errorf("%s: expected two columns, name and label; found %d: %s", path, len(s.header), listing(s.header))
-	}
-	labels, lines := map[string]string{}, map[string]int{}
-	for i, row := range s.rows {
-		name := row[0]
-		if line := lines[name]; line > 0 {
-			return nil, fmt.Errorf("%s: %q has a label on line %d already; keep one of the two", s.at(s.lines[i]), printable.Cell(name), line)
-		}
-		lines[name] = s.lines[i]
-		if row[1] != "" && slices.Contains(names, name) {
-			labels[name] = row[1]
-		}
-	}
-	if len(labels) == 0 {
-		return nil, fmt.Errorf("%s: no name in its first column is a column of the table; these are: %s", path, listing(names))
-	}
-	return labels, nil
-}

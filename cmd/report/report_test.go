@@ -97,24 +97,6 @@ func TestPatternTable(t *testing.T) {
 	require.Equal(t, [][]string{{"most", "1", "3"}, {"none", "0", "2"}, {"some, most", "2", "1"}}, got.Rows)
 }
 
-func TestWriteColumns(t *testing.T) {
-	nan := math.NaN()
-	var b bytes.Buffer
-	require.NoError(t, writeColumns(&b, []Column{
-		{Name: "a,b", Observed: 3, Missing: 1, Mean: 0.5, Deviation: 2},
-		{Name: "whole", Observed: 4, Mean: -1e-9, Deviation: nan},
-		{Name: "alone", Observed: 2, Missing: 2, Mean: 1, Deviation: 1},
-	}, []mcar.Column{
-		{Name: "a,b", Missing: 1, P: 0.01, Corrected: 0.02, Predictor: "whole", Direction: "low"},
-		{Name: "alone", Missing: 2, P: nan, Corrected: nan},
-	}))
-	require.Equal(t, `name,observed,missing,mean,deviation,p,p_corrected,predictor,direction
-"a,b",3,1,0.5,2,0.01,0.02,whole,low
-whole,4,0,-1e-09,,,,,
-alone,2,2,1,1,,,,
-`, b.String())
-}
-
 // Of very many columns the page has the ones with most missing cells.
 func TestManyColumns(t *testing.T) {
 	const all = mostRows + 3
