@@ -130,6 +130,9 @@ func (s *Set) Commit() error { return s.commit(rename) }
 
 func (s *Set) commit(rename func(from, to string) error) error {
 	defer s.Discard()
+	if len(s.files) == 0 {
+		return nil
+	}
 	paths := slices.Clone(s.gone)
 	for _, f := range s.files {
 		paths = append(paths, f.path)
