@@ -127,6 +127,9 @@ func (s *Set) Commit() error { return s.commit(os.Rename) }
 
 func (s *Set) commit(rename func(from, to string) error) error {
 	defer s.Discard()
+	if len(s.files) == 0 {
+		return nil
+	}
 	paths := slices.Clone(s.gone)
 	for _, f := range s.files {
 		paths = append(paths, f.path)
