@@ -97,8 +97,7 @@ func TestOptionsOfImputers(t *testing.T) {
 		size += len(p.Value)
 	}
 	require.Equal(t, 8*100+100+100*100+100+2*(100*20+20)+100*5+5, size)
-	require.Equal(t, nets.FlowOptions{Steps: 8, Hidden: 100}, nets.NewFlowImputer(2, nets.FlowOptions{}, stream.New(1)).Options())
-	for _, kind := range []string{"normal", "linear", "flow", "mixture"} {
+	for _, kind := range []string{"normal", "linear", "mixture"} {
 		for options, want := range map[string]string{`{"hidden":-1}`: "units: 1 to", `{"modes":2}`: `"modes"`} {
 			_, err := nets.NewImputer(kind, 4, []byte(options), stream.New(1))
 			require.ErrorContains(t, err, want)
