@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -296,5 +297,25 @@ func TestBrokenFiles(t *testing.T) {
 func TestStem(t *testing.T) {
 	for path, want := range map[string]string{"x/women.csv": "women", "men.csv.gz": "men", "t.csv.zst": "t", "T.CSV.ZST": "T", "a.feather": "a", "v1.2.csv": "v1.2", "plain": "plain", "-": "-", ".gz": ""} {
 		require.Equal(t, want, Stem(path), path)
+	}
+}
+
+// A changed byte of an Arrow file gives a message or a table, and no excessive allocation.
+func TestChangedBytes(t *testing.T) {
+	columns, rows := numbersOnly(10)
+	path := filepath.Join(t.TempDir(), "t.feather")
+	writeTo(t, path, columns, rows)
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for i := range whole {
+		changed := slices.Clone(whole)
+		changed[i] ^= []byte{0x40, 0x80, 0xff}[i%3]
+		require.NoError(t, os.WriteFile(path, changed, 0o600))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := ReadFile(path, ReadOptions{})
+		runtime.ReadMemStats(&after)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(200<<20), "byte %d", i)
+		require.NotContains(t, fmt.Sprint(err), "internal error")
 	}
 }

@@ -38,13 +38,29 @@ type reader struct {
 	row    int // of the file
 }
 
+// boundedAllocator panics above its bound: a damaged file may request any amount.
+type boundedAllocator struct {
+	arrowmemory.Allocator
+	most int64
+}
+
+func (a boundedAllocator) Allocate(size int) []byte {
+	if int64(size) > a.most {
+		panic(format.Damaged("a part of %d bytes", size))
+	}
+	return a.Allocator.Allocate(size)
+}
+
 func open(in *format.File) (format.Reader, error) {
 	content, size, err := in.Content()
 	if err != nil {
 		return nil, err
 	}
-	// The options bound what a damaged file can make the library allocate.
-	file, err := ipc.NewFileReader(io.NewSectionReader(content, 0, size), ipc.WithBodySizeLimit(size), ipc.WithMetadataSizeLimit(size))
+	if err := soundFooter(content, size); err != nil {
+		return nil, err
+	}
+	bounded := boundedAllocator{arrowmemory.NewGoAllocator(), max(1<<26, 1024*size)} // decompression expands a part at most 1024 times
+	file, err := ipc.NewFileReader(io.NewSectionReader(content, 0, size), ipc.WithAllocator(bounded), ipc.WithBodySizeLimit(size), ipc.WithMetadataSizeLimit(size))
 	if err != nil {
 		return nil, err
 	}
