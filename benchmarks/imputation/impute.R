@@ -6,7 +6,6 @@
 # fit the method; the others are imputed only. method is
 #   mice    chained equations (van Buuren and Groothuis-Oudshoorn 2011) with the defaults of package
 #           mice: pmm, logreg, polyreg and polr, five iterations; m draws
-#   norm    the same with Bayesian linear regression of numbers
 #   forest  missForest (Stekhoven and Bühlmann 2012) with ranger: a forest of 100 trees for each column,
 #           until the imputations change more than before, at most 10 times
 #   margin  m draws from the observed cells of the column
@@ -23,8 +22,8 @@ for (j in which(kinds == "ordered")) x[[j]] <- factor(x[[j]], ordered = TRUE)
 gap <- is.na(x)
 set.seed(seed)
 
-chained <- function(method) {
-  made <- mice::mice(x, m = m, seed = seed, printFlag = FALSE, ignore = !fitted, defaultMethod = c(method, "logreg", "polyreg", "polr"))
+chained <- function() {
+  made <- mice::mice(x, m = m, seed = seed, printFlag = FALSE, ignore = !fitted)
   lapply(seq_len(m), function(k) mice::complete(made, k))
 }
 margin <- function() {
@@ -56,8 +55,7 @@ forest <- function() {
   y
 }
 tables <- switch(arguments[4],
-  mice = chained("pmm"),
-  norm = chained("norm"),
+  mice = chained(),
   forest = list(forest()),
   margin = lapply(seq_len(m), function(k) margin()))
 values <- sapply(tables, function(y) {

@@ -3,8 +3,10 @@ loss counts observed cells only.
 
     python3 missdiff.py table.csv out.csv kinds - train m seed
 
-The arguments and the output are as in impute.py. Variance-preserving noise, three layers of 64, 6000 steps of 100 rows.
-Draws: 250 noise levels, observed cells replaced by their noisy values, five repetitions a level (RePaint).
+The arguments and the output are as in impute.py. Numbers only; variance-preserving noise, three layers of
+64, 6000 steps of 100 rows.
+Draws: 250 noise levels, observed cells replaced by their noisy values, five repetitions of each level in
+the lower half (RePaint).
 """
 import math
 import sys
