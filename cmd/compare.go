@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -217,7 +216,7 @@ func (f *compareCommand) read(cmd *cobra.Command, args []string) (err error) {
 			return usageError{fmt.Errorf("%s is compared with itself: two different tables are expected", a.file)}
 		}
 		for _, g := range []*comparedGroup{a, b} {
-			if g.table, err = f.tableFlags.read(g.file, f.spec.Steps.Seed); err != nil {
+			if g.table, err = f.tableFlags.read(g.file); err != nil {
 				return err
 			}
 		}
@@ -326,19 +325,10 @@ func (f *compareCommand) permute(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	kept := resumableReplicates[compare.Permutation]{path: filepath.Join(f.out, stateFile)}
-	if err := kept.begin(of, f.resuming); err != nil {
+	return replicated(cmd, &f.trainingFlags, "permutations", of, f.out, f.resuming, f.permutations, func(run replicate.Config, done *replicate.Done[compare.Permutation]) (err error) {
+		f.result, err = compare.Compare(cmd.Context(), p, c, run, done)
 		return err
-	}
-	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
-	run := replicate.Config{Workers: f.spec.Steps.Workers, Save: func() error { return kept.save(cmd.Context()) },
-		Observe: func(done, total int) { bar.count("compare", "permutations", done, total) }}
-	f.result, err = compare.Compare(cmd.Context(), p, c, run, kept.done)
-	bar.finish()
-	if errors.Is(err, context.Canceled) {
-		return interrupted(fmt.Sprintf("%d of %d permutations are saved in %s; repeat the command with --resume", kept.done.Count(), f.permutations, kept.path))
-	}
-	return err
+	})
 }
 
 func (f *compareCommand) write(cmd *cobra.Command) error {
@@ -349,10 +339,7 @@ func (f *compareCommand) write(cmd *cobra.Command) error {
 	for i, g := range f.groups {
 		f.page.Groups[i] = report.Group{Name: g.name, Folder: g.folder, Table: g.table, Result: g.result}
 	}
-	style, err := f.page.Shared()
-	if err != nil {
-		return err
-	}
+	style := f.page.Shared()
 	var told []string
 	var set atomicfile.Set
 	defer set.Discard()

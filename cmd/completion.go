@@ -3,12 +3,10 @@ package cmd
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"missingscore/graph/model"
-	"missingscore/internal/data/transform"
 	"missingscore/internal/trainers/descent"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/inference/sandwich"
@@ -28,8 +26,8 @@ func completed(command string) map[string][]string {
 	}
 	values := map[string][]string{
 		"method": methods, "model": slices.Sorted(maps.Keys(model.Models)), "objective": append([]string{"auto"}, slices.Sorted(maps.Keys(losses.Objectives))...),
-		"penalty": regpath.Penalties(), "select": regpath.Selections(), "weighting": slices.Sorted(maps.Keys(losses.Weightings)),
-		"imputer": slices.Sorted(maps.Keys(nets.Imputers)), "imputer-loss": losses.ImputerLosses(), "optimiser": append([]string{"auto"}, descent.Names()...),
+		"penalty": regpath.Penalties(), "select": regpath.Selections(),
+		"imputer": slices.Sorted(maps.Keys(nets.Imputers)), "optimiser": append([]string{"auto"}, descent.Names()...),
 		"inference": inference.Beginnings(), "dtype": {"float64", "float32"}, "missingness": {"estimate"}, "round": {"none", "auto"}, "clip": {"observed"}, "sampler": fitted.Samplers,
 	}
 	switch command {
@@ -46,41 +44,14 @@ func completed(command string) map[string][]string {
 func addCompletions(commands ...*cobra.Command) {
 	for _, c := range commands {
 		for name, words := range completed(c.Name()) {
-			complete(c, name, func(string) []string { return words })
+			if c.Flags().Lookup(name) == nil {
+				continue
+			}
+			directive := cobra.ShellCompDirectiveNoFileComp
+			if name == "missingness" { // or a file
+				directive = cobra.ShellCompDirectiveDefault
+			}
+			_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, directive)) // it fails for a flag with completions
 		}
-		complete(c, "transform", func(begun string) []string {
-			column, _, chosen := strings.Cut(begun, "=")
-			if !chosen {
-				return nil
-			}
-			var words []string
-			for _, kind := range slices.Sorted(maps.Keys(transform.Kinds)) {
-				words = append(words, column+"="+kind)
-			}
-			return words
-		})
 	}
-}
-
-// complete registers completions for a flag, if the command has it; the fallback is files.
-func complete(cmd *cobra.Command, name string, words func(begun string) []string) {
-	if cmd.Flags().Lookup(name) == nil {
-		return
-	}
-	_ = cmd.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		var fitting []string
-		for _, w := range words(begun) {
-			if strings.HasPrefix(w, begun) {
-				fitting = append(fitting, w)
-			}
-		}
-		if fitting == nil {
-			return nil, cobra.ShellCompDirectiveDefault
-		}
-		directive := cobra.ShellCompDirectiveNoFileComp
-		if slices.ContainsFunc(fitting, func(w string) bool { return strings.HasSuffix(w, "=") }) {
-			directive |= cobra.ShellCompDirectiveNoSpace
-		}
-		return fitting, directive
-	}) // it fails for a flag that is completed already only
 }

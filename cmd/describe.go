@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,13 +22,17 @@ import (
 	"missingscore/internal/printable"
 	"missingscore/internal/shell"
 	"missingscore/internal/spelling"
+	"missingscore/trainers"
 )
 
 // tableDescription is the program without a command: it describes a table.
 type tableDescription struct {
-	table tableFlags
-	kinds string // file for them
-	json  bool
+	table     tableFlags
+	support   domainFlags
+	law       missingnessFlag
+	transform transformFlag
+	kinds     string // file for them
+	json      bool
 
 	file     string
 	read     *data.Table
@@ -50,6 +55,9 @@ type describedColumn struct {
 func (f *tableDescription) add(cmd *cobra.Command) {
 	f.table.lenient = true
 	f.table.add(cmd)
+	f.support.add(cmd)
+	f.law.add(cmd)
+	f.transform.add(cmd)
 	cmd.Flags().StringVar(&f.kinds, "kinds-out", "", "write the kinds of columns to this `file`, for --kinds")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 }
@@ -57,7 +65,7 @@ func (f *tableDescription) add(cmd *cobra.Command) {
 func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 	f.file = file
 	if err := abandonable(cmd.Context(), f.load); err != nil {
-		return err
+		return asUsage(cmd, err)
 	}
 	if f.kinds != "" {
 		var columns []data.Column
@@ -76,15 +84,15 @@ func (f *tableDescription) run(cmd *cobra.Command, file string) error {
 }
 
 func (f *tableDescription) load() (err error) {
-	t, err := f.table.read(f.file, 1)
+	t, err := f.table.read(f.file)
 	if err != nil {
 		return err
 	}
 	f.read = t
 	if t.N > 0 {
 		f.gaps = mcar.TestBy(runtime.GOMAXPROCS(0), t)
-		if f.findings, err = diagnose.Table(t, diagnose.Setting{}); err != nil {
-			return fmt.Errorf("%s: %w", f.file, err)
+		if f.findings, err = f.find(t); err != nil {
+			return err
 		}
 	}
 	for i := range t.N {
@@ -94,6 +102,32 @@ func (f *tableDescription) load() (err error) {
 	}
 	f.describeColumns()
 	return nil
+}
+
+// find returns the table's faults, for the planned fit if its flags are given.
+func (f *tableDescription) find(t *data.Table) (found []diagnose.Finding, err error) {
+	var spec trainers.Spec
+	if spec.Transform, err = f.transform.parse(); err != nil {
+		return nil, err
+	}
+	if spec.Domain, err = f.support.around(t, f.file); err != nil {
+		return nil, err
+	}
+	if spec.Missingness, err = f.law.read(t, spec.Domain); err != nil {
+		return nil, err
+	}
+	if reflect.ValueOf(spec).IsZero() {
+		found, err = diagnose.Table(t, diagnose.Setting{})
+	} else if t, _, err = data.NumbersOnly(t); err == nil {
+		var p *trainers.Prepared
+		if p, err = trainers.Prepare(t, spec); err == nil {
+			found, err = p.Findings()
+		}
+	}
+	if err != nil {
+		err = inTable(err, f.file, rowAdvice(err, "correct the row, leave it out, or change the thresholds (--missingness)"))
+	}
+	return found, err
 }
 
 // describeColumns summarises all columns in the order of the file.
@@ -303,7 +337,7 @@ func (f *tableDescription) next(cmd *cobra.Command) []string {
 	if t.Missing() > 0 || slices.Contains(given, "--na") {
 		impute := append([]string{"missingscore", "impute", shell.Word(f.file)}, given...)
 		impute = append(impute, f.excluded(func(found diagnose.Finding) bool {
-			return slices.Contains([]string{"identifier", "rounded", "unreadable"}, found.Kind)
+			return slices.Contains([]string{"identifier", "unreadable"}, found.Kind)
 		})...) // others have gaps worth filling
 		steps = append(steps, strings.Join(append(impute, "--draws", "20", "--out", shell.Word(name+"-completed.csv")), " "))
 	}
@@ -371,4 +405,26 @@ func commandNames(root *cobra.Command) (names []string) {
 		}
 	}
 	return names
+}
+
+// printGaps writes one line for each column with gaps: the test of MCAR.
+func printGaps(stdout io.Writer, gaps []mcar.Column) error {
+	if len(gaps) == 0 {
+		return nil
+	}
+	fmt.Fprintln(stdout, "\nAre cells missing completely at random?")
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "column\tmissing\tp\tcorrected\tmissing more often where\t")
+	for _, c := range gaps {
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t\n", c.Name, c.Missing, mcar.FormatP(c.P), mcar.FormatP(c.Corrected), where(c))
+	}
+	return w.Flush()
+}
+
+// where names the rows in which a column is missing more often.
+func where(c mcar.Column) string {
+	if c.Depends() || c.Predictor == "" || c.Corrected >= 1 {
+		return c.Where()
+	}
+	return "unclear; most often where " + c.Where()
 }

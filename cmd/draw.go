@@ -17,18 +17,17 @@ import (
 	"missingscore/data"
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/spelling"
-	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers/fitted"
 )
 
 // drawingFlags are the flags of commands that use a fitted model.
 type drawingFlags struct {
-	out       string
-	seed      uint64
-	chains    mcmc.Options
-	diffusion diffusion.Options
-	json      bool
+	out    string
+	seed   uint64
+	chains mcmc.Options
+	steps  int
+	json   bool
 
 	outcome modelOutcome // of the model's fit, and of what is drawn
 	unmet   string       // what is said of chains that have not met, where they are not of a model
@@ -38,10 +37,9 @@ func (f *drawingFlags) add(cmd *cobra.Command, out, what string) {
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", out, what)
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of the random draws")
-	fl.IntVar(&f.chains.WarmUp, "warm-up", 0, "Monte Carlo iterations to discard (default: 300; for missing cells 150 or more)")
-	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations to keep (default: 500; for missing cells 250 or more)")
-	fl.IntVar(&f.diffusion.Steps, "steps", 0, "steps along the noise levels (default: sde 1000, ode 100, langevin 100, diffusion 250, or the model's levels)")
-	fl.IntVar(&f.diffusion.Corrections, "corrections", 0, "Langevin steps at each noise level (default: langevin 100, diffusion 1, others 0)")
+	fl.IntVar(&f.chains.WarmUp, "warm-up", 0, "Monte Carlo iterations to discard (default: 40 to 1200, until chains converge)")
+	fl.IntVar(&f.chains.Draws, "iterations", 0, "Monte Carlo iterations to keep (default: 60 to 2000, until chains converge)")
+	fl.IntVar(&f.steps, "steps", 0, "steps along the noise levels (default: sde 250, langevin 100, diffusion 250, or the model's levels)")
 	fl.BoolVar(&f.json, "json", false, "print one JSON object")
 }
 
@@ -65,7 +63,7 @@ func (f *drawingFlags) prepare(cmd *cobra.Command, path string, counts ...string
 
 // checkFlags checks flags without the model; counts name more flags that must be positive.
 func (f *drawingFlags) checkFlags(cmd *cobra.Command, counts ...string) error {
-	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps", "corrections")...); err != nil {
+	if err := nonZero(cmd, append(counts, "warm-up", "iterations", "steps")...); err != nil {
 		return err
 	}
 	if info, err := os.Stat(f.out); strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
@@ -123,8 +121,7 @@ func (f *drawingFlags) finish(cmd *cobra.Command, known map[string]any, converge
 
 // samplers lists the samplers that use a flag.
 var samplers = []struct{ flag, of string }{
-	{"warm-up", "mcmc hmc mala posterior"}, {"iterations", "mcmc hmc mala posterior"},
-	{"steps", "diffusion langevin sde ode"}, {"corrections", "diffusion langevin sde"},
+	{"warm-up", "mcmc hmc posterior"}, {"iterations", "mcmc hmc posterior"}, {"steps", "diffusion langevin sde"},
 }
 
 func checkSamplerFlags(cmd *cobra.Command, sampler string) error {
@@ -221,7 +218,7 @@ func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.
 		return nil, nil, nil, err
 	}
 	c := &f.config
-	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
+	c.Seed, c.Chains, c.Steps = f.seed, f.chains, f.steps
 	if err := checkSize(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {
 		return nil, nil, nil, err
 	}

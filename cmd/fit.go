@@ -19,7 +19,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/plot/plotter"
 
+	"missingscore/cmd/picture"
 	"missingscore/cmd/report"
 	"missingscore/cmd/words"
 	"missingscore/data"
@@ -44,9 +46,10 @@ import (
 type fitCommand struct {
 	trainingFlags
 	modelOptions, objectiveOptions string
-	validation, average            float64
+	validation                     float64
 	out, history, truthFile        string
 	saved                          string // the state's file; empty: none is kept
+	picture                        string // the picture of drawn rows; empty: none
 	inference                      string
 	penalty, lambda                string
 	stream, held                   bool          // --stream; the command needs the table itself, too
@@ -114,7 +117,6 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.StringVar(&o.Kind, "objective", "auto", "`name`: auto, "+strings.Join(slices.Sorted(maps.Keys(losses.Objectives)), ", "))
 	fl.StringVar(&f.objectiveOptions, "objective-options", "", "options of the objective as `JSON`")
 	fl.StringVar(&f.out, "out", "model.json", "`file` for the model, or a folder")
-	fl.StringVar(&f.history, "history", "", "`file` for the history of the fit (default: beside the model)")
 	fl.StringVar(&f.truthFile, "truth", "", "true model as JSON `file` or precision as CSV file: add the error to the history")
 	fl.BoolVar(&f.spec.KeepUnits, "keep-units", false, "do not standardise columns during the fit")
 	fl.StringVar(&c.Optimiser, "optimiser", "auto", "`name`: auto, "+strings.Join(descent.Names(), ", "))
@@ -123,8 +125,6 @@ func (f *fitCommand) command() *cobra.Command {
 	fl.Float64Var(&f.validation, "validation", 0, "`share` of rows held out for early stopping (default: 0.1 for mixture, energy and score-network from 100 rows on; else 0)")
 	fl.StringVar(&f.penalty, "penalty", penalty.None, "`kind` of penalty for gaussian and quartic: none, l1 or ridge")
 	fl.StringVar(&f.lambda, "lambda", "cv", "`strength` of the penalty: a number, cv or cv=FOLDS")
-	fl.IntVar(&c.Patience, "patience", 0, "epochs without a lower held-out loss before adam stops (default: 30; networks: 500 steps)")
-	fl.Float64Var(&f.average, "average", 0, "running average over this last `share` of adam's steps (default: 0.1 for networks; else 0)")
 	fl.IntVar(&c.Epochs, "epochs", 0, "maximum of epochs of adam (default: 200; quartic 25; networks: 6000 steps)")
 	fl.Float64Var(&c.Rate, "rate", 0, "learning rate of adam (default: 0.01; networks: 0.003)")
 	fl.IntVar(&steps.Batch, "batch", 100, "rows per step of adam")
@@ -133,7 +133,6 @@ func (f *fitCommand) command() *cobra.Command {
 	f.tableFlags.addWeights(cmd)
 	fl.BoolVar(&f.stream, "stream", false, "read mini-batches from the file; hold no rows (default: if the table exceeds the memory)")
 	fl.IntVar(&steps.Workers, "workers", runtime.NumCPU(), "`threads`; results do not depend on them")
-	fl.Float64Var(&steps.ImputerRate, "imputer-rate", 0, "learning rate of the imputer (default: 0.001; quartic 0.003)")
 	return cmd
 }
 
@@ -143,20 +142,16 @@ func (f *fitCommand) paths(cmd *cobra.Command) error {
 	if strings.HasSuffix(f.out, "/") || err == nil && info.IsDir() {
 		f.out = filepath.Join(f.out, "model.json")
 	}
-	named := "history" // the flag that names its file
-	if f.history == "" {
-		named = "out"
-		name := "history.csv"
-		if base := filepath.Base(f.out); base != "model.json" { // a folder may hold several models
-			name = strings.TrimSuffix(base, ".json") + ".history.csv"
-		}
-		f.history = siblingOf(f.out, name)
+	name := "history.csv"
+	if base := filepath.Base(f.out); base != "model.json" { // a folder may hold several models
+		name = strings.TrimSuffix(base, ".json") + ".history.csv"
 	}
+	f.history = siblingOf(f.out, name)
 	f.saved = siblingOf(f.out, filepath.Base(f.out)+".state")
 	if f.resume && f.saved == "" {
 		return usageError{fmt.Errorf("--resume: no state is saved beside %s; leave it out, or give a file as --out", f.out)}
 	}
-	return distinctFiles(cmd, output{"out", f.out}, output{named, f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
+	return distinctFiles(cmd, output{"out", f.out}, output{"out", f.history}, output{"out", f.saved}, output{"out", siblingOf(f.out, report.EstimatedLaw)})
 }
 
 func (f *fitCommand) run(cmd *cobra.Command, file string) error {
@@ -172,7 +167,7 @@ func (f *fitCommand) run(cmd *cobra.Command, file string) error {
 }
 
 func (f *fitCommand) options(cmd *cobra.Command) error {
-	if err := nonZero(cmd, "g-cap", "epochs", "rate", "patience", "iterations", "tolerance", "batch", "workers", "draws", "imputer-steps", "imputer-rate", "proposal-sd", "level"); err != nil {
+	if err := nonZero(cmd, "epochs", "rate", "iterations", "tolerance", "batch", "workers", "draws", "imputer-steps", "level"); err != nil {
 		return err
 	}
 	if f.warmUp < 0 {
@@ -186,9 +181,6 @@ func (f *fitCommand) options(cmd *cobra.Command) error {
 	}
 	if cmd.Flags().Changed("validation") {
 		f.spec.Descent.Validation = &f.validation
-	}
-	if cmd.Flags().Changed("average") {
-		f.spec.Descent.Average = &f.average
 	}
 	if f.settings.says(cmd, "model-options") {
 		f.spec.Model.Options = json.RawMessage(f.modelOptions)
@@ -274,6 +266,9 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	if err := f.known.write(&set, siblingOf(f.out, report.EstimatedLaw), f.result); err != nil {
 		return err
 	}
+	if f.picture, err = f.drawCheck(&set); err != nil {
+		return err
+	}
 	if err := set.Write(f.out, func(w io.Writer) error { _, err := words.Writer{W: w}.Write(text); return err }); err != nil {
 		return err
 	}
@@ -286,12 +281,51 @@ func (f *fitCommand) write(cmd *cobra.Command, file string) error {
 	return atomicfile.Remove(f.saved)
 }
 
+const (
+	drawnPairs  = 6
+	drawnPoints = 300
+)
+
+// drawCheck draws the pairs of columns whose drawn rows differ most from the table, and returns the
+// picture's path, empty without a picture.
+func (f *fitCommand) drawCheck(set *atomicfile.Set) (path string, err error) {
+	c, t := f.result.Model.Check, f.table
+	path = siblingOf(f.out, strings.TrimSuffix(filepath.Base(f.out), ".json")+".draws.svg")
+	if c == nil || len(c.Pairs) == 0 || f.rows != nil || f.held || path == "" {
+		return "", nil
+	}
+	moved := func(k fitted.CheckedColumn) float64 {
+		return (math.Abs(k.Mean.Drawn-k.Mean.Table) + math.Abs(k.SD.Drawn-k.SD.Table)) / k.SD.Table
+	}
+	differ := func(p fitted.CheckedPair) float64 {
+		return math.Abs(p.Correlation.Drawn-p.Correlation.Table) + moved(c.Columns[p.A]) + moved(c.Columns[p.B])
+	}
+	pairs := slices.SortedStableFunc(slices.Values(c.Pairs), func(a, b fitted.CheckedPair) int { return cmp.Compare(differ(b), differ(a)) })
+	var panels []picture.Panel
+	for _, pair := range pairs[:min(len(pairs), drawnPairs)] {
+		p := picture.Panel{X: c.Columns[pair.B].Name, Y: c.Columns[pair.A].Name}
+		x, y := slices.Index(t.Names, p.X), slices.Index(t.Names, p.Y)
+		for i := 0; i < t.N && len(p.Observed) < drawnPoints; i++ {
+			if t.Observed[i*t.D+x] && t.Observed[i*t.D+y] {
+				p.Observed = append(p.Observed, plotter.XY{X: t.Values[i*t.D+x], Y: t.Values[i*t.D+y]})
+			}
+		}
+		for i := range min(c.Drawn, drawnPoints) {
+			p.Drawn = append(p.Drawn, plotter.XY{X: c.Sample[i*t.D+x], Y: c.Sample[i*t.D+y]})
+		}
+		panels = append(panels, p)
+	}
+	p, width, height := picture.Draws(panels)
+	svg := picture.SVG(p, width, height, "")
+	return path, set.Write(path, func(w io.Writer) error { _, err := io.WriteString(w, picture.XML+svg); return err })
+}
+
 func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 	r := f.result
 	if f.json {
 		out := map[string]any{"model": r.Model.Kind, "method": r.Spec.Steps.Method, "converged": r.Converged, "verdict": r.Verdict, "loss": r.Loss,
 			"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom),
-			"left_out": leftOutJSON(f.table), "seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "warnings": append([]string{}, r.Warnings...)}
+			"left_out": leftOutJSON(f.table), "seconds": took.Seconds(), "blas": f.blas, "out": f.out, "history": f.history, "picture": f.picture, "warnings": append([]string{}, r.Warnings...)}
 		for _, e := range r.Final.Errors {
 			out[e.Name] = e.Value
 		}
@@ -313,6 +347,9 @@ func (f *fitCommand) tell(cmd *cobra.Command, took time.Duration) (err error) {
 		places := "model: " + f.out
 		if f.history != "" {
 			places += ", history: " + f.history
+		}
+		if f.picture != "" {
+			places += ", drawn rows: " + f.picture
 		}
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), places)
 	}
@@ -364,11 +401,7 @@ func (f *fitCommand) summary(w io.Writer, r *trainers.Result) error {
 	if passes := r.History[len(r.History)-1].Epoch; passes > 0 { // of which that of final may be an earlier one
 		effort = fmt.Sprintf("%d passes", passes)
 	}
-	verdict := strings.ToUpper(r.Verdict[:1]) + r.Verdict[1:]
-	if !r.Converged { // why is the last line
-		verdict, _, _ = strings.Cut(verdict, ":")
-	}
-	fmt.Fprintf(w, "%s\n%s model by %s, %s\n", verdict, r.Model.Kind, r.Estimator.Title, effort)
+	fmt.Fprintf(w, "%s %s model by %s, %s\n", verdict(r), r.Model.Kind, r.Estimator.Title, effort)
 	if r.Penalty != nil {
 		fmt.Fprintln(w, r.Penalty)
 	}
@@ -613,7 +646,7 @@ func (f *fitCommand) loadFile(cmd *cobra.Command, path string, full error) error
 }
 
 func (f *fitCommand) streamOptions(cmd *cobra.Command, path string) (data.ReadOptions, error) {
-	for _, name := range []string{"hide", "prices", "weights"} {
+	for _, name := range []string{"weights"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			return data.ReadOptions{}, usageError{fmt.Errorf("--stream: --%s needs all rows of the table; leave one of the two out", name)}
 		}

@@ -29,31 +29,15 @@ func nonZero(cmd *cobra.Command, names ...string) error {
 	return nil
 }
 
-// largest are upper limits of integer flags; other flags have largestOther.
-var largest = map[string]int{"d": 1 << 16, "centres": 1 << 16, "draws": 1 << 24, "lambdas": 1 << 16, "workers": 1 << 12}
-
-const largestOther = 1<<31 - 1
-
-// checkNumbers refuses numbers that are not finite or too large, and an empty --out.
+// checkNumbers refuses numbers that are not finite, and an empty --out.
 func checkNumbers(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(flag *pflag.Flag) {
 		text := flag.Value.String()
 		if flag.Name == "out" && text == "" {
 			err = usageError{errors.New("--out is empty: the name of a file or folder is expected")}
 		}
-		switch flag.Value.Type() {
-		case "float64":
-			if v, _ := strconv.ParseFloat(text, 64); math.IsInf(v, 0) || math.IsNaN(v) {
-				err = usageError{fmt.Errorf("--%s %s: a finite number is needed", flag.Name, text)}
-			}
-		case "int":
-			limit, ok := largest[flag.Name]
-			if !ok {
-				limit = largestOther
-			}
-			if v, _ := strconv.Atoi(text); v > limit {
-				err = usageError{fmt.Errorf("--%s %s: at most %d is possible", flag.Name, text, limit)}
-			}
+		if v, _ := strconv.ParseFloat(text, 64); flag.Value.Type() == "float64" && (math.IsInf(v, 0) || math.IsNaN(v)) {
+			err = usageError{fmt.Errorf("--%s %s: a finite number is needed", flag.Name, text)}
 		}
 	})
 	return err

@@ -13,21 +13,21 @@ import (
 // flagGroups are the headings of help with their flags. --help lists the flags in shown,
 // --help-all all of them.
 var flagGroups = []struct{ title, flags string }{
-	{"Table", "columns exclude by groups like table id na nominal weights covariates kinds strict kinds-out numbers sep dec sheet prices hide"},
-	{"Support, missingness and transforms", "lower upper domain missingness transform ordinal g-cap g-per-row no-tangent"},
+	{"Table", "columns exclude by groups like table id na nominal weights covariates kinds strict kinds-out numbers sep dec sheet"},
+	{"Support, missingness and transforms", "lower upper domain missingness transform ordinal"},
 	{"Truth", "d n graph edges strength missing missing-by truncate centres"},
 	{"Model and method", "model model-options method objective objective-options penalty lambda select gamma refit rows tables sensitivity"},
-	{"Draws", "draws point pmm round clip sampler components warm-up iterations steps corrections"},
+	{"Draws", "draws point pmm round clip sampler components warm-up iterations steps"},
 	{"Uncertainty", "inference level permutations stability"},
 	{"Pictures", "column-groups layout labels theme minimum cut maximum node-size"},
-	{"Output", "out model-out history truth json quiet resume shard merge pairs-only seed workers config memory verbose version"},
-	{"Fitting", "epochs rate batch optimiser tolerance validation patience average keep-units stream dtype imputer imputer-options " +
-		"imputer-steps imputer-rate imputer-loss mask-input diagonal-sd proposal-sd weighting path lambdas lambda-max lambda-min threshold"},
+	{"Output", "out model-out truth json quiet resume shard merge pairs-only seed workers config memory verbose version"},
+	{"Fitting", "epochs rate batch optimiser tolerance validation keep-units stream dtype imputer imputer-options " +
+		"imputer-steps lambdas lambda-max lambda-min"},
 }
 
 // shown are the flags in --help of each command.
 var shown = map[string]string{
-	"missingscore": "columns exclude na nominal kinds kinds-out sep dec json quiet version",
+	"missingscore": "columns exclude na nominal kinds kinds-out sep dec lower upper transform json quiet version",
 	"network":      "columns exclude nominal weights covariates groups lower upper missingness transform ordinal method penalty select gamma inference level layout labels out json quiet resume seed",
 	"compare":      "columns exclude by groups lower upper missingness transform ordinal method penalty select inference permutations column-groups out json quiet resume seed",
 	"power":        "like table d graph edges strength missing method penalty select rows tables sensitivity out json quiet resume seed",
@@ -37,7 +37,6 @@ var shown = map[string]string{
 	"score":        "na sep dec sampler out json quiet seed workers draws",
 	"simulate":     "d n missing missing-by truncate centres lower upper domain out seed quiet",
 	"moments":      "columns exclude na nominal kinds sep dec out json quiet shard merge pairs-only",
-	"check":        "columns exclude na nominal lower upper domain missingness transform ordinal json quiet",
 }
 
 // helpAll is the value of --help-all: it asks for help.

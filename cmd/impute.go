@@ -228,7 +228,7 @@ func (f *imputeCommand) placed(cmd *cobra.Command, args []string) error {
 
 func (f *imputeCommand) draws(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
 	t := f.cells.Table
-	if err := f.kept.begin(cmd, f); err != nil {
+	if err := f.begin(cmd); err != nil {
 		return nil, false, "", err
 	}
 	bar := f.watch(cmd, "impute")
@@ -252,7 +252,7 @@ func (f *imputeCommand) draws(cmd *cobra.Command, path string) (values []float64
 
 func (f *imputeCommand) expectations(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
 	t := f.cells.Table
-	if err := f.kept.begin(cmd, f); err != nil {
+	if err := f.begin(cmd); err != nil {
 		return nil, false, "", err
 	}
 	bar := f.watch(cmd, "expectations")
@@ -417,7 +417,7 @@ func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := fit.tableFlags.read(path, fit.spec.Steps.Seed)
+	t, err := fit.tableFlags.read(path)
 	if err != nil {
 		return nil, err
 	}
@@ -454,9 +454,6 @@ func (f *imputeCommand) judge(path string) ([]diagnose.Finding, error) {
 
 func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []float64, converged bool, summary string, err error) {
 	t := f.cells.Table
-	if f.kept.resume {
-		fmt.Fprintln(cmd.ErrOrStderr(), "draws from a table alone are not kept where they are cut: starting anew")
-	}
 	if f.point && !cmd.Flags().Changed("draws") {
 		f.config.Draws = posteriorPointDraws
 	}
@@ -471,18 +468,26 @@ func (f *imputeCommand) drawsAlone(cmd *cobra.Command, path string) (values []fl
 		}
 		return values, true, "no cell is missing: the table as it was", nil
 	}
-	bar, kept := newProgress(cmd.ErrOrStderr(), false), 0
-	if keep {
-		kept = keptDraws
-	}
-	r, err := fitted.Posterior(cmd.Context(), t, f.ready.Transform, posterior.Config{
-		Keep: kept, Draws: f.config.Draws, Components: f.components, WarmUp: f.chains.WarmUp, Iterations: f.chains.Draws,
+	c := posterior.Config{
+		Draws: f.config.Draws, Components: f.components, WarmUp: f.chains.WarmUp, Iterations: f.chains.Draws,
 		Seed: f.seed, Workers: f.config.Workers, Donors: f.values.donors,
-		Observe: func(done, total int) { bar.count("impute", "chains", done, total) },
+	}
+	if keep {
+		c.Keep = keptDraws
+	}
+	c.Partial, err = resumed(&f.kept, cmd, f, posterior.NewPartial, func(path, of string) (*posterior.Partial, error) {
+		return posterior.LoadPartial(path, of, fitted.ErrOtherImputation)
 	})
+	if err != nil {
+		return nil, false, "", err
+	}
+	c.Save = func(p *posterior.Partial) error { return f.kept.save(cmd.Context(), p) }
+	bar := newProgress(cmd.ErrOrStderr(), false)
+	c.Observe = func(done, total int) { bar.count("impute", "chains", done, total) }
+	r, err := fitted.Posterior(cmd.Context(), t, f.ready.Transform, c)
 	bar.finish()
 	if err != nil {
-		return nil, false, "", refused(err, path)
+		return nil, false, "", f.kept.explain(err, path)
 	}
 	if keep {
 		f.made = r.Saved(t)
@@ -562,7 +567,7 @@ type firstFit struct {
 
 // ownFlags of fit have another meaning or none there; tableFlagNames say what the table is.
 var (
-	ownFlags       = []string{"help", "help-all", "workers", "hide", "stream", "history", "truth", "inference", "level"}
+	ownFlags       = []string{"help", "help-all", "workers", "stream", "truth", "inference", "level"}
 	tableFlagNames = []string{"columns", "exclude", "id", "kinds", "nominal", "numbers", "strict", "transform", "ordinal", "verbose"}
 )
 
@@ -825,47 +830,58 @@ type resumableDraws struct {
 	resume bool
 
 	path    string // empty: none are kept
-	partial *fitted.Partial
+	partial partial
 	pace    savePace
 	problem error // of saving
 }
 
+type partial interface {
+	Count() int
+	Save(path string) error
+}
+
 func (f *drawingFlags) state() string { return siblingOf(f.out, filepath.Base(f.out)+".state") }
 
-func (k *resumableDraws) begin(cmd *cobra.Command, f *imputeCommand) error {
+// resumed returns the draws of an interrupted run, or none; nil if none are kept.
+func resumed[T partial](k *resumableDraws, cmd *cobra.Command, f *imputeCommand, none func(of string) T, load func(path, of string) (T, error)) (held T, err error) {
 	if k.path = f.state(); k.path == "" {
 		if k.resume {
-			return usageError{fmt.Errorf("--resume: no draws are kept beside %s: leave it out, or choose a file as --out", f.out)}
+			err = usageError{fmt.Errorf("--resume: no draws are kept beside %s: leave it out, or choose a file as --out", f.out)}
 		}
-		return nil
+		return held, err
 	}
 	if err := distinctFiles(cmd, output{"out", k.path}); err != nil {
-		return err
+		return held, err
 	}
 	of, err := f.identity()
 	if err != nil {
-		return err
+		return held, err
 	}
-	k.partial = fitted.NewPartial(of)
+	held = none(of)
 	if k.resume {
-		held, err := fitted.LoadPartial(k.path, of)
+		found, err := load(k.path, of)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 			fmt.Fprintf(cmd.ErrOrStderr(), "nothing to resume in %s: starting anew\n", filepath.Dir(k.path))
 		case errors.Is(err, fitted.ErrOtherImputation):
-			return usageError{fmt.Errorf("--resume: %s: %w", k.path, err)}
+			return held, usageError{fmt.Errorf("--resume: %s: %w", k.path, err)}
 		case err != nil:
-			return err
+			return held, err
 		default:
-			k.partial = held
+			held = found
 		}
 	}
-	k.pace = newSavePace()
-	f.config.Partial, f.config.Save = k.partial, func(p *fitted.Partial) error { return k.save(cmd.Context(), p) }
-	return nil
+	k.pace, k.partial = newSavePace(), held
+	return held, nil
 }
 
-func (k *resumableDraws) save(ctx context.Context, p *fitted.Partial) error {
+func (f *imputeCommand) begin(cmd *cobra.Command) (err error) {
+	f.config.Partial, err = resumed(&f.kept, cmd, f, fitted.NewPartial, fitted.LoadPartial)
+	f.config.Save = func(p *fitted.Partial) error { return f.kept.save(cmd.Context(), p) }
+	return err
+}
+
+func (k *resumableDraws) save(ctx context.Context, p partial) error {
 	if p.Count() == 0 {
 		return nil
 	}
@@ -894,9 +910,12 @@ func (k *resumableDraws) remove() error {
 
 // identity hashes everything that the draws depend on.
 func (f *imputeCommand) identity() (string, error) {
-	model, err := os.ReadFile(f.model)
-	if err != nil {
-		return "", err
+	var model []byte // none of draws from a table alone
+	if f.model != "" {
+		var err error
+		if model, err = os.ReadFile(f.model); err != nil {
+			return "", err
+		}
 	}
 	blas, err := graph.BLAS()
 	if err != nil {
@@ -910,7 +929,7 @@ func (f *imputeCommand) identity() (string, error) {
 			observed[i] = math.Float64bits(t.Values[i])
 		}
 	}
-	settings := []any{c.Sampler, c.Draws, c.Seed, c.Chains, c.Diffusion, f.point, f.fit.given(), blas, t.Names, t.Observed, observed, model}
+	settings := []any{c.Sampler, c.Draws, f.seed, f.chains, f.steps, f.point, f.components, f.values.donors, f.fit.given(), f.fit.save != "", blas, t.Names, t.Observed, observed, model}
 	text, err := json.Marshal(settings)
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func newManualCommand(root *cobra.Command) *cobra.Command {
@@ -39,56 +38,29 @@ Releases have all of them in the folder man.`,
 	}
 }
 
-// writeManual writes a manual page in the language of man(7).
+// writeManual writes the text of --help-all as a manual page in the language of man(7).
 func writeManual(w io.Writer, c *cobra.Command, version string) error {
+	_ = c.Flags().Set("help-all", "true")
+	if f := c.Flags().Lookup("workers"); f != nil {
+		f.DefValue = "0" // not this machine's
+	}
 	var page strings.Builder
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
-	version, _, _ = strings.Cut(version, " (")
 	version, _, _ = strings.Cut(version, "\n")
-	fmt.Fprintf(&page, ".TH %q \"1\" \"\" %q \"User Commands\"\n.ad l\n", strings.ToUpper(name), version)
-	fmt.Fprintf(&page, ".SH NAME\n%s \\- %s\n", roff(name), roff(c.Short))
-	fmt.Fprintf(&page, ".SH SYNOPSIS\n.nf\n%s\n", roff(strings.TrimSuffix(c.UseLine(), " [flags]")+" [flags]"))
-	if !c.HasParent() {
-		fmt.Fprintf(&page, "%s\n", roff(c.Name()+" COMMAND [flags]"))
-	}
-	fmt.Fprintf(&page, ".fi\n.SH DESCRIPTION\n.nf\n%s\n.fi\n", roff(strings.TrimSpace(c.Long)))
-	if c.HasAvailableSubCommands() {
-		page.WriteString(".SH COMMANDS\n")
-		for _, sub := range c.Commands() {
-			if sub.IsAvailableCommand() {
-				fmt.Fprintf(&page, ".TP\n.B %s\n%s\n", roff(sub.Name()), roff(sub.Short))
-			}
+	about, rest, _ := strings.Cut(helpText(c), "\nUsage:\n")
+	fmt.Fprintf(&page, ".TH %q \"1\" \"\" %q \"User Commands\"\n.ad l\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), version, roff(name), roff(c.Short))
+	fmt.Fprintf(&page, ".SH DESCRIPTION\n.nf\n%s.fi\n.SH USAGE\n.nf\n", roff(about))
+	for line := range strings.Lines(rest) {
+		if heading, ok := strings.CutSuffix(line, ":\n"); ok && line[0] != ' ' {
+			line = ".fi\n.SH " + strings.ToUpper(heading) + "\n.nf\n"
+		} else {
+			line = roff(line)
 		}
+		page.WriteString(line)
 	}
-	page.WriteString(".SH OPTIONS\n")
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) { writeOption(&page, f) })
-	if c.Example != "" {
-		fmt.Fprintf(&page, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(c.Example))
-	}
-	page.WriteString(".SH EXIT STATUS\n0 done, 1 error, 2 wrong command line, 3 not converged (results are written and marked), 130 interrupted (state saved).\n")
-	if c.HasParent() {
-		fmt.Fprintf(&page, ".SH SEE ALSO\n.BR %s (1)\n", roff(c.Root().Name()))
-	}
+	page.WriteString(".fi\n")
 	_, err := io.WriteString(w, page.String())
 	return err
-}
-
-func writeOption(page *strings.Builder, f *pflag.Flag) {
-	if f.Hidden {
-		return
-	}
-	form := "--" + f.Name
-	if f.Shorthand != "" {
-		form = "-" + f.Shorthand + ", " + form
-	}
-	placeholder, usage := pflag.UnquoteUsage(f)
-	if f.Value.Type() != "bool" {
-		form += "=" + placeholder
-	}
-	if d := f.DefValue; d != "" && d != "[]" && d != "false" && d != "0" && f.Name != "workers" {
-		usage += " (default " + d + ")"
-	}
-	fmt.Fprintf(page, ".TP\n.B %s\n%s\n", roff(form), roff(usage))
 }
 
 // roff escapes text for man.

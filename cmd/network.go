@@ -20,11 +20,8 @@ import (
 	"missingscore/internal/atomicfile"
 	"missingscore/internal/data/mcar"
 	"missingscore/internal/data/network"
-	"missingscore/internal/setting"
 	"missingscore/internal/shell"
 	"missingscore/internal/trainers/inference"
-	"missingscore/internal/trainers/regpath"
-	"missingscore/losses"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 )
@@ -32,7 +29,6 @@ import (
 type networkCommand struct {
 	networkFlags
 	out, truthFile string
-	path           string // how far it goes
 	pictures       pictureFlags
 	resampling     resamplingFlags
 
@@ -43,12 +39,6 @@ type networkCommand struct {
 	result   *trainers.Result
 	rates    []network.Rate // against the truth
 }
-
-// The values of --path.
-const (
-	pathNeeded = "needed"
-	pathFull   = "full"
-)
 
 const stateFile = "state.bin"
 
@@ -100,8 +90,6 @@ Methods (--method):
 	f.addInference(cmd, inference.Auto)
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "network", "`folder` for the results")
-	fl.StringVar(&f.tableFlags.prices, "prices", "", "the table is a long list of prices with these `columns`: date,name,price; analyse daily log returns")
-	fl.StringVar(&f.path, "path", pathNeeded, "`end` of the path: needed (after the chosen λ) or full (the smallest λ)")
 	f.resampling.add(cmd, &f.spec.Inference)
 	fl.StringSliceVar(&f.config.Covariates, "covariates", nil, "adjust for columns `a,b,c`; they are not nodes")
 	f.pictures.add(cmd, "groups")
@@ -146,10 +134,7 @@ func (f *networkCommand) options(cmd *cobra.Command) error {
 		return err
 	}
 	f.config.Covariates = trimmed(f.config.Covariates)
-	if err := setting.OneOf("path", f.path, pathNeeded, pathFull); err != nil {
-		return asUsage(cmd, err)
-	}
-	f.config.Whole = f.config.Whole || f.path == pathFull || f.truthFile != "" // whose AUC is of a whole path
+	f.config.Whole = f.config.Whole || f.truthFile != "" // whose AUC is of a whole path
 	for _, name := range f.config.Covariates {
 		if of := &f.tableFlags.columns; *of != nil && !slices.Contains(trimmed(*of), name) {
 			*of = append(*of, name)
@@ -263,14 +248,23 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 		auc = new(network.AUC(f.rates))
 	}
 	if f.json {
-		warnings := append([]string{}, r.Warnings...) // [] rather than null
-		out := networkJSON{
-			Method: r.Spec.Steps.Method, Penalty: r.Network.Penalty, Edges: len(r.Network.Edges()), Lambda: r.Network.Lambda, Converged: r.Converged,
-			Verdict: r.Verdict, Choice: r.Network.Choice, Moments: r.Network.Moments, Assumption: r.Assumption, MissingAtRandom: testedColumns(r.MissingAtRandom), Loss: r.Loss, Seconds: took.Seconds(), AUC: auc, Warnings: warnings, BLAS: f.blas,
-			Inference: uncertainty(r), LeftOut: leftOutJSON(f.table),
+		n := r.Network
+		out := map[string]any{"method": r.Spec.Steps.Method, "penalty": n.Penalty, "edges": len(n.Edges()), "lambda": n.Lambda, "converged": r.Converged, "verdict": r.Verdict,
+			"assumption": r.Assumption, "missing_at_random": testedColumns(r.MissingAtRandom), "left_out": leftOutJSON(f.table), "loss": r.Loss, "seconds": took.Seconds(), "warnings": append([]string{}, r.Warnings...), "blas": f.blas}
+		if n.Choice != "" {
+			out["choice"] = n.Choice
 		}
-		if n := r.Network; n.Stability != nil {
-			out.Stability = n.Stability.Coefficient
+		if n.Moments != "" {
+			out["moments"] = n.Moments
+		}
+		if n.Inference != nil {
+			out["inference"] = uncertainty(r)
+		}
+		if n.Stability != nil {
+			out["correlation_stability"] = n.Stability.Coefficient
+		}
+		if auc != nil {
+			out["auc"] = *auc
 		}
 		err = printJSON(cmd.OutOrStdout(), out)
 	} else {
@@ -286,42 +280,14 @@ func (f *networkCommand) tell(cmd *cobra.Command, took time.Duration) (err error
 	return err
 }
 
-type networkJSON struct {
-	Method    string          `json:"method"`
-	Edges     int             `json:"edges"`
-	Lambda    float64         `json:"lambda"`
-	Converged bool            `json:"converged"`
-	Verdict   string          `json:"verdict"`
-	Choice    string          `json:"choice,omitempty"`
-	Moments   string          `json:"moments,omitempty"`
-	Penalty   regpath.Penalty `json:"penalty"`
-
-	Assumption      losses.Assumption `json:"assumption"`
-	MissingAtRandom []mcar.Column     `json:"missing_at_random"`
-
-	Inference *inferenceJSON     `json:"inference,omitempty"`
-	Stability map[string]float64 `json:"correlation_stability,omitempty"`
-
-	LeftOut  []data.Column `json:"left_out"`
-	Loss     float64       `json:"loss"`
-	Seconds  float64       `json:"seconds"`
-	AUC      *float64      `json:"auc,omitempty"`
-	Warnings []string      `json:"warnings"`
-	BLAS     string        `json:"blas"`
-}
-
 func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) {
 	n := r.Network
 	pairs := len(n.Names) * (len(n.Names) - 1) / 2
-	at, verdict := fmt.Sprintf(" at λ = %.4g", n.Lambda), "Converged."
+	at := fmt.Sprintf(" at λ = %.4g", n.Lambda)
 	if n.Choice != "" { // edges of no single λ
 		at = ""
 	}
-	if !r.Converged { // why is the last line
-		verdict, _, _ = strings.Cut(r.Verdict, ":")
-		verdict += "."
-	}
-	fmt.Fprintf(w, "%s %s: %d of %d edges%s\n", verdict, r.Estimator.Title, len(n.Edges()), pairs, at)
+	fmt.Fprintf(w, "%s %s: %d of %d edges%s\n", verdict(r), r.Estimator.Title, len(n.Edges()), pairs, at)
 	if n.Choice != "" {
 		fmt.Fprintln(w, n.Choice)
 	} else if gamma := r.Spec.Network.Select.Gamma; gamma != nil && f.config.Select.Gamma == nil {
@@ -368,13 +334,6 @@ func (f *networkCommand) summary(w io.Writer, r *trainers.Result, auc *float64) 
 	}
 }
 
-type inferenceJSON struct {
-	Kind  string     `json:"kind"`
-	Level float64    `json:"level"`
-	Rests string     `json:"rests_on"`
-	Pairs []pairJSON `json:"pairs"`
-}
-
 type pairJSON struct {
 	From      string   `json:"from"`
 	To        string   `json:"to"`
@@ -389,20 +348,13 @@ type pairJSON struct {
 	Rows      int      `json:"pairs"`
 }
 
-func uncertainty(r *trainers.Result) *inferenceJSON {
-	found := r.Network.Inference
-	if found == nil {
-		return nil
-	}
-	out := &inferenceJSON{Kind: r.Spec.Inference.Kind, Level: r.Spec.Inference.Level, Rests: found.Rests, Pairs: []pairJSON{}}
+func uncertainty(r *trainers.Result) map[string]any {
+	pairs := []pairJSON{}
 	for _, e := range r.Network.Network.Pairs {
 		u := e.Uncertainty
-		out.Pairs = append(out.Pairs, pairJSON{
-			From: e.From, To: e.To, Estimate: known(u.Estimate), SE: known(u.SE), Low: known(u.Low), High: known(u.High),
-			P: known(u.P), Q: known(u.Q), Inclusion: known(u.Inclusion), SameSign: known(u.SameSign), Rows: u.Rows,
-		})
+		pairs = append(pairs, pairJSON{e.From, e.To, known(u.Estimate), known(u.SE), known(u.Low), known(u.High), known(u.P), known(u.Q), known(u.Inclusion), known(u.SameSign), u.Rows})
 	}
-	return out
+	return map[string]any{"kind": r.Spec.Inference.Kind, "level": r.Spec.Inference.Level, "rests_on": r.Network.Inference.Rests, "pairs": pairs}
 }
 
 // known is a pointer to x, nil for NaN.

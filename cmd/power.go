@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,22 +156,13 @@ func (f *powerCommand) try(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	kept := resumableReplicates[power.Found]{path: filepath.Join(f.out, stateFile)}
-	if f.resume && !exists(kept.path) {
+	if f.resume && !exists(filepath.Join(f.out, stateFile)) {
 		fmt.Fprintf(stderr, "nothing to resume in %s: starting anew\n", f.out)
 	}
-	if err := kept.begin(of, f.resume); err != nil {
+	return replicated(cmd, &f.trainingFlags, "tables", of, f.out, f.resume, len(f.study.Rows)*f.study.Tables, func(run replicate.Config, done *replicate.Done[power.Found]) (err error) {
+		f.result, err = power.Run(cmd.Context(), f.problem, f.study, run, done)
 		return err
-	}
-	bar := newProgress(stderr, f.verbose)
-	run := replicate.Config{Workers: f.spec.Steps.Workers, Save: func() error { return kept.save(cmd.Context()) },
-		Observe: func(done, total int) { bar.count("power", "tables", done, total) }}
-	f.result, err = power.Run(cmd.Context(), f.problem, f.study, run, kept.done)
-	bar.finish()
-	if errors.Is(err, context.Canceled) {
-		return interrupted(fmt.Sprintf("%d of %d tables are saved in %s; repeat the command with --resume", kept.done.Count(), len(f.study.Rows)*f.study.Tables, kept.path))
-	}
-	return err
+	})
 }
 
 func (f *powerCommand) write(cmd *cobra.Command) error {

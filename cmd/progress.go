@@ -7,18 +7,16 @@ import (
 	"os"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"missingscore/internal/trainers/engine"
 )
 
-// progress shows a bar on a terminal, else a line every 10 seconds; --verbose adds a line for each hundredth
-// of a stage.
+// progress shows one line that changes on a terminal, else a line every 10 seconds; --verbose adds a line for
+// each hundredth of a stage.
 type progress struct {
 	w         io.Writer
-	bar       *progressbar.ProgressBar
-	live      bool
+	live      bool // on a terminal
 	verbose   bool
 	stage     string
 	hundredth int
@@ -30,7 +28,11 @@ type progress struct {
 
 func newProgress(w io.Writer, verbose bool) *progress {
 	f, ok := beneath(w).(*os.File)
-	return &progress{w: w, live: ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb", verbose: verbose, shown: time.Now()}
+	p := &progress{w: w, live: ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb", verbose: verbose, shown: time.Now()}
+	if p.live {
+		p.w = f // which needs control characters
+	}
+	return p
 }
 
 func (p *progress) observe(s engine.Progress) {
@@ -43,17 +45,32 @@ func (p *progress) observe(s engine.Progress) {
 	if s.Trial != "" {
 		stage += " (" + s.Trial + ")"
 	}
+	p.report(stage, s.Iteration, s.Total, func() string {
+		return fmt.Sprintf("%s %d of %d, %s", s.Unit, s.Iteration, s.Total, standing(s))
+	})
+}
+
+func (p *progress) count(stage, units string, done, total int) {
+	if done < p.last { // the same stage again
+		p.finish()
+	}
+	p.report(stage, done, total, func() string { return fmt.Sprintf("%d of %d %s", done, total, units) })
+}
+
+func (p *progress) report(stage string, done, total int, say func() string) {
 	if stage != p.stage {
-		p.enter(stage, s.Total)
-		p.before = s.Iteration
+		p.finish()
+		p.stage, p.before, p.start = stage, done, time.Now()
 	}
+	p.last = done
+	next := done * 100 / total
+	each := sayEach
 	if p.live {
-		p.bar.Describe(stage + "  " + standing(s))
-		_ = p.bar.Set(s.Iteration) // a bar that cannot be drawn is no reason to stop a fit
-		return
+		each = liveEach
 	}
-	if p.due(s.Iteration, s.Total) {
-		fmt.Fprintf(p.w, "%s: %s %d of %d, %s, %s\n", stage, s.Unit, s.Iteration, s.Total, standing(s), p.left(s.Iteration, s.Total))
+	if time.Since(p.shown) >= each || p.verbose && next > p.hundredth {
+		p.hundredth, p.shown = next, time.Now()
+		p.line(fmt.Sprintf("%s: %s, %s", stage, say(), p.left(done, total)))
 	}
 }
 
@@ -65,60 +82,25 @@ func (p *progress) left(done, total int) string {
 	return fmt.Sprintf("about %v left", left.Round(time.Second))
 }
 
-func (p *progress) count(stage, units string, done, total int) {
-	if stage != p.stage || done < p.last { // another stage, or the same one again
-		p.finish()
-		p.enter(stage, total)
-		p.before = done
-	}
-	p.last = done
-	if p.live {
-		p.bar.Describe(stage)
-		_ = p.bar.Set(done)
+// sayEach is the time between lines; tests shorten it. liveEach is the time between changes of a line.
+var sayEach, liveEach = 10 * time.Second, time.Second / 5
+
+// clearLine goes to the beginning of a terminal's line and clears it.
+const clearLine = "\r\x1b[K"
+
+func (p *progress) line(text string) {
+	if p.live && !p.verbose {
+		fmt.Fprint(p.w, clearLine+text)
 		return
 	}
-	if p.due(done, total) {
-		fmt.Fprintf(p.w, "%s: %d of %d %s, %s\n", stage, done, total, units, p.left(done, total))
-	}
-}
-
-// sayEach is the time between lines; tests shorten it.
-var sayEach = 10 * time.Second
-
-func (p *progress) enter(stage string, total int) {
-	if stage == p.stage {
-		return
-	}
-	p.finish()
-	p.stage, p.hundredth, p.before, p.last, p.start = stage, 0, 0, 0, time.Now()
-	if p.live {
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(beneath(p.w)), progressbar.OptionShowCount(),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100e6))
-	}
-}
-
-func (p *progress) due(done, total int) bool {
-	next := done * 100 / total
-	if time.Since(p.shown) < sayEach && !(p.verbose && next > p.hundredth) {
-		return false
-	}
-	p.hundredth, p.shown = next, time.Now()
-	return true
-}
-
-func (p *progress) note(line string) {
-	if p.bar != nil {
-		_ = p.bar.Clear() // drawn again when it moves on
-	}
-	fmt.Fprintln(p.w, line)
+	fmt.Fprintln(p.w, text)
 }
 
 func (p *progress) finish() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
-		p.bar = nil
+	if p.live && p.stage != "" && !p.verbose {
+		fmt.Fprint(p.w, clearLine)
 	}
-	p.stage = ""
+	p.stage, p.hundredth, p.last = "", 0, 0
 }
 
 func standing(s engine.Progress) string {
@@ -175,12 +157,11 @@ func (r *reading) observe(read, size int64) {
 			unit, name = 1000, "kB"
 		}
 		if r.bar.stage == "" { // the time left is judged by the whole reading
-			r.bar.enter("reading", int(size/unit)+1)
-			r.bar.start = r.start
+			r.bar.stage, r.bar.start = "reading", r.start
 		}
 		r.bar.count("reading", name, int(read/unit), int(size/unit)+1)
 	case time.Since(r.shown) > sayEach:
 		r.shown = time.Now()
-		r.bar.note(fmt.Sprintf("reading: %d MB", read/megabyte))
+		r.bar.line(fmt.Sprintf("reading: %d MB", read/megabyte))
 	}
 }

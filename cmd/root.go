@@ -67,8 +67,8 @@ func newRoot() *cobra.Command {
 		Long: `missingscore estimates probability models from tables with missing cells by score matching
 (Givens, Liu, Reeve: Score Matching with Missing Data, 2025).
 
-With a table and no command it describes the table: columns, missing cells, faults, and the
-commands to run next.
+With a table and no command it describes the table: columns, missing cells, faults, tests of
+missingness, and the commands to run next. Flags of the planned fit change what is a fault.
 
 Exit codes: 0 done, 1 error, 2 wrong command line, 3 not converged (results are written and
 marked), 130 interrupted (state saved).`,
@@ -90,7 +90,7 @@ marked), 130 interrupted (state saved).`,
 	root.SetVersionTemplate("{{.Version}}")
 	root.Flags().Bool("version", false, "print the version and the build")
 	describe.add(root)
-	root.AddCommand(newNetworkCommand(), newCompareCommand(), newPowerCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newMomentsCommand(), newCheckCommand())
+	root.AddCommand(newNetworkCommand(), newCompareCommand(), newPowerCommand(), newFitCommand(), newImputeCommand(), newSampleCommand(), newScoreCommand(), newSimulateCommand(), newMomentsCommand())
 	saying := append(root.Commands(), root)
 	addMemory(saying...)
 	addQuiet(saying...)

@@ -2,9 +2,7 @@ package cmd
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,36 +14,15 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	"missingscore/internal/filelock"
 	"missingscore/internal/fuzztest"
 	"missingscore/internal/printable"
 	"missingscore/internal/stream"
 	"missingscore/trainers/compare"
 )
-
-// Every ending has its code, and its message goes to people and to --json alike.
-func TestEnding(t *testing.T) {
-	for _, c := range []struct {
-		err             error
-		code            int
-		message, advice string
-	}{
-		{nil, exitDone, "", ""},
-		{errors.New("no"), exitError, "no", ""},
-		{usageError{errors.New("no")}, exitUsage, "no", " (see missingscore --help)"},
-		{unconverged{"NOT converged"}, exitUnconverged, "NOT converged", ""},
-		{interrupted("nothing is written"), exitInterrupted, "interrupted; nothing is written", ""},
-		{context.Canceled, exitInterrupted, "interrupted", ""},
-	} {
-		code, message, advice := ending(c.err)
-		require.Equal(t, c.code, code)
-		require.Equal(t, c.message, message)
-		require.Equal(t, c.advice, advice)
-	}
-}
 
 // The place is what the message says it is, whatever characters names have.
 func TestErrorJSON(t *testing.T) {
@@ -67,22 +44,6 @@ func TestErrorJSON(t *testing.T) {
 		got := newErrorJSON(message, exitError)
 		require.Equal(t, want, got)
 	}
-}
-
-// With --json an error is one object on standard output, and the result is the only one where
-// there is a result.
-func TestJSONIsOneObject(t *testing.T) {
-	for _, args := range [][]string{{"network", "nothere.csv", "--json"}, {"nothere.csv", "--json"}, {"--json=true", "fly"}, {"fit", "--json"}} {
-		var stdout, stderr bytes.Buffer
-		code := run(args, &stdout, &stderr)
-		var got errorJSON
-		require.NoError(t, json.Unmarshal(stdout.Bytes(), &got), "%q: %s", args, stdout.String())
-		require.Equal(t, code, got.Exit)
-		require.Contains(t, stderr.String(), got.Error)
-	}
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitUsage, run([]string{"network", "--", "--json", "x"}, &stdout, &stderr))
-	require.Empty(t, stdout.String(), "behind -- there are no flags")
 }
 
 // Nothing that a name holds reaches the terminal but letters; in JSON names stay what they are.
@@ -195,7 +156,7 @@ func TestNoGoWords(t *testing.T) {
 		require.Empty(t, fuzztest.Unknown(strings.ReplaceAll(stderr.String(), dir, "")), "%q", args)
 	}
 	for _, flag := range []string{"--lambdas x", "--lambda-max x", "--seed -1", "--seed 1.5", "--json=maybe", "--lambdas 99999999999999999999", "--dtype x",
-		`--columns "a`, `--na "x`, "--lower a=x", "--prices", "-z", "--draws", "--select cv=x", "--select density=x"} {
+		`--columns "a`, `--na "x`, "--lower a=x", "-z", "--draws", "--select cv=x", "--select density=x"} {
 		refused(append([]string{"network", table, "--out", out}, strings.Fields(flag)...)...)
 	}
 	for _, options := range []string{`{"hidden":"x"}`, `{`, `{"hidden":[1.5]}`, `nope`, `{"a":[}`, `{"hidden":1e99}`, `[]`, `null`} {
@@ -252,15 +213,17 @@ func TestOneWriter(t *testing.T) {
 		{".c.csv.lock", []string{"score", model, table, "--out", at("c.csv")}},
 		{".c.csv.lock", []string{"sample", model, "--out", at("c.csv")}},
 	} {
-		release, err := filelock.Hold(at(c.lock))
+		held := flock.New(at(c.lock))
+		ours, err := held.TryLock()
 		require.NoError(t, err)
+		require.True(t, ours)
 		stderr.Reset()
 		require.Equal(t, exitError, run(c.args, &stdout, &stderr), "%v", c.args)
-		require.Contains(t, stderr.String(), fmt.Sprintf("another run, process %d, is writing there: wait until it ends, or choose another --out", os.Getpid()))
+		require.Contains(t, stderr.String(), "another run is writing there: wait until it ends, or choose another --out")
 		left, err := os.ReadDir(out)
 		require.NoError(t, err)
 		require.Len(t, left, 1, "nothing but the lock: %v", c.args)
-		release()
+		require.NoError(t, held.Close())
 
 		require.NoError(t, os.WriteFile(at(c.lock), []byte("1\n"), 0o644)) // of a process that was killed
 		stderr.Reset()
@@ -309,7 +272,7 @@ func TestCommandLine(t *testing.T) {
 		want  string
 	}{
 		{[]string{"a b.csv", "--columns", `x,"y,z"`, "--gamma=0.5", "--out", "o", "--workers", "3", "--memory", "8GB"}, `missingscore network 'a b.csv' --columns='x,"y,z"' --gamma=0.5`},
-		{[]string{"it's.csv", "--refit=false", "--g-per-row"}, `missingscore network 'it'\''s.csv' --g-per-row --refit=false`},
+		{[]string{"it's.csv", "--refit=false", "--strict"}, `missingscore network 'it'\''s.csv' --refit=false --strict`},
 	} {
 		got := ""
 		root := &cobra.Command{Use: "missingscore"}
@@ -321,7 +284,7 @@ func TestCommandLine(t *testing.T) {
 		flags.Int("workers", 1, "")
 		flags.String("memory", "", "")
 		flags.Bool("refit", true, "")
-		flags.Bool("g-per-row", false, "")
+		flags.Bool("strict", false, "")
 		root.AddCommand(cmd)
 		root.SetArgs(append([]string{"network"}, c.given...))
 		require.NoError(t, root.Execute())

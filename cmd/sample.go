@@ -22,10 +22,8 @@ func newSampleCommand() *cobra.Command {
 --sampler
   exact       independent draws: Gaussian models and mixtures
   hmc         Hamiltonian Monte Carlo, up to 1000 chains, with R-hat and effective sample size
-  mala        hmc with one step per proposal
   langevin    annealed Langevin steps along the noise levels of a denoising fit
   sde         the reverse-time equation of the noise
-  ode         the probability flow of the noise
   predictive  parameter draws of a model that impute --model-out kept
   auto        exact if possible; sde or langevin for denoising fits; else hmc`,
 		Example: `  missingscore fit examples/airquality.csv --columns Ozone,Wind,Temp --out air.json
@@ -35,7 +33,7 @@ func newSampleCommand() *cobra.Command {
 	}
 	f.add(cmd, "samples.csv", "`file` for the rows")
 	cmd.Flags().IntVar(&c.N, "n", 1000, "rows")
-	cmd.Flags().StringVar(&c.Sampler, "sampler", "auto", "`name` of the sampler: auto, exact, hmc, mala, langevin, sde, ode or predictive")
+	cmd.Flags().StringVar(&c.Sampler, "sampler", "auto", "`name` of the sampler: auto, exact, hmc, langevin, sde or predictive")
 	return cmd
 }
 
@@ -54,7 +52,7 @@ func sample(cmd *cobra.Command, f *drawingFlags, c fitted.SampleConfig, model st
 	if err := checkSize(size{c.N, "rows (--n)"}, size{len(ready.Names), "columns"}); err != nil {
 		return err
 	}
-	c.Seed, c.Chains, c.Diffusion = f.seed, f.chains, f.diffusion
+	c.Seed, c.Chains, c.Steps = f.seed, f.chains, f.steps
 	c, err := c.For(ready)
 	if err != nil {
 		return refused(err, model)

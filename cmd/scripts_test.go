@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 	}})
 }
 
+// TestScripts runs testdata/script, a file for each command. Two commands are added:
+//
+//	section NAME            go into the folder NAME, which has the examples
+//	refused REGEXP ARGS...  missingscore ARGS fails, and its message matches
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	examples, err := filepath.Abs("../examples")
@@ -41,6 +45,23 @@ func TestScripts(t *testing.T) {
 	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"section": func(ts *testscript.TestScript, _ bool, args []string) {
+				dir := filepath.Join(ts.Getenv("WORK"), args[0])
+				ts.Check(os.MkdirAll(dir, 0o755))
+				ts.Check(os.Symlink(examples, filepath.Join(dir, "examples")))
+				ts.Check(ts.Chdir(dir))
+				ts.Setenv("MISSINGSCORE_MEMORY", "")
+			},
+			"refused": func(ts *testscript.TestScript, _ bool, args []string) {
+				if ts.Exec("missingscore", args[1:]...) == nil {
+					ts.Fatalf("it is not refused")
+				}
+				if !regexp.MustCompile("(?m)" + args[0]).MatchString(ts.ReadFile("stderr")) {
+					ts.Fatalf("its message does not match %s", args[0])
+				}
+			},
+		},
 		Condition: func(name string) (bool, error) {
 			switch name {
 			case "data":

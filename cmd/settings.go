@@ -14,14 +14,14 @@ import (
 	"missingscore/trainers"
 )
 
-// settingsFlag is --config, a JSON file of a trainers.Spec.
+// settingsFlag is --config, a trainers.Spec as JSON or a file of it.
 type settingsFlag struct {
-	path  string
-	given map[string]any // what the file holds; nil without one
+	path  string         // or the JSON itself
+	given map[string]any // nil without --config
 }
 
 func (f *settingsFlag) add(cmd *cobra.Command) {
-	cmd.Flags().Var(f, "config", "JSON `file` with settings, such as {\"steps\":{\"draws\":20}}; flags overrule it")
+	cmd.Flags().Var(f, "config", "settings as `JSON`, such as {\"steps\":{\"draws\":20}}, or a file with them; flags overrule it")
 }
 
 func (f *settingsFlag) String() string { return f.path }
@@ -51,12 +51,18 @@ func (f *settingsFlag) read(cmd *cobra.Command, s *trainers.Spec) error {
 		given = append(given, func() error { return flag.Value.Set(text) })
 	})
 	network := s.Network != nil
-	_, err := strictjson.File(f.path, func(text []byte) (struct{}, error) {
+	decode := func(text []byte) (struct{}, error) {
 		if err := strictjson.Decode(text, s, `{"steps":{"draws":20},"network":{"lambdas":50}}`); err != nil {
 			return struct{}{}, err
 		}
 		return struct{}{}, json.Unmarshal(text, &f.given)
-	})
+	}
+	var err error
+	if strings.HasPrefix(f.path, "{") {
+		_, err = decode([]byte(f.path))
+	} else {
+		_, err = strictjson.File(f.path, decode)
+	}
 	if err != nil {
 		return usageError{fmt.Errorf("--config %w", err)}
 	}

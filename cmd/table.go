@@ -21,16 +21,14 @@ import (
 	"missingscore/internal/memory"
 	"missingscore/internal/printable"
 	"missingscore/internal/spelling"
-	"missingscore/internal/stream"
 	"missingscore/trainers"
 )
 
 type tableFlags struct {
 	formatFlags
 	columns, exclude []string
-	id, prices       string
+	id               string
 	weights          string
-	hide             float64
 	kinds            string
 	nominal          []string
 	strict           bool
@@ -127,8 +125,7 @@ func heldBytes(cells, d int) float64 {
 	return tableBytes*float64(cells) + matrixBytes*float64(d)*float64(d)
 }
 
-// read reads the table; seed is for --hide.
-func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
+func (f *tableFlags) read(path string) (*data.Table, error) {
 	o, err := f.options()
 	if err != nil {
 		return nil, err
@@ -137,16 +134,7 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 		return nil, err
 	}
 	var t *data.Table
-	if f.prices != "" && f.weights != "" {
-		return nil, usageError{errors.New("--weights: days of --prices have no weights; leave one of them out")}
-	}
-	if f.prices != "" {
-		names := strings.Split(f.prices, ",")
-		if len(names) != 3 {
-			return nil, usageError{fmt.Errorf("--prices %q: three column names are expected, as date,name,price", f.prices)}
-		}
-		t, err = data.ReadPrices(path, data.PriceColumns{Date: names[0], Name: names[1], Price: names[2]}, o)
-	} else if f.weights != "" {
+	if f.weights != "" {
 		var wrong *data.WeightsError
 		if t, err = data.ReadWeighted(path, strings.TrimSpace(f.weights), o); errors.As(err, &wrong) {
 			err = usageError{fmt.Errorf("--weights: %w", err)}
@@ -161,13 +149,7 @@ func (f *tableFlags) read(path string, seed uint64) (*data.Table, error) {
 	if err == nil {
 		memory.Held(heldBytes(len(t.Values), t.D))
 	}
-	if err != nil || f.hide == 0 {
-		return t, err
-	}
-	if !(f.hide > 0 && f.hide < 1) {
-		return nil, usageError{fmt.Errorf("--hide %v: a share of cells from 0 to less than 1 is expected", f.hide)}
-	}
-	return data.HideMCAR(t, f.hide, stream.New(seed, stream.Hide))
+	return t, err
 }
 
 const shownNames = 8
@@ -237,14 +219,6 @@ func (f *domainFlags) add(cmd *cobra.Command) {
 	fl.StringVar(&f.file, "domain", "", "JSON `file`: {\"lower\":{\"x1\":0},\"halfspace\":{\"a\":{\"x1\":1,\"x2\":-1},\"b\":0.5}}")
 }
 
-func (f *domainFlags) addWeight(cmd *cobra.Command, w *domain.Weight) {
-	fl := cmd.Flags()
-	fl.BoolVar(&w.Scalar, "g-per-row", false, "on a support: one weight g per row, as in the paper (default: one per cell)")
-	fl.Float64Var(&w.Cap, "g-cap", 1, "on a support: distance at which g stops growing, in standard deviations")
-	fl.BoolVar(&w.NoTangent, "no-tangent", false, "on a half-space: omit the tangential correction, as in the paper (biased)")
-}
-
-// read reads the table; seed is for --hide.
 func (f *domainFlags) read(names []string) (*domain.Domain, error) {
 	s := domain.All(len(names))
 	if f.file != "" {
@@ -340,7 +314,6 @@ func (f *missingnessFlag) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.file, "missingness", "", "JSON `file` with the missingness mechanism, or \"estimate\"")
 }
 
-// read reads the table; seed is for --hide.
 func (f *missingnessFlag) read(t *data.Table, support *domain.Domain) (*missingness.Model, error) {
 	switch f.file {
 	case "":
@@ -434,9 +407,9 @@ func rowAdvice(err error, others string) string {
 // readRows reads a table or a file of moments.
 func (f *trainingFlags) readRows(cmd *cobra.Command, file string) (*data.Table, error) {
 	if !moments.Is(file) {
-		return f.tableFlags.read(file, f.spec.Steps.Seed)
+		return f.tableFlags.read(file)
 	}
-	for _, name := range []string{"na", "sep", "dec", "prices", "hide", "weights", "kinds", "nominal", "strict"} {
+	for _, name := range []string{"na", "sep", "dec", "weights", "kinds", "nominal", "strict"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
 			return nil, usageError{fmt.Errorf("--%s: %s holds moments; give the flag to missingscore moments instead", name, file)}
 		}

@@ -17,11 +17,9 @@ import (
 	"missingscore/data"
 	"missingscore/graph"
 	"missingscore/internal/data/diagnose"
-	"missingscore/internal/setting"
 	"missingscore/internal/trainers/inference"
 	"missingscore/internal/trainers/regpath"
 	"missingscore/losses"
-	"missingscore/nets"
 	"missingscore/trainers"
 	"missingscore/trainers/estimator"
 )
@@ -36,9 +34,7 @@ type trainingFlags struct {
 	settings   settingsFlag
 
 	warmUp                int
-	imputerLoss           string
 	imputerOptions        string
-	normal                nets.NormalOptions // in place of --imputer-options
 	json, resume, verbose bool
 
 	blas string   // the matrix library in use
@@ -53,7 +49,6 @@ type trainingFlags struct {
 
 func (f *trainingFlags) add(cmd *cobra.Command) {
 	f.addTable(cmd)
-	cmd.Flags().Float64Var(&f.tableFlags.hide, "hide", 0, "hide this `share` of the observed cells at random, to test a method")
 	f.addSteps(cmd)
 	f.addRun(cmd)
 }
@@ -61,7 +56,6 @@ func (f *trainingFlags) add(cmd *cobra.Command) {
 func (f *trainingFlags) addTable(cmd *cobra.Command) {
 	f.tableFlags.add(cmd)
 	f.domain.add(cmd)
-	f.domain.addWeight(cmd, &f.spec.Weight)
 	f.known.add(cmd)
 	f.transform.add(cmd)
 }
@@ -72,13 +66,8 @@ func (f *trainingFlags) addSteps(cmd *cobra.Command) {
 	fl.IntVar(&c.Draws, "draws", 10, "draws per row and step")
 	fl.IntVar(&c.ImputerSteps, "imputer-steps", 10, "imputer steps per parameter step")
 	fl.TextVar(&c.DType, "dtype", graph.Float64, "`type` of numbers in the loss: float64, or float32 (faster)")
-	fl.StringVar(&f.imputerLoss, "imputer-loss", "kl", "`loss` that trains the imputer: kl or fisher")
 	fl.StringVar(&c.Imputer.Kind, "imputer", "", "`name`: linear, mixture, normal (default: normal; mixture for em-var and em-variw if not Gaussian)")
-	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as `JSON`: {\"hidden\":100}")
-	fl.BoolVar(&f.normal.MaskInput, "mask-input", false, "the normal imputer also takes the mask as input")
-	fl.BoolVar(&f.normal.DiagonalSD, "diagonal-sd", false, "the normal imputer has one standard deviation per column (default: one in all)")
-	fl.Float64Var(&c.ProposalSD, "proposal-sd", 1, "standard deviation of the fixed proposal on standardised columns (paper: 4)")
-	fl.StringVar(&c.Weighting, "weighting", "", "`average` over draws: uniform or leave-one-out (default: by method)")
+	fl.StringVar(&f.imputerOptions, "imputer-options", "", "options of the imputer as `JSON`: {\"hidden\":100}, {\"mask_input\":true}, {\"diagonal_sd\":true}")
 }
 
 func (f *trainingFlags) addRun(cmd *cobra.Command) {
@@ -91,11 +80,6 @@ func (f *trainingFlags) addRun(cmd *cobra.Command) {
 
 func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	c := &f.spec.Steps
-	if f.settings.says(cmd, "imputer-loss") {
-		if c.ImputerLoss, err = losses.ParseImputerLoss(f.imputerLoss); err != nil {
-			return usageError{fmt.Errorf("--imputer-loss: %w", err)}
-		}
-	}
 	if f.settings.says(cmd, "transform") || cmd.Flags().Changed("ordinal") {
 		if f.spec.Transform, err = f.transform.parse(); err != nil {
 			return err
@@ -103,15 +87,6 @@ func (f *trainingFlags) parse(cmd *cobra.Command) (err error) {
 	}
 	if f.settings.says(cmd, "imputer-options") {
 		c.Imputer.Options = json.RawMessage(f.imputerOptions)
-	}
-	if f.normal != (nets.NormalOptions{}) {
-		setting.Default(&c.Imputer.Kind, "normal")
-		if c.Imputer.Kind != "normal" || f.imputerOptions != "" {
-			return usageError{errors.New("--mask-input, --diagonal-sd: only for --imputer normal; leave them out, or write them into --imputer-options")}
-		}
-		if c.Imputer.Options, err = json.Marshal(f.normal); err != nil {
-			return err
-		}
 	}
 	if c.Method != "auto" {
 		if _, err := estimator.ByName(c.Method); err != nil {
@@ -259,6 +234,15 @@ func explain(err error, file, saved, advice string) error {
 	return fmt.Errorf("%s: %w", file, err)
 }
 
+// verdict is one sentence; if the fit has not converged, the last line on the screen says why.
+func verdict(r *trainers.Result) string {
+	if r.Converged {
+		return "Converged."
+	}
+	short, _, _ := strings.Cut(r.Verdict, ":")
+	return short + "."
+}
+
 func (f *trainingFlags) warn(warnings []string, stderr io.Writer) {
 	for _, w := range warnings {
 		if slices.Contains(f.told, w) {
@@ -293,7 +277,6 @@ func (f *networkFlags) addPath(cmd *cobra.Command, penalty string) {
 	fl.IntVar(&c.Lambdas, "lambdas", 100, "number of λ on the path")
 	fl.StringVar(&f.selection, "select", "ebic", "`rule` for λ: ebic, cv, stars, stability, fdr, density, none")
 	fl.Float64Var(&f.gamma, "gamma", 0, "γ of ebic and fdr: 0 for more edges, 1 for fewer (default: automatic)")
-	fl.Float64Var(&c.Threshold, "threshold", 0.002, "an edge has a standardised |precision| above this")
 	fl.Float64Var(&c.Tolerance, "tolerance", 0.003, "converged if the standardised precision moves less than this in 50 iterations")
 	fl.IntVar(&c.Iterations, "iterations", 0, "iterations at each λ: at most 300 without noise (em-exact 20), exactly 10 with noise")
 	fl.BoolVar(&f.refit, "refit", false, "report partial correlations without shrinkage (default: with --select ebic)")
@@ -319,7 +302,7 @@ func (f *networkFlags) addInference(cmd *cobra.Command, kind string) {
 }
 
 func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
-	if err := nonZero(cmd, "g-cap", "lambda-max", "lambda-min", "lambdas", "threshold", "tolerance", "level", "stability", "iterations", "workers", "draws", "imputer-steps", "proposal-sd"); err != nil {
+	if err := nonZero(cmd, "lambda-max", "lambda-min", "lambdas", "tolerance", "level", "stability", "iterations", "workers", "draws", "imputer-steps"); err != nil {
 		return err
 	}
 	c := &f.config
@@ -346,7 +329,7 @@ func (f *networkFlags) parseNetwork(cmd *cobra.Command) (err error) {
 	if err := f.parse(cmd); err != nil {
 		return asUsage(cmd, err)
 	}
-	if cmd.Flags().Lookup("inference") == nil || !f.settings.says(cmd, "inference") {
+	if flag := cmd.Flags().Lookup("inference"); flag == nil || !flag.Changed && f.spec.Inference.Kind != "" {
 		return nil
 	}
 	given := f.spec.Inference

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
 	"missingscore/data"
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/filelock"
 	"missingscore/trainers/replicate"
 )
 
@@ -87,21 +87,12 @@ func ensureDirOf(path string) error {
 	if path == "" || atomicfile.Special(path) {
 		return nil
 	}
-	if _, err := os.Readlink(path); err == nil && !exists(filepath.Dir(atomicfile.Target(path))) {
-		to := atomicfile.Target(path)
-		return usageError{fmt.Errorf("--out: %s is a link to %s, whose folder does not exist: make that folder, or choose another --out", path, to)}
-	}
 	return ensureDir(filepath.Dir(path))
 }
 
 func ensureDir(dir string) error {
 	if found, err := os.Stat(dir); err == nil && !found.IsDir() {
 		return usageError{fmt.Errorf("--out %s is a file; choose a folder", dir)}
-	}
-	for above := dir; above != filepath.Dir(above); above = filepath.Dir(above) {
-		if to, err := os.Readlink(above); err == nil && !exists(above) {
-			return usageError{fmt.Errorf("--out: %s is a link to %s, which does not exist: make that folder, or choose another --out", above, to)}
-		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("--out %s: %w", dir, err)
@@ -146,16 +137,16 @@ func lock(outputs ...string) (release func(), err error) {
 		if info, err := os.Stat(out); err == nil && info.IsDir() {
 			at = filepath.Join(out, folderLock)
 		}
-		one, err := filelock.Hold(at)
-		if err == nil {
-			locks = append(locks, one)
-			continue
+		one := flock.New(at)
+		ours, err := one.TryLock()
+		if err == nil && !ours {
+			err = errors.New("another run is writing there: wait until it ends, or choose another --out")
 		}
-		release()
-		if errors.Is(err, filelock.ErrHeld) {
-			return nil, fmt.Errorf("--out %s: %w: wait until it ends, or choose another --out", out, err)
+		if err != nil && !errors.Is(err, errors.ErrUnsupported) { // a disk without locks
+			release()
+			return nil, fmt.Errorf("--out %s: %w", out, err)
 		}
-		return nil, fmt.Errorf("--out %s: %w", out, err)
+		locks = append(locks, func() { os.Remove(at); one.Close() })
 	}
 	return release, nil
 }
@@ -184,32 +175,30 @@ func (p *savePace) save(ctx context.Context, save func() error) error {
 	return err
 }
 
-type resumableReplicates[T any] struct {
-	path string
-	done *replicate.Done[T]
-	pace savePace
-}
-
-func (k *resumableReplicates[T]) begin(of string, resume bool) error {
-	k.done, k.pace = replicate.NewDone[T](of), newSavePace()
-	if !resume {
-		return nil
+// replicated runs replicates, named by units, with progress; their state in --out is kept if it is interrupted.
+func replicated[T any](cmd *cobra.Command, f *trainingFlags, units, of, out string, resume bool, total int, run func(replicate.Config, *replicate.Done[T]) error) error {
+	path, done, pace := filepath.Join(out, stateFile), replicate.NewDone[T](of), newSavePace()
+	if resume {
+		held, err := replicate.Load[T](path, of)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case errors.Is(err, replicate.ErrOtherRun):
+			return usageError{fmt.Errorf("--resume: %s: %w", path, err)}
+		case err != nil:
+			return err
+		default:
+			done = held
+		}
 	}
-	held, err := replicate.Load[T](k.path, of)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil
-	case errors.Is(err, replicate.ErrOtherRun):
-		return usageError{fmt.Errorf("--resume: %s: %w", k.path, err)}
-	case err != nil:
-		return err
+	bar := newProgress(cmd.ErrOrStderr(), f.verbose)
+	err := run(replicate.Config{Workers: f.spec.Steps.Workers,
+		Save:    func() error { return pace.save(cmd.Context(), func() error { return done.Save(path) }) },
+		Observe: func(done, total int) { bar.count(cmd.Name(), units, done, total) }}, done)
+	bar.finish()
+	if errors.Is(err, context.Canceled) {
+		return interrupted(fmt.Sprintf("%d of %d %s are saved in %s; repeat the command with --resume", done.Count(), total, units, path))
 	}
-	k.done = held
-	return nil
-}
-
-func (k *resumableReplicates[T]) save(ctx context.Context) error {
-	return k.pace.save(ctx, func() error { return k.done.Save(k.path) })
+	return err
 }
 
 func parseShard(text string) (i, n int, err error) {

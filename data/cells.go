@@ -42,13 +42,13 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 	}
 	t := blank(slices.Clone(o.Columns), len(s.rows))
 	t.Lines = s.lines
-	w := written{grouped: make([]grouped, len(columns))}
+	w := make(written, len(columns))
 	for k, j := range columns {
 		if levels := o.Kinds[s.header[j]].Levels; levels != nil {
 			if err := s.codes(t, k, j, levels, o); err != nil {
 				return nil, err
 			}
-			w.grouped[k].no = true
+			w[k].no = true
 			continue
 		}
 		column, i, problem := s.parse(j, o)
@@ -66,7 +66,7 @@ func ReadCells(path string, o ReadOptions) (*Cells, error) {
 				_, digits, _ = style.number(digits)
 				decimal = style.decimal
 			}
-			w.see(k, t.Names[k], digits, decimal, s.lines[i], x)
+			w[k].see(digits, decimal, s.lines[i], x)
 		}
 	}
 	if s.format == nil {
@@ -128,10 +128,7 @@ func (c *Cells) WriteCompleted(put Put, path string, values []float64, draws int
 	if err != nil {
 		return err
 	}
-	f, _, err := formatOf(path, c.sheet)
-	if err != nil {
-		return err
-	}
+	f, _ := formatOf(path, c.sheet)
 	w := cellsWriter{c, columns, f != nil, c.mark()}
 	if draws > 1 {
 		for j := range columns {
@@ -174,9 +171,6 @@ type cellsWriter struct {
 func (w cellsWriter) row(i int, values []float64) []string {
 	row := slices.Clone(w.Rows[i])
 	for j := range row {
-		if raw, spaced := w.sheet.spaced[[2]int{i, j}]; spaced && !w.used[j] {
-			row[j] = raw
-		}
 		switch missing := w.missing(i, j); {
 		case missing && w.typed:
 			row[j] = ""

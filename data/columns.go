@@ -206,50 +206,19 @@ func inParts(t *Table, workers int, of func(j int, x []float64) ColumnSums) [][]
 	return made
 }
 
-// sideBySide columns are read in one sweep over the rows, because neighbouring cells share cache
-// lines; fewer if the buffers of all workers would exceed sweepNumbers.
-const (
-	sideBySide   = 4
-	sweepNumbers = 1 << 22
-)
-
 // EachColumn visits the observed values of every column once, in row order. Each worker calls its
 // own visit, whose values are valid until visit returns. A panic becomes the error.
 func EachColumn(t *Table, workers int, newVisit func() func(j int, values []float64)) error {
-	workers = max(1, min(workers, (t.D+sideBySide-1)/sideBySide))
-	side := max(1, min(sideBySide, sweepNumbers/max(1, t.N*workers)))
-	tiles := (t.D + side - 1) / side
+	workers = max(1, min(workers, t.D))
 	pool := panics.NewGroup()
 	for w := range workers {
 		pool.Go(func() error {
-			visit := newVisit()
-			var values [sideBySide][]float64
-			for tile := w; tile < tiles; tile += workers {
-				first := tile * side
-				wide := min(side, t.D-first)
-				appendColumns(&values, t, first, wide)
-				for k, v := range values[:wide] {
-					visit(first+k, v)
-				}
+			visit, values := newVisit(), make([]float64, 0, t.N)
+			for j := w; j < t.D; j += workers {
+				visit(j, t.AppendColumn(values, j))
 			}
 			return nil
 		})
 	}
 	return pool.Wait()
-}
-
-func appendColumns(values *[sideBySide][]float64, t *Table, first, wide int) {
-	for k := range wide {
-		if cap(values[k]) < t.N {
-			values[k] = make([]float64, 0, t.N)
-		}
-		values[k] = values[k][:0]
-	}
-	for at := first; at < len(t.Values); at += t.D {
-		for k, seen := range t.Observed[at : at+wide] {
-			if seen {
-				values[k] = append(values[k], t.Values[at+k])
-			}
-		}
-	}
 }

@@ -309,16 +309,14 @@ func recode(t *Table, j int, names []string, levels []string) {
 // kindOfNumbers classifies column j of numbers by its sums, with the reason if it is left out.
 func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 	c := Column{Name: t.Names[j], Kind: o.declared(t.Names[j]), Missing: t.N - sums.Number}
-	switch problem := fault(c.Name, sums, t.Rounded); {
+	switch problem := sums.Fault(c.Name); {
 	case c.Kind != "" && !c.Kind.usable():
 		c.LeftOut = "set by ReadOptions.Kinds"
 	case sums.Number == 0:
 		c.Kind, c.LeftOut = Empty, "no value"
-	case problem != nil && sums.Low == sums.High && t.Rounded[c.Name] == "":
+	case problem != nil && sums.Low == sums.High:
 		value := format.Number(sums.Low)
 		c.Kind, c.LeftOut, c.Levels, c.Counts, c.Distinct = Constant, "every value is "+value, []string{value}, []int{sums.Number}, 1
-	case t.Rounded[c.Name] != "" && problem != nil:
-		c.Kind, c.LeftOut = Identifier, fmt.Sprintf("whole numbers with more than 15 digits, such as %s, are rounded", printable.Cell(t.Rounded[c.Name]))
 	case problem != nil:
 		c.Kind, c.LeftOut = Constant, problem.(*ColumnError).Problem
 	case c.Kind == "" && !slices.Contains(o.Columns, c.Name) && numbersRows(t, j):
@@ -464,7 +462,7 @@ func (s *source) settleNumbers(t *Table, j int, sums ColumnSums) (Column, error)
 	case c.Kind == Identifier && o.declared(name) == "" && o.Strict:
 		c.Kind, c.LeftOut = "", ""
 	case c.LeftOut != "" && (o.Strict || slices.Contains(o.Columns, name)):
-		return c, s.refuseAll(cmp.Or(fault(name, sums, t.Rounded), error(&ColumnError{name, c.LeftOut})).Error(), []string{name})
+		return c, s.refuseAll(cmp.Or(sums.Fault(name), error(&ColumnError{name, c.LeftOut})).Error(), []string{name})
 	}
 	return c, nil
 }

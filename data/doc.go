@@ -2,7 +2,7 @@
 // in data/simulate.
 //
 //	Table, NewTable, HideMCAR               rows of named columns with missing cells
-//	ReadFile, ReadPrices                    tables from files
+//	ReadFile                                tables from files
 //	Blocks                                  tables that need not be held
 //	Cells                                   a file's text, to be completed as it is
 //	Standardise, Scale                      columns' units

@@ -5,10 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,8 +46,7 @@ func TestReadGroups(t *testing.T) {
 	require.ErrorContains(t, err, `only one group, m (2 rows)`)
 }
 
-// Groups are in the order of the column's levels; booleans of a typed file are false and true; a
-// factor keeps its dictionary's order.
+// Groups are in the order of the column's levels.
 func TestNamesOfGroups(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
 	require.NoError(t, os.WriteFile(path, []byte("stage,a,b\nlow,1,2\nhigh,3,4\nlow,5,1\nhigh,7,9\n"), 0o600))
@@ -59,34 +54,6 @@ func TestNamesOfGroups(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "low", groups[0].Name)
 	require.Equal(t, []float64{1, 2, 5, 1}, groups[0].Table.Values)
-
-	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
-	schema := arrow.NewSchema([]arrow.Field{{Name: "ill", Type: arrow.FixedWidthTypes.Boolean, Nullable: true}, {Name: "stage", Type: dictionary}, {Name: "a", Type: arrow.PrimitiveTypes.Float64}}, nil)
-	b := array.NewRecordBuilder(memory.NewGoAllocator(), schema)
-	for i, ill := range []bool{true, false, false, true, true} {
-		b.Field(0).(*array.BooleanBuilder).Append(ill)
-		require.NoError(t, b.Field(1).(*array.BinaryDictionaryBuilder).AppendString([]string{"low", "high"}[i%2]))
-		b.Field(2).(*array.Float64Builder).Append(float64(i * i))
-	}
-	b.Field(0).AppendNull()
-	require.NoError(t, b.Field(1).(*array.BinaryDictionaryBuilder).AppendString("low"))
-	b.Field(2).(*array.Float64Builder).Append(3)
-	path = filepath.Join(t.TempDir(), "t.feather")
-	f, err := os.Create(path)
-	require.NoError(t, err)
-	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema))
-	require.NoError(t, err)
-	require.NoError(t, w.Write(b.NewRecordBatch()))
-	require.NoError(t, w.Close())
-	require.NoError(t, f.Close())
-	for by, want := range map[string][2]string{"ill": {"false", "true"}, "stage": {"low", "high"}} {
-		groups, ungrouped, err := ReadGroups(path, by, nil, ReadOptions{Columns: []string{"a"}})
-		require.NoError(t, err)
-		require.Equal(t, want, [2]string{groups[0].Name, groups[1].Name})
-		require.Equal(t, by == "ill", ungrouped == 1)
-	}
-	_, _, err = ReadGroups(path, "ill", []string{"true", "1"}, ReadOptions{})
-	require.ErrorContains(t, err, `column "ill" has no group "1"; there are: false (2 rows), true (3 rows)`)
 }
 
 func TestSameColumns(t *testing.T) {

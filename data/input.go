@@ -177,16 +177,11 @@ func (in *input) format() (*format.Format, error) {
 	if err := foreignFile(in.path, in.name, first); err != nil {
 		return nil, err
 	}
-	f, err := format.ByContent(first)
-	if f != nil {
+	if f := format.ByContent(first); f != nil {
 		return f, nil
 	}
-	if err == nil {
-		f, err = format.ByName(in.path)
-	}
+	f := format.ByName(in.path)
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", in.name, err)
 	case f == nil:
 		return nil, nil
 	case len(first) == 0:

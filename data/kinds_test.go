@@ -368,7 +368,7 @@ func TestCellsNoneOfLevelsAreCounted(t *testing.T) {
 	require.Equal(t, []string{"None", "Often", "Some"}, got.Levels[0])
 }
 
-// Whole numbers that float64 rounds make an identifier; Strict names the column to leave out; texts
+// Whole numbers that float64 rounds to one number are constant; Strict names the column to leave out; texts
 // are not weights; a bad header name keeps text columns.
 func TestFaultsOfCodedTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.csv")
@@ -377,14 +377,14 @@ func TestFaultsOfCodedTables(t *testing.T) {
 	got, err := ReadFile(path, ReadOptions{Coded: true})
 	require.NoError(t, err)
 	require.Equal(t, []string{"x", "w", "s"}, got.Names)
-	require.Equal(t, Identifier, got.LeftOut[1].Kind)
+	require.Equal(t, Constant, got.LeftOut[1].Kind)
 	_, err = ReadFile(path, ReadOptions{Coded: true, Strict: true})
-	require.ErrorContains(t, err, `t.csv: column "note": 4 different texts, no two equal; leave it out with ReadOptions.Exclude note`)
+	require.ErrorContains(t, err, `t.csv: columns cannot be used: note: 4 different texts, no two equal; long: `)
 	_, err = ReadWeighted(path, "w", ReadOptions{Coded: true})
 	require.ErrorContains(t, err, `t.csv:2: column "w": "a" is not a number; weights are numbers, 0 or more`)
 	write("x,\"b\tc\",s\n1,2,f\n2,1,m\n4,5,m\n")
 	_, err = ReadFile(path, ReadOptions{Coded: true})
-	require.ErrorContains(t, err, "leave it out with ReadOptions.Columns x,s")
+	require.ErrorContains(t, err, "choose columns with ReadOptions.Columns")
 }
 
 // Three places in eight rows are levels; four are texts.

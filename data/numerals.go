@@ -306,7 +306,7 @@ func (s *source) findStyles() error {
 }
 
 // styledColumn reads column k of a block, a column of styled numbers.
-func (s *source) styledColumn(t *Table, w *written, b *format.Block, k int, style *numberStyle) error {
+func (s *source) styledColumn(t *Table, w written, b *format.Block, k int, style *numberStyle) error {
 	for i, text := range b.Cells[k].Text {
 		if text = strings.TrimSpace(text); s.options.missing(text) {
 			continue
@@ -316,7 +316,7 @@ func (s *source) styledColumn(t *Table, w *written, b *format.Block, k int, styl
 			return s.faulty(b, i, k, err)
 		}
 		t.set(i, k, x)
-		w.see(k, s.names[k], digits, style.decimal, b.Rows[i], x)
+		w[k].see(digits, style.decimal, b.Rows[i], x)
 	}
 	return nil
 }

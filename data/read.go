@@ -351,7 +351,7 @@ type readBlock struct {
 
 // tables visits the blocks of the chosen columns as tables.
 func (s *source) tables(visit func(b readBlock, taken int64) error) error {
-	var all written
+	all := make(written, len(s.names))
 	err := each(s, s.chosen, false, s.numbers, func(b readBlock, taken int64) error {
 		s.in.tell(taken)
 		all.add(b.written)
@@ -363,30 +363,21 @@ func (s *source) tables(visit func(b readBlock, taken int64) error) error {
 	return err
 }
 
-// choose sets the columns to read. Advice about faulty columns uses the first rows.
+// choose sets the columns to read.
 func (s *source) choose() (err error) {
 	if err := s.known(); err != nil {
 		return err
 	}
-	if s.chosen, err = s.columns(s.options); err == nil {
-		for _, j := range s.chosen {
-			s.names = append(s.names, s.header[j])
-		}
-		if s.options.rowNames(s.header) {
-			s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, like row names from R"})
-		}
-		return s.findStyles()
+	if s.chosen, err = s.columns(s.options); err != nil {
+		return err
 	}
-	first := *s.sheet
-	every := allOf(len(s.header))
-	unread := each(s, every, true, func(b *format.Block) (*format.Block, error) { return b, nil }, func(b *format.Block, _ int64) error {
-		return cmp.Or(first.take(b), errStop)
-	})
-	if unread != errStop {
-		return unread
+	for _, j := range s.chosen {
+		s.names = append(s.names, s.header[j])
 	}
-	_, err = first.columns(s.options)
-	return err
+	if s.options.rowNames(s.header) {
+		s.leftOut = append(s.leftOut, Column{Kind: Identifier, LeftOut: "it has no name, like row names from R"})
+	}
+	return s.findStyles()
 }
 
 // known fails if options give kinds of columns that the file does not have.
@@ -425,7 +416,7 @@ func (s *source) table() (*Table, error) {
 }
 
 func (s *source) gather() (*Table, error) {
-	t, all := blank(s.names, 0), written{}
+	t, all := blank(s.names, 0), make(written, len(s.names))
 	found := make([]*texts, t.D)
 	err := s.tables(func(b readBlock, taken int64) error {
 		all.add(b.written)
@@ -442,7 +433,7 @@ func (s *source) gather() (*Table, error) {
 		}
 		return grow(t, b.table, s, taken)
 	})
-	if t.Rounded = all.texts(); err == nil && s.coded() {
+	if err == nil && s.coded() {
 		err = s.settle(t, found, all)
 	}
 	return t, err
@@ -470,8 +461,11 @@ func grow(t, b *Table, s *source, taken int64) error {
 			rows = max(t.N, c.Rows())
 		} else if s.in.size > 0 && taken > 0 {
 			likely := max(t.N, int(math.Min(1.02*float64(t.N)*float64(s.in.size)/float64(taken), 1e15)))
-			if cap(t.Lines) == 0 || likely > rows && fits(likely) == nil { // a compressed file is read ahead at first
+			fit := fits(likely)
+			if cap(t.Lines) == 0 || likely > rows && fit == nil { // a compressed file is read ahead at first
 				rows = likely
+			} else if fit != nil && 20*taken > s.in.size {
+				return fit
 			}
 		}
 		if err := fits(rows); err != nil {
@@ -490,10 +484,10 @@ func grow(t, b *Table, s *source, taken int64) error {
 // numbers returns the chosen columns of a block, without rows that have no value.
 func (s *source) numbers(b *format.Block) (r readBlock, err error) {
 	d, n := len(s.chosen), len(b.Rows)
-	t, w := blank(s.names, n), written{grouped: make([]grouped, d)}
+	t, w := blank(s.names, n), make(written, d)
 	r.found = make([]*texts, d)
 	for k := range b.Cells {
-		if r.found[k], err = s.readColumn(t, &w, b, k); err != nil {
+		if r.found[k], err = s.readColumn(t, w, b, k); err != nil {
 			return r, err
 		}
 	}
@@ -508,7 +502,7 @@ func (s *source) numbers(b *format.Block) (r readBlock, err error) {
 }
 
 // readColumn reads the cells of column k of a block into t, as numbers or as texts.
-func (s *source) readColumn(t *Table, w *written, b *format.Block, k int) (*texts, error) {
+func (s *source) readColumn(t *Table, w written, b *format.Block, k int) (*texts, error) {
 	c, plain := b.Cells[k], s.plain > 0 && k >= s.plain
 	if !plain && s.options.declared(s.names[k]).hasLevels() {
 		return s.readTexts(t, k, b)
@@ -519,7 +513,7 @@ func (s *source) readColumn(t *Table, w *written, b *format.Block, k int) (*text
 	for i, line := range b.Rows {
 		x, seen, text, err := s.cell(c, i)
 		if err != nil {
-			if w.grouped[k].no = true; plain || !s.options.Coded {
+			if w[k].no = true; plain || !s.options.Coded {
 				return nil, s.faulty(b, i, k, err)
 			}
 			return s.notNumbers(t, b, i, k, err)
@@ -528,14 +522,8 @@ func (s *source) readColumn(t *Table, w *written, b *format.Block, k int) (*text
 			continue
 		}
 		t.set(i, k, x)
-		switch {
-		case s.format == nil:
-			w.see(k, s.names[k], text, s.decimal, line, x)
-		case math.Abs(x) < 1<<53:
-		case text != "":
-			w.round(s.names[k], cellOf{text, line}, x)
-		case s.all[s.chosen[k]].Kind == format.Whole: // already rounded by the reader
-			w.note(s.names[k], cellOf{format.Number(x), line})
+		if s.format == nil {
+			w[k].see(text, s.decimal, line, x)
 		}
 	}
 	return nil, nil

@@ -175,6 +175,9 @@ func (r *RowFile) Block(k int) (*Table, error) {
 		}
 		t := read.table
 		r.mu.Lock()
+		if r.written == nil {
+			r.written = make(written, len(r.Names))
+		}
 		r.written.add(read.written)
 		r.mu.Unlock()
 		all.N += t.N
@@ -188,21 +191,13 @@ func (r *RowFile) Block(k int) (*Table, error) {
 // Size is the size of the file in bytes.
 func (r *RowFile) Size() int64 { return r.begun.Size() }
 
-// Rounded gives, by column name, a whole number in the blocks read that float64 cannot hold; nil if
-// there is none.
-func (r *RowFile) Rounded() map[string]string { return r.written.texts() }
-
 // Refusal returns the first fault of a column with its remedy, or an ambiguity of the cells that
 // the user must decide; nil if the file is sound. All blocks must have been read.
 func (r *RowFile) Refusal(columns []ColumnSums) error {
 	if err := r.written.ask(r.Path, r.Names, r.options); err != nil {
 		return err
 	}
-	faults, rounded := make([]error, len(columns)), r.Rounded()
-	for j, sums := range columns {
-		faults[j] = fault(r.Names[j], sums, rounded)
-	}
-	return refusal(r.Path, r.Names, faults)
+	return refusal(r.Path, r.Names, columns)
 }
 
 // Close closes the file.

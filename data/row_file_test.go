@@ -174,16 +174,3 @@ func TestRowFileRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "the file changed since it was opened")
 	require.NoError(t, f.Close())
 }
-
-// Reserved memory exceeds the rows of a file by at most a quarter.
-func TestReadingOfColumnarFiles(t *testing.T) {
-	dir := t.TempDir()
-	columns, rows := numbersOnly(40000)
-	for _, name := range []string{"t.parquet", "t.feather"} {
-		path := filepath.Join(dir, name)
-		writeTo(t, path, columns, rows)
-		table, err := ReadFile(path, ReadOptions{Columns: []string{"a"}})
-		require.NoError(t, err)
-		require.LessOrEqual(t, cap(table.Values), 50000, name)
-	}
-}

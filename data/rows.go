@@ -53,24 +53,6 @@ func (t *Table) AppendRow(of *Table, i int) {
 	t.N++
 }
 
-// Present keeps the columns that are observed in at least this share of the rows. Every row stays.
-// It fails if no column is left.
-func Present(t *Table, share float64) (*Table, error) {
-	if !(0 <= share && share <= 1) {
-		return nil, fmt.Errorf("columns present in a share of %g of the rows: it must be from 0 to 1", share)
-	}
-	var names []string
-	for j, name := range t.Names {
-		if seen := t.ObservedIn(j); seen > 0 && float64(seen) >= share*float64(t.N) {
-			names = append(names, name)
-		}
-	}
-	if names == nil {
-		return nil, fmt.Errorf("none of the %d columns is observed in %g %% of the rows; lower the share", t.D, 100*share)
-	}
-	return t.Select(names)
-}
-
 // CompleteRows keeps the rows without a missing cell. It does not count the others in Dropped. It
 // fails if fewer than two rows are left or a column becomes constant.
 func (t *Table) CompleteRows() (*Table, error) {
@@ -89,7 +71,7 @@ func (t *Table) CompleteRows() (*Table, error) {
 
 func only(t *Table, rows []int) *Table {
 	kept := blank(t.Names, len(rows))
-	kept.Cuts, kept.Rounded, kept.Nones = t.Cuts, t.Rounded, t.Nones
+	kept.Cuts, kept.Nones = t.Cuts, t.Nones
 	kept.Kinds, kept.Levels, kept.LeftOut, kept.Blocks = t.Kinds, t.Levels, t.LeftOut, t.Blocks
 	var weights []float64
 	for k, i := range rows {

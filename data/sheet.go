@@ -25,10 +25,9 @@ type sheet struct {
 
 	size, limit float64 // bytes of the rows, used and allowed
 
-	rowwise bool              // the file counts rows, not lines
-	kinds   []format.Column   // of a typed file
-	levels  [][]string        // of columns with a dictionary
-	spaced  map[[2]int]string // cells of a typed file with space around them, by row and column
+	rowwise bool            // the file counts rows, not lines
+	kinds   []format.Column // of a typed file
+	levels  [][]string      // of columns with a dictionary
 }
 
 func openSheet(path string, o ReadOptions) (*sheet, error) {
@@ -38,7 +37,6 @@ func openSheet(path string, o ReadOptions) (*sheet, error) {
 	}
 	defer f.Close()
 	s := *f.sheet
-	s.spaced = map[[2]int]string{}
 	err = each(f, allOf(len(s.header)), true, func(b *format.Block) (*format.Block, error) { return b, nil }, func(b *format.Block, _ int64) error { return s.take(b) })
 	if err != nil {
 		return nil, err
@@ -49,12 +47,10 @@ func openSheet(path string, o ReadOptions) (*sheet, error) {
 	return &s, nil
 }
 
-// Memory of a row beside its text: its place in the lists, a string and a number for each cell, and
-// the copy of a cell with space around it.
+// Memory of a row beside its text: its place in the lists, and a string and a number for each cell.
 const (
-	rowBytes    = 3 * (24 + 8)
-	cellBytes   = 16 + 9
-	spacedBytes = 80
+	rowBytes  = 3 * (24 + 8)
+	cellBytes = 16 + 9
 )
 
 func (s *sheet) take(b *format.Block) error {
@@ -70,18 +66,13 @@ func (s *sheet) take(b *format.Block) error {
 		row := make([]string, len(b.Cells))
 		s.size += rowBytes + cellBytes*float64(len(row))
 		for k, c := range b.Cells {
-			raw := ""
 			switch {
 			case c.Text != nil:
-				raw = c.Text[i]
+				row[k] = strings.TrimSpace(c.Text[i])
 			case c.Present[i]:
-				raw = format.Number(c.Numbers[i])
+				row[k] = format.Number(c.Numbers[i])
 			}
-			row[k] = strings.TrimSpace(raw)
-			if s.size += float64(len(raw)); s.spaced != nil && row[k] != raw && row[k] != "" {
-				s.spaced[[2]int{len(s.rows), k}] = raw
-				s.size += spacedBytes + float64(len(raw))
-			}
+			s.size += float64(len(row[k]))
 		}
 		if err := memory.Fits(s.size, s.limit, fewerCells, "%s, read up to line %d,", s.file, line); err != nil {
 			return err
@@ -194,15 +185,15 @@ func (s *sheet) chosen(o ReadOptions) ([]int, error) {
 	}
 	all := allOf(len(s.header))
 	if o.rowNames(s.header) {
-		return all[1:], s.named(s.header[1:], all[1:], o)
+		return all[1:], s.named(s.header[1:])
 	}
 	if s.header[0] == "" {
-		return nil, fmt.Errorf("%s: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); %s", s.at(s.top), leaveOut(s.usable(all, o)))
+		return nil, fmt.Errorf("%s: the first column has no name, it looks like row names (in R: write.csv(x, row.names = FALSE)); name it, or choose the others with ReadOptions.Columns", s.at(s.top))
 	}
 	if !slices.ContainsFunc(s.header, func(name string) bool { _, err := number(name); return err != nil }) {
 		return nil, fmt.Errorf("%s: the first line holds only numbers, it must name the columns (if these are the names, give them a letter: x%s)", s.at(s.top), printable.Cell(s.header[0]))
 	}
-	return all, s.named(s.header, all, o)
+	return all, s.named(s.header)
 }
 
 // rowNames reports whether the first column, without a name, holds row names.
@@ -211,16 +202,11 @@ func (o ReadOptions) rowNames(header []string) bool {
 }
 
 // named fails if names of columns are not unique.
-func (s *sheet) named(names []string, columns []int, o ReadOptions) error {
-	err := CheckNames(names)
-	if err == nil {
-		return nil
+func (s *sheet) named(names []string) error {
+	if err := CheckNames(names); err != nil {
+		return fmt.Errorf("%s: %w; correct the header, or choose columns with ReadOptions.Columns", s.at(s.top), err)
 	}
-	advice := "correct the header"
-	if others := s.usable(columns, o); len(others) > 0 {
-		advice += ", or " + leaveOut(others)
-	}
-	return fmt.Errorf("%s: %w; %s", s.at(s.top), err, advice)
+	return nil
 }
 
 // find returns the indices of named columns; each name must occur once in the header.
@@ -229,21 +215,16 @@ func (s *sheet) find(names []string) ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.at(s.top), err)
 	}
-	times := s.times()
+	times := map[string]int{}
+	for _, name := range s.header {
+		times[name]++
+	}
 	for _, j := range columns {
 		if times[s.header[j]] > 1 {
 			return nil, fmt.Errorf("%s: two columns are named %q; correct the header", s.at(s.top), printable.Cell(s.header[j]))
 		}
 	}
 	return columns, nil
-}
-
-func (s *sheet) times() map[string]int {
-	times := map[string]int{}
-	for _, name := range s.header {
-		times[name]++
-	}
-	return times
 }
 
 // parse reads column j as a table of one column. On failure it returns the first faulty row and the
@@ -271,22 +252,6 @@ func (s *sheet) reading(j int, o ReadOptions) func(cell string) (float64, error)
 	return s.number
 }
 
-// usable returns the names of the readable columns: with ReadOptions.Coded all that have a valid
-// name.
-func (s *sheet) usable(columns []int, o ReadOptions) []string {
-	var names []string
-	times := s.times()
-	for _, j := range columns {
-		if times[s.header[j]] > 1 || CheckNames(s.header[j:j+1]) != nil {
-			continue
-		}
-		if column, _, err := s.parse(j, o); o.Coded || err == nil && faults(column)[0] == nil {
-			names = append(names, s.header[j])
-		}
-	}
-	return names
-}
-
 // listed is the maximum number of names in a message.
 const listed = 20
 
@@ -305,10 +270,7 @@ func (s *sheet) columnAdvice(o ReadOptions, i, j int, problem error) string {
 	cells := s.observed(j, o)
 	isNumber := func(cell string) bool { _, err := s.number(cell); return !errors.Is(err, errNotNumber) }
 	if _, numbers := s.numberLike(cells, nil, o); !numbers && !slices.ContainsFunc(cells, isNumber) && !slices.Contains(o.Numbers, s.header[j]) {
-		if o.Coded {
-			return "the column has no numbers: leave it out with ReadOptions.Exclude " + shell.List(s.header[j:j+1])
-		}
-		return "the column has no numbers: " + leaveOut(s.usable(allOf(len(s.header)), o))
+		return "the column has no numbers: " + leaveOut(s.header[j])
 	}
 	return s.advice(o, i, j, problem)
 }
@@ -343,14 +305,8 @@ func (s *sheet) advice(o ReadOptions, i, j int, problem error) string {
 // likelyMarks of missing cells; some are not in DefaultNA because they may be a slip.
 var likelyMarks = []string{".", "-", "--", "*", "na", "n/a", "#n/a", "#na", "n.a.", "<na>", "nan", "null", "none", "nil", "nd", "missing", "unknown", "?"}
 
-func leaveOut(others []string) string {
-	switch {
-	case len(others) == 0:
-		return "no other column can be used"
-	case len(others) > listed:
-		return fmt.Sprintf("leave it out with ReadOptions.Columns and the names of the %d others that can be used", len(others))
-	}
-	return "leave it out with ReadOptions.Columns " + shell.List(others)
+func leaveOut(name string) string {
+	return "leave it out with ReadOptions.Exclude " + shell.List([]string{name})
 }
 
 func listing(names []string) string {

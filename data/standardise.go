@@ -168,7 +168,7 @@ func (s Scale) Location(mu []float64) []float64 {
 // like returns a table of the same columns, rows and missing cells with these values.
 func like(t *Table, values []float64) *Table {
 	return &Table{Names: slices.Clone(t.Names), N: t.N, D: t.D, Values: values, Observed: t.Observed,
-		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled, Rounded: t.Rounded, Nones: t.Nones,
+		Dropped: t.Dropped, Lines: t.Lines, Weights: t.Weights, Cuts: t.Cuts, Sampled: t.Sampled, Nones: t.Nones,
 		Kinds: t.Kinds, Levels: t.Levels, LeftOut: t.LeftOut, Blocks: t.Blocks}
 }
 

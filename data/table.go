@@ -1,7 +1,6 @@
 package data
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -32,10 +31,6 @@ type Table struct {
 	Weights  []float64 // (N) sampling weights of mean 1, not all equal; nil: none (Weighted)
 	Counted  *Counted  // if the rows represent moments of others; else nil
 	Sampled  *Sampled  // if the rows are a sample of a file; else nil
-
-	// Rounded gives, by column name, a whole number of the file that float64 cannot hold: different
-	// numbers may have become equal. nil if there are none.
-	Rounded map[string]string
 
 	// Nones gives, by the name of a column of levels, the number of cells "None" that were read as
 	// missing by DefaultNA. nil if there are none.
@@ -196,7 +191,7 @@ func blank(names []string, n int) *Table {
 // emptied returns a table of the same rows without values.
 func emptied(t *Table, names []string) *Table {
 	e := blank(slices.Clone(names), t.N)
-	e.Dropped, e.Lines, e.Weights, e.Rounded, e.Nones, e.LeftOut = t.Dropped, t.Lines, t.Weights, t.Rounded, t.Nones, t.LeftOut
+	e.Dropped, e.Lines, e.Weights, e.Nones, e.LeftOut = t.Dropped, t.Lines, t.Weights, t.Nones, t.LeftOut
 	return e
 }
 
@@ -299,17 +294,12 @@ func check(t *Table) error {
 			return err
 		}
 	}
-	return cmp.Or(faults(t)...)
-}
-
-// faults returns, for each column, the *ColumnError that prevents standardising; nil if there is
-// none.
-func faults(t *Table) []error {
-	faults := make([]error, t.D)
 	for j, sums := range columnRanges(t) {
-		faults[j] = fault(t.Names[j], sums, t.Rounded)
+		if err := sums.Fault(t.Names[j]); err != nil {
+			return err
+		}
 	}
-	return faults
+	return nil
 }
 
 // acceptable fails if a table from a file has too few rows or a constant column.
@@ -317,24 +307,17 @@ func acceptable(t *Table, file string) error {
 	if err := checkRows(t.N); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	return refusal(file, t.Names, faults(t))
+	return refusal(file, t.Names, columnRanges(t))
 }
 
 // refusal returns the first fault of a column in a table from a file, with its remedy.
-func refusal(file string, names []string, faults []error) error {
-	var first error
-	var sound []string
-	for j, name := range names {
-		if faults[j] == nil {
-			sound = append(sound, name)
-		} else if first == nil {
-			first = faults[j]
+func refusal(file string, names []string, columns []ColumnSums) error {
+	for j, sums := range columns {
+		if err := sums.Fault(names[j]); err != nil {
+			return fmt.Errorf("%s: %w; %s", file, err, leaveOut(names[j]))
 		}
 	}
-	if first == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w; %s", file, first, leaveOut(sound))
+	return nil
 }
 
 func checkRows(usable int) error {

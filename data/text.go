@@ -34,83 +34,12 @@ const (
 	byteOrderMark = "\ufeff"
 )
 
-// textReader passes on UTF-8 text. It fails on other bytes and on overlong lines before they are
-// stored.
-type textReader struct {
-	in     io.Reader
-	file   string
-	limit  float64 // bytes of memory
-	line   int     // complete lines
-	length int     // of the current line
-	begun  []byte  // an incomplete character
-
-	fed, returned bool  // a line feed, a carriage return occurred
-	err           error // final error
-}
-
-// Read implements io.Reader. An error is permanent.
-func (r *textReader) Read(p []byte) (n int, err error) {
-	if r.err == nil {
-		n, r.err = r.next(p)
-	}
-	return n, r.err
-}
-
-func (r *textReader) next(p []byte) (n int, err error) {
-	if n, err = r.in.Read(p); err != nil && err != io.EOF {
-		err = readError(err, r.file)
-	}
-	text := p[:n]
-	if !r.valid(text, err == io.EOF) {
-		return 0, refuse("%s:%d: not a text in UTF-8; save the table as \"CSV UTF-8\"", r.file, r.line+1)
-	}
-	r.returned = r.returned || bytes.IndexByte(text, '\r') >= 0
-	if lines := bytes.Count(text, []byte{'\n'}); lines > 0 {
-		r.fed, r.line, r.length = true, r.line+lines, n-bytes.LastIndexByte(text, '\n')-1
-	} else {
-		r.length += n
-	}
-	if err := memory.Fits(lineFactor*float64(r.length), r.limit, onlyRows, "%s, line %d,", r.file, r.line+1); err != nil {
-		return 0, err
-	}
-	if r.length > longestLine {
-		return 0, refuse("%s:%d: the line is longer than %s: %s", r.file, r.line+1, memory.Size(longestLine), onlyRows)
-	}
-	return n, err
-}
-
-// valid checks a part of the text; a character cut at the end is checked with the next part. On a
-// fault it sets the line.
-func (r *textReader) valid(text []byte, last bool) bool {
-	whole := text
-	if len(r.begun) > 0 {
-		whole = append(r.begun, text...)
-	}
-	cut := len(whole)
-	for k := 1; !last && k < utf8.UTFMax && k <= len(whole); k++ {
-		if utf8.RuneStart(whole[len(whole)-k]) {
-			if !utf8.FullRune(whole[len(whole)-k:]) {
-				cut = len(whole) - k
-			}
-			break
-		}
-	}
-	r.begun = bytes.Clone(whole[cut:])
-	if whole = whole[:cut]; utf8.Valid(whole) && bytes.IndexByte(whole, 0) < 0 {
-		return true
-	}
-	at := bytes.IndexFunc(whole, func(c rune) bool { return c == 0 || c == utf8.RuneError })
-	r.line += bytes.Count(whole[:at], []byte("\n"))
-	return false
-}
-
 // textFile is delimited text with a header; it implements format.Seeker.
 type textFile struct {
 	dialect
 	in     *input
 	limit  float64
-	text   *textReader
-	from   io.Reader // buffered text
+	from   io.Reader
 	header []string
 	top    int    // line of the header
 	line   int    // the last line read
@@ -126,11 +55,10 @@ func openText(in *input, o ReadOptions) (*textFile, error) {
 		return nil, err
 	}
 	t := &textFile{in: in, limit: limit, start: in.skipMark()}
-	t.text = &textReader{in: in, file: in.name, limit: limit}
-	buffered := bufio.NewReaderSize(t.text, headBytes)
+	buffered := bufio.NewReaderSize(in, headBytes)
 	head, err := buffered.Peek(headBytes)
 	if err != nil && err != io.EOF && len(head) == 0 {
-		return nil, err
+		return nil, readError(err, in.name)
 	}
 	t.dialect, t.from = o.dialect(head, err == io.EOF), buffered
 	for t.header == nil {
@@ -149,6 +77,9 @@ func openText(in *input, o ReadOptions) (*textFile, error) {
 			t.left = append(bytes.Clone(text[ends:]), t.left...)
 			t.line = first - 1 + bytes.Count(text[:ends], []byte{'\n'})
 			t.start += ends
+			if t.ended && len(t.left) == 0 && bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '\r') >= 0 {
+				return refuse("%s: its lines end with carriage returns; save it with Unix or Windows line ends", in.name)
+			}
 			return errStop
 		})
 		if err == nil {
@@ -158,9 +89,6 @@ func openText(in *input, o ReadOptions) (*textFile, error) {
 		} else if err != errStop {
 			return nil, err
 		}
-	}
-	if t.ended && len(t.left) == 0 && !t.text.fed && t.text.returned {
-		return nil, refuse("%s: its lines end with carriage returns; save it with Unix or Windows line ends", in.name)
 	}
 	return t, nil
 }
@@ -220,20 +148,39 @@ func (t *textFile) fill() (text []byte, first int, err error) {
 		text = text[:start+n]
 		if err == io.EOF {
 			t.left, t.ended = nil, true
-			return text, first, nil
+			return text, first, t.valid(text, first)
 		}
 		if err != nil {
-			return nil, first, err
+			return nil, first, readError(err, t.in.name)
 		}
 		if end := lastRow(text); end > 0 {
 			t.left = bytes.Clone(text[end:])
 			t.line += bytes.Count(text[:end], []byte{'\n'})
-			return text[:end], first, nil
+			return text[:end], first, t.valid(text[:end], first)
 		}
-		if err := memory.Fits(lineFactor*float64(len(text)), t.limit, "look for an unclosed quotation mark", "%s, a row from line %d on,", t.in.name, first); err != nil {
+		switch need, lines := lineFactor*float64(len(text)), bytes.Count(text, []byte{'\n'}); {
+		case lines > 0:
+			err = memory.Fits(need, t.limit, "look for an unclosed quotation mark", "%s, a row from line %d on,", t.in.name, first)
+		case bytes.IndexByte(text, 0) >= 0:
+			err = t.valid(text, first)
+		case len(text) > longestLine:
+			err = refuse("%s:%d: the line is longer than %s: %s", t.in.name, first, memory.Size(longestLine), onlyRows)
+		default:
+			err = memory.Fits(need, t.limit, onlyRows, "%s, line %d,", t.in.name, first)
+		}
+		if err != nil {
 			return nil, first, err
 		}
 	}
+}
+
+// valid fails if rows that begin at line first are not UTF-8.
+func (t *textFile) valid(text []byte, first int) error {
+	if utf8.Valid(text) && bytes.IndexByte(text, 0) < 0 {
+		return nil
+	}
+	at := bytes.IndexFunc(text, func(c rune) bool { return c == 0 || c == utf8.RuneError })
+	return refuse("%s:%d: not a text in UTF-8; save the table as \"CSV UTF-8\"", t.in.name, first+bytes.Count(text[:at], []byte{'\n'}))
 }
 
 // lastRow returns the end of the last complete row, 0 if there is none. Line ends inside quotation
@@ -351,8 +298,7 @@ func (t *textFile) Seek(index any, row int, _ []int) error {
 	if _, err := t.in.file.Seek(x.starts[k], io.SeekStart); err != nil {
 		return readError(err, t.in.name)
 	}
-	t.text = &textReader{in: io.LimitReader(t.in.file, x.starts[k+1]-x.starts[k]), file: t.in.name, limit: t.limit, line: x.lines[k]}
-	t.from, t.line, t.left, t.ended = t.text, x.lines[k], nil, false
+	t.from, t.line, t.left, t.ended = io.LimitReader(t.in.file, x.starts[k+1]-x.starts[k]), x.lines[k], nil, false
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package data_test
 
 import (
-	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -51,66 +50,6 @@ func TestReadingIsBounded(t *testing.T) {
 	require.ErrorContains(t, read(&endless{b: '\n', left: -1}), "t.csv: it begins with more than 67.1 MB of blank lines")
 	t.Setenv(memory.Variable, "20MB")
 	require.ErrorContains(t, read(io.MultiReader(strings.NewReader("a\n\""), &endless{b: '\n', left: -1})), "of memory, but only 20 MB is available")
-}
-
-// cycle repeats a text and counts the bytes read.
-type cycle struct {
-	text string
-	read int
-}
-
-func (c *cycle) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = c.text[(c.read+i)%len(c.text)]
-	}
-	c.read += len(p)
-	return len(p), nil
-}
-
-// A row with too many cells is refused after a bounded number of bytes.
-func TestCellsAreBounded(t *testing.T) {
-	t.Setenv(memory.Variable, "20MB")
-	for _, c := range []struct {
-		head, text, problem string
-		most                int
-	}{
-		{"", ",", "t.csv, line 1, needs about 26.8 MB of memory, but only 20 MB is available: a table has a line for each row", 2_500_000},
-		{"a\n", "\"x\n\",", "of memory, but only 20 MB is available: look for an unclosed quotation mark", 2_500_000},
-		{"a\n", "x", "t.csv, line 2, needs about 26.8 MB of memory, but only 20 MB is available: a table has a line for each row", 2_500_000},
-	} {
-		text := &cycle{text: c.text}
-		_, err := data.ParseCSV(io.MultiReader(strings.NewReader(c.head), text), "t.csv", data.ReadOptions{Comma: ','})
-		require.ErrorContains(t, err, c.problem)
-		require.Less(t, text.read, c.most, "%q", c.text)
-	}
-}
-
-// A file with one long line of separators is refused in the header.
-func TestLineOfCommasIsRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "t.csv")
-	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte{','}, 5<<20), 0o600))
-	_, err := data.ReadCSV(path, data.ReadOptions{})
-	require.EqualError(t, err, path+":1: the row has more than 4 million cells: a table has a line for each row")
-	t.Setenv(memory.Variable, "20MB")
-	_, err = data.ReadCSV(path, data.ReadOptions{})
-	require.EqualError(t, err, path+", line 1, needs about 26.8 MB of memory, but only 20 MB is available: a table has a line for each row, or set MISSINGSCORE_MEMORY where more is available")
-}
-
-// The time to select columns grows linearly with their number.
-func TestManyColumns(t *testing.T) {
-	const columns = 30_000
-	names := make([]string, columns)
-	for j := range names {
-		names[j] = fmt.Sprintf("x%d", j)
-	}
-	text := strings.Join(names, ",") + strings.Repeat("\n"+strings.Repeat("1,", columns-1)+"1\n"+strings.Repeat("2,", columns-1)+"2", 2)
-	table, err := data.ParseCSV(strings.NewReader(text), "t.csv", data.ReadOptions{Exclude: names[:1]})
-	require.NoError(t, err)
-	require.Equal(t, names[1:], table.Names)
-	_, err = data.ParseCSV(strings.NewReader(text), "t.csv", data.ReadOptions{Columns: []string{"y"}})
-	require.ErrorContains(t, err, "x18, x19 and 29980 more")
-	_, err = data.ParseCSV(strings.NewReader(strings.Replace(text, "x1,", "x0,", 1)), "t.csv", data.ReadOptions{})
-	require.EqualError(t, err, `t.csv:1: two columns are named "x0"; correct the header, or leave it out with ReadOptions.Columns and the names of the 29998 others that can be used`)
 }
 
 // A table of many short rows needs much more memory than its text, and is refused before that is

@@ -140,7 +140,7 @@ func ReadWeighted(path, column string, o ReadOptions) (*Table, error) {
 	}
 	rows := withValues(t, nil)
 	kept, of := only(t, rows), make([]float64, len(rows))
-	kept.Dropped, kept.Rounded = both.Dropped+both.N-len(rows), both.Rounded
+	kept.Dropped = both.Dropped + both.N - len(rows)
 	for k, i := range rows {
 		switch of[k] = weights[i]; {
 		case !seen[i]:

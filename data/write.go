@@ -26,7 +26,7 @@ var textEndings = []string{".csv", ".tsv", ".txt"}
 // WriteFormat returns the ending for a table in the format of file like, or ".csv" if that format
 // has no own ending.
 func WriteFormat(like string) string {
-	if f, err := format.ByName(like); err == nil && f != nil {
+	if f := format.ByName(like); f != nil {
 		return f.Endings[0]
 	}
 	return ".csv"
@@ -35,11 +35,8 @@ func WriteFormat(like string) string {
 // formatOf returns the format to write, nil for text, by the ending of the path: .csv, .tsv, .txt
 // or that of a format, with .gz or .zst for compression. Other endings take the format and
 // separator of like, text if like is nil.
-func formatOf(path string, like *sheet) (f *format.Format, comma rune, err error) {
-	if f, err = format.ByName(path); err != nil {
-		return nil, 0, fmt.Errorf("%s: %w", path, err)
-	}
-	comma = ','
+func formatOf(path string, like *sheet) (f *format.Format, comma rune) {
+	f, comma = format.ByName(path), ','
 	if like != nil && like.format == nil {
 		comma = like.comma
 	}
@@ -48,7 +45,7 @@ func formatOf(path string, like *sheet) (f *format.Format, comma rune, err error
 	} else if end == ".tsv" {
 		comma = '\t'
 	}
-	return f, comma, nil
+	return f, comma
 }
 
 // Stem returns the file name without folder, ending and compression: "t" of x/t.csv.zst.
@@ -84,10 +81,7 @@ func EncodeCSV(to io.Writer, t *Table) error {
 
 // writeRows writes a file atomically.
 func writeRows(put Put, path string, like *sheet, columns []format.Column, fill func(write func([]string) error) error) error {
-	f, comma, err := formatOf(path, like)
-	if err != nil {
-		return err
-	}
+	f, comma := formatOf(path, like)
 	names := make([]string, len(columns))
 	for j, c := range columns {
 		names[j] = c.Name

@@ -1,12 +1,8 @@
 package data
 
 import (
-	"missingscore/data/format"
-
-	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -61,41 +57,4 @@ func TestPointsBetweenThousands(t *testing.T) {
 		require.NoError(t, read(strings.Replace(incomes, cells[0], cells[1], 1), ReadOptions{}), what)
 	}
 	require.ErrorContains(t, read(strings.Replace(incomes, "1.988", "-1.988", 1), ReadOptions{}), `"-1.988" can mean -1988 or -1.988`)
-}
-
-// Numbers of 19 digits are reported in every format and never count as constant.
-func TestRoundedWholeNumbers(t *testing.T) {
-	dir := t.TempDir()
-	const first = 1582218195625938945
-	for _, end := range []string{".csv", ".xlsx", ".parquet", ".feather"} {
-		for step, constant := range map[int64]bool{1: true, 1000: false} {
-			columns := []format.Column{{Name: "id", Kind: format.Whole}, {Name: "x", Kind: format.Numbers}}
-			if end == ".xlsx" {
-				columns[0].Kind = format.Text
-			}
-			var rows [][]string
-			for i := range int64(20) {
-				rows = append(rows, []string{strconv.FormatInt(first+step*i, 10), fmt.Sprint(float64(i*i) / 7)})
-			}
-			path := filepath.Join(dir, "t"+end)
-			writeTo(t, path, columns, rows)
-			table, err := ReadFile(path, ReadOptions{})
-			if constant {
-				require.ErrorContains(t, err, `column "id": whole numbers with more than 15 digits, such as 158221819562593`, end)
-				require.ErrorContains(t, err, "leave it out with ReadOptions.Columns x")
-				continue
-			}
-			require.NoError(t, err, end)
-			require.Regexp(t, `^158221819562593[0-9]{4}$`, table.Rounded["id"], end)
-			require.Len(t, table.Rounded, 1, end)
-			some, err := table.Select([]string{"x", "id"})
-			require.NoError(t, err)
-			require.Equal(t, table.Rounded, some.Rounded)
-		}
-	}
-	for cell, held := range map[string]bool{"9007199254740991": true, "9007199254740992": true, "9007199254740993": false, "-0009007199254740993": false, "100000000000000000000": true, "9007199254740993.5": true} {
-		table, err := ParseCSV(strings.NewReader("a,b\n1,2\n"+cell+",3\n"), "t.csv", ReadOptions{})
-		require.NoError(t, err, cell)
-		require.Equal(t, held, table.Rounded == nil, cell)
-	}
 }

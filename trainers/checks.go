@@ -249,7 +249,6 @@ func notStreamed(why string) error { return &setting.Error{Field: "stream", Allo
 // (docs/theory/weights.md).
 func checkWeights(p *Prepared) error {
 	s := p.Spec
-	asks := s.Inference.Asked() && !inference.Kinds[s.Inference.Kind].Resamples || s.Network.Select.ByTests()
 	why := ""
 	switch {
 	case p.original.Weights == nil:
@@ -257,8 +256,6 @@ func checkWeights(p *Prepared) error {
 		why = "a network with a support cannot use weights; use the command fit"
 	case s.Missingness != nil:
 		why = "a network with Spec.Missingness cannot use weights; use the command fit"
-	case asks && p.Table.D > debias.DirectColumns:
-		why = fmt.Sprintf("standard errors of more than %d columns cannot use weights; use Spec.Inference bootstrap=N", debias.DirectColumns)
 	}
 	if why == "" {
 		return nil
@@ -390,8 +387,7 @@ func checkMemory(p *Prepared) error {
 	case p.Estimator.OfMatrix() && (t.Cuts != nil || t.D <= regpath.DenseColumns || s.Network == nil):
 		numbers += matrixNumbers * d * d
 	case p.Estimator.OfMatrix():
-		bytes, _ := pairmoments.Needed(n, t.D)
-		numbers = bytes / 8
+		numbers = pairmoments.Needed(n, t.D) / 8
 		if c := t.Counted; c != nil && c.Pairs != nil {
 			numbers += filedNumbers * d * d
 		}

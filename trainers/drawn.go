@@ -21,9 +21,10 @@ import (
 const heldRows = 1000
 
 // checkDraws compares rows drawn from a fitted model with the table and marks the result if they
-// differ. It skips normal models and models with a missingness mechanism. A fit that ended while its held-out loss
-// fell has converged if its rows pass. An energy gets a tilt first. If its rows still differ, it gets a second tilt by
-// a mixture fitted to the table and to these rows.
+// differ. It skips normal models and models with a missingness mechanism. A fit whose held-out loss still fell, or was
+// least after few steps, has converged if its rows pass. An energy gets a tilt first. While its rows differ
+// or are further away than by chance, it gets another tilt by a mixture fitted to the table and to these rows, and
+// keeps the best tilt.
 func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if _, normal := model.AsNormal(r.Model.Model); normal || r.Network != nil || r.Model.Missingness != nil {
 		return nil
@@ -31,13 +32,14 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	t, seed := someRows(p.Table, p.Spec.Steps.Seed), p.Spec.Steps.Seed
 	_, tilted := r.Model.Model.(nets.Tilted)
 	c := mixed.Config{Seed: seed, Folds: 1, Iterations: checkedTurns, Workers: p.Spec.Steps.Workers}
-	var by *model.Mixed
+	check := func(by **model.Mixed) (drawn []float64, err error) {
+		err = panics.Caught(func() (err error) { drawn, err = checkOnce(ctx, r.Model, t, by, c); return err })
+		return drawn, err
+	}
+	var by, best *model.Mixed
+	var least *fitted.Check
 	for round := 1; ; round++ {
-		var drawn []float64
-		err := panics.Caught(func() (err error) {
-			drawn, err = checkOnce(ctx, r.Model, t, &by, c)
-			return err
-		})
+		drawn, err := check(&by)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -47,7 +49,10 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 			r.Warnings = append(r.Warnings, fmt.Sprintf("drawn rows were not compared with the table: %v", err))
 			return nil
 		}
-		if !tilted || len(r.Model.Check.Off) == 0 || round == tiltRounds {
+		if least == nil || nearer(r.Model.Check, least) {
+			best, least = by, r.Model.Check
+		}
+		if d := least.Distance; !tilted || round == tiltRounds || len(least.Off) == 0 && (d == nil || d.Drawn <= d.Chance) {
 			break
 		}
 		rows := &data.Table{Names: t.Names, N: len(drawn) / t.D, D: t.D, Values: drawn, Observed: slices.Repeat([]bool{true}, len(drawn))}
@@ -59,11 +64,17 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 		}
 		by = by.And(f.Model)
 	}
+	if best != by { // the last tilt is not the best
+		if _, err := check(&best); err != nil {
+			return err
+		}
+	}
 	off := slices.Clone(r.Model.Check.Off)
 	if len(off) == 0 {
-		if before, after, stopped := strings.Cut(r.Verdict, descent.StillFell); stopped {
+		if stopped, after, held := strings.Cut(r.Verdict, "; "); held && !r.Converged && strings.Contains(stopped, descent.HeldOutLoss) {
+			_, best, _ := strings.Cut(after, "; ") // after the advice
 			r.Converged = true
-			r.Verdict = "converged: rows drawn from the model are like the table, though " + strings.TrimPrefix(before, "NOT converged: ") + descent.StillFell + strings.Replace(after, "; allow more epochs", "", 1)
+			r.Verdict = "converged: rows drawn from the model are like the table, though " + strings.TrimPrefix(stopped, "NOT converged: ") + "; " + best
 		}
 		return nil
 	}
@@ -84,10 +95,19 @@ const (
 	checkedTurns = 200 // of EM, at most, for the mixture of a check
 )
 
+// nearer reports that a has fewer differences than b, or as many and a smaller energy distance.
+func nearer(a, b *fitted.Check) bool {
+	if len(a.Off) != len(b.Off) || a.Distance == nil || b.Distance == nil {
+		return len(a.Off) < len(b.Off)
+	}
+	return a.Distance.Drawn < b.Distance.Drawn
+}
+
 // checkOnce sets the Check of a model, and the tilt of an energy. If *by is nil it fits that
 // mixture to the table. drawn holds the rows in the units of the model, row-major.
 func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.Mixed, c mixed.Config) (drawn []float64, err error) {
 	var completed *fitted.Completed
+	unmet := []string{}
 	if own, ok := s.Model.(*model.Mixed); ok {
 		completed = fitted.CompleteBy(own, t, c.Seed)
 		drawn, err = own.SampleRows(fitted.CheckedRows, nil, stream.New(c.Seed, stream.Sample, 1))
@@ -106,7 +126,13 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 		if failed != nil {
 			return nil, failed
 		}
-		drawn, err = fitted.CheckDraws(ctx, ready, *by, c.Seed)
+		rows, err := fitted.CheckDraws(ctx, ready, c.Seed)
+		if err != nil {
+			return nil, err
+		}
+		if drawn = rows.Values; !rows.Converged() {
+			unmet = []string{fmt.Sprintf("the Markov chains that draw its rows have not converged (R-hat %.3g)", rows.Chains.WorstRHat())}
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -118,6 +144,7 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 		s.Transform.Restore(shown)
 	}
 	s.Check = fitted.CheckRows(t, values, shown, modes, c.Seed)
+	s.Check.Off = append(unmet, s.Check.Off...)
 	return drawn, nil
 }
 

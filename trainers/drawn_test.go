@@ -36,7 +36,7 @@ func TestUnlikeInSecondMoments(t *testing.T) {
 	}
 	require.Empty(t, unlike())
 	m.Covariances[0] = []float64{1, 0, 0, 1}
-	require.Contains(t, unlike(), "the covariance (standardised) of x and y is 0.")
+	require.Contains(t, unlike(), "the correlation of x and y is 0.")
 	m.Covariances[0] = []float64{1, 1.2, 1.2, 2.25}
 	require.Contains(t, unlike(), "the standard deviation of y is 1.03, drawn 1.5")
 }

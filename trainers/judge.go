@@ -31,7 +31,7 @@ func findings(p *Prepared) ([]diagnose.Finding, error) {
 	}
 	if t.Counted != nil {
 		return append(append(diagnose.Apart(t), diagnose.Copies(t)...), note("moments", diagnose.Note, []string{},
-			"moments of %d rows: the table itself was not checked; use missingscore check TABLE.csv", t.Counted.Rows)), nil
+			"moments of %d rows: the table itself was not checked; use missingscore TABLE.csv", t.Counted.Rows)), nil
 	}
 	_, normal := model.AsNormal(p.Model)
 	found, err := diagnose.Table(t, diagnose.Setting{Domain: s.Domain, Transform: p.Transform, Unpenalised: normal && s.Network == nil, Workers: s.Steps.Workers})

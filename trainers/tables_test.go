@@ -257,6 +257,9 @@ func TestWeightedErrorsAgainstClosedForms(t *testing.T) {
 	const r = 0.316894042873781
 	for kind, want := range map[string]float64{"robust": 0.252365876728070, "model": 0.233640420462578} {
 		for _, method := range []string{"em-exact", "exact", "full"} {
+			if kind == "model" && method == "exact" { // refused
+				continue
+			}
 			s := trainers.Spec{Steps: engine.Config{Method: method}, Network: &regpath.Config{Select: regpath.Selection{Kind: "none"}}, Inference: inference.Config{Kind: kind}}
 			pair := estimate(t, table, s).Network.Inference.Pairs[0]
 			require.InDelta(t, r, pair.Estimate, 1e-6, "%s %s", kind, method)

@@ -15,8 +15,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gofrs/flock"
+
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/filelock"
 	"missingscore/internal/panics"
 )
 
@@ -106,11 +107,12 @@ func WriteLines(path string, header []string, lines [][]string) error {
 func whole(text []byte) int { return bytes.LastIndexByte(text, '\n') + 1 }
 
 // Lock opens or creates a results file and locks it until it is closed or the process ends. It fails
-// if another run holds the lock. On a disk without locks it always succeeds.
-func Lock(path string) (*os.File, error) {
-	f, err := filelock.Open(path)
-	if errors.Is(err, filelock.ErrHeld) {
-		return nil, fmt.Errorf("%s is being written by another run: wait until it ends, or choose another folder", path)
+// if another run holds the lock.
+func Lock(path string) (*flock.Flock, error) {
+	f := flock.New(path, flock.SetPermissions(0o666))
+	ours, err := f.TryLock()
+	if err == nil && !ours {
+		err = fmt.Errorf("%s is being written by another run: wait until it ends, or choose another folder", path)
 	}
 	return f, err
 }

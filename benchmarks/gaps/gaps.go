@@ -1,4 +1,4 @@
-// Package gaps hides cells of tables completely at random (MCAR) or at random (MAR).
+// Package gaps hides cells of tables completely at random (MCAR), at random (MAR) or not at random (MNAR).
 package gaps
 
 import (
@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"missingscore/data"
@@ -23,14 +24,32 @@ import (
 //
 // where z_g is the standardised guide that correlates most with j, and a_j makes the mean over rows
 // Missing (MAR). If the guide's cell is missing, the probability is Missing.
+//
+// By replaces this by a logistic law of Muzellec et al. 2020 ("Missing data imputation using optimal
+// transport"), with standardised columns z, in which missing cells are 0, and random weights w ~ N(0, I)
+// scaled so that wᵀz has standard deviation 1:
+//
+//	"guides"  σ(a_j + w_jᵀ z_iG) for guides G, a random 30 % of the columns (at least one) that stay;
+//	          the mean over the other columns makes the share of the whole table Missing (MAR)
+//	"cell"    σ(a_j ± z_ij), a random sign for each column (MNAR)
 type Law struct {
 	Name    string  `json:"name"`
-	Missing float64 `json:"missing"` // expected share of hidden cells in the columns that are not guides
+	Missing float64 `json:"missing"` // expected share of hidden cells; without By in the columns that are not guides
 	Slope   float64 `json:"slope"`   // per standard deviation of the guide; 0: MCAR
+	By      string  `json:"by"`      // empty, "guides" or "cell"
 }
 
-// Check fails if Missing is outside [0, 1) or Slope is not finite.
+// Values of By.
+const (
+	byGuides = "guides"
+	byCell   = "cell"
+)
+
+// Check fails if Missing is outside [0, 1), Slope is not finite or By is unknown.
 func (l Law) Check() error {
+	if !slices.Contains([]string{"", byGuides, byCell}, l.By) {
+		return fmt.Errorf("law %q: by %q: guides and cell are known", l.Name, l.By)
+	}
 	if !(l.Missing >= 0 && l.Missing < 1) || math.IsNaN(l.Slope) || math.IsInf(l.Slope, 0) {
 		return fmt.Errorf("law %q: missing %v, slope %v: a share in [0, 1) and a finite slope are needed", l.Name, l.Missing, l.Slope)
 	}
@@ -46,6 +65,9 @@ func (l Law) Hide(t *data.Table, seed uint64) (hidden *data.Table, err error) {
 		return nil, err
 	}
 	p := l.probabilities(t)
+	if l.By != "" {
+		p = l.logistic(t, stream.New(seed, stream.Hide, tries))
+	}
 	for again := range uint64(tries) {
 		hidden, err = hide(t, p, stream.New(seed, stream.Hide, again))
 		var fault *data.ColumnError
@@ -82,6 +104,42 @@ func (l Law) probabilities(t *data.Table) []float64 {
 		}
 		g := slices.MaxFunc(guides, func(a, b int) int { return cmp.Compare(correlation(t, j, a), correlation(t, j, b)) })
 		l.guide(t, j, g, p)
+	}
+	return p
+}
+
+// logistic returns P(hidden) of each cell by the law By, (n, d) row-major.
+func (l Law) logistic(t *data.Table, rng *rand.Rand) []float64 {
+	z, p := make([]float64, len(t.Values)), make([]float64, len(t.Values))
+	standard, _ := data.Standardise(t)
+	for k, seen := range t.Observed {
+		if seen {
+			z[k] = standard.Values[k]
+		}
+	}
+	guides, share := rng.Perm(t.D)[:max(1, t.D*3/10)], l.Missing
+	if l.By == byGuides {
+		share *= float64(t.D) / float64(t.D-len(guides))
+	}
+	for j := range t.D {
+		from := guides
+		if l.By == byCell {
+			from = []int{j}
+		} else if slices.Contains(guides, j) {
+			continue
+		}
+		sum := make([]float64, t.N)
+		for _, g := range from {
+			w := rng.NormFloat64()
+			for i := range sum {
+				sum[i] += w * z[i*t.D+g]
+			}
+		}
+		floats.Scale(1/stat.StdDev(sum, nil), sum)
+		a := intercept(sum, share)
+		for i, v := range sum {
+			p[i*t.D+j] = logistic(a + v)
+		}
 	}
 	return p
 }

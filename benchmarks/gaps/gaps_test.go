@@ -2,6 +2,7 @@ package gaps
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -105,4 +106,50 @@ func TestTablesWithGaps(t *testing.T) {
 	_, err = Law{Missing: 0.999}.Hide(one, 1)
 	require.Error(t, err)
 	require.ErrorContains(t, Law{Name: "x", Missing: 1}.Check(), `law "x": missing 1`)
+}
+
+// The logistic law hides the share of the whole table that it is asked for. With "guides" a random 30 % of
+// the columns stays, and hidden cells of another column depend on them alone: rows with equal guides
+// have equal probabilities. With "cell" P(hidden | z > 0) − 0.3 = ±(∫_0^∞ 2σ(a + z) φ(z) dz − 0.3).
+func TestLogisticLaws(t *testing.T) {
+	const n = 20000
+	table := pairs(t, n)
+	hidden, err := Law{Missing: 0.3, By: "guides"}.Hide(table, 2)
+	require.NoError(t, err)
+	require.InDelta(t, 0.3, float64(hidden.Missing())/4/n, 0.01)
+	guide := -1
+	for j := range 4 {
+		if share(hidden, j, func([]float64) bool { return true }, table) == 0 {
+			require.Equal(t, -1, guide)
+			guide = j
+		}
+	}
+	same := *table
+	same.Values = slices.Clone(table.Values)
+	for i := range n {
+		for j := range 4 {
+			if j != guide {
+				same.Values[i*4+j] = math.Sin(float64(i * (j + 2)))
+			}
+		}
+	}
+	other, err := Law{Missing: 0.3, By: "guides"}.Hide(&same, 2)
+	require.NoError(t, err)
+	require.Equal(t, hidden.Observed, other.Observed)
+	cell, err := Law{Missing: 0.3, By: "cell"}.Hide(table, 2)
+	require.NoError(t, err)
+	above, a := 0., -1.0184 // a: ∫ σ(a + z) φ(z) dz = 0.3
+	all := 0.
+	for z := -8 + 5e-4; z < 8; z += 1e-3 {
+		weight := logistic(a+z) * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * 1e-3
+		if all += weight; z > 0 {
+			above += 2 * weight
+		}
+	}
+	require.InDelta(t, 0.3, all, 1e-3)
+	for j := range 4 {
+		require.InDelta(t, 0.3, share(cell, j, func([]float64) bool { return true }, table), 0.015)
+		require.InDelta(t, above-0.3, math.Abs(share(cell, j, func(x []float64) bool { return x[j] > 0 }, table)-0.3), 0.02)
+	}
+	require.ErrorContains(t, Law{Name: "x", By: "moon"}.Check(), `law "x": by "moon"`)
 }

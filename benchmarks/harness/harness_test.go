@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -329,4 +330,19 @@ func TestRecentCache(t *testing.T) {
 	require.Equal(t, 3, made)
 	get(1)
 	require.Equal(t, 4, made, "the third key evicted the first")
+}
+
+// B has no price on the second day: both of its returns that need it are missing.
+func TestPrices(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.csv")
+	require.NoError(t, os.WriteFile(path, []byte("date,close,Name\n2020-01-03,4,A\n2020-01-01,1,A\n2020-01-02,2,A\n2020-01-06,2,A\n2020-01-01,5,B\n2020-01-03,5,B\n2020-01-06,10,B\n2020-01-02,9,C\n2020-01-07,2,A\n2020-01-07,5,B\n"), 0o600))
+	table, err := Prices(path, []string{"A", "B"}, true)
+	require.NoError(t, err)
+	require.Equal(t, []bool{true, false, true, false, true, true, true, true}, table.Observed)
+	for k, want := range map[int]float64{0: math.Ln2, 2: math.Ln2, 4: -math.Ln2, 5: math.Ln2, 7: -math.Ln2} {
+		require.InDelta(t, want, table.Values[k], 1e-15)
+	}
+	table, err = Prices(path, []string{"B", "A"}, false)
+	require.NoError(t, err)
+	require.Equal(t, []float64{5, 1, 0, 2, 5, 4, 10, 2, 5, 2}, table.Values)
 }

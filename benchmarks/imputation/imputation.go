@@ -1,14 +1,11 @@
-// Package imputation hides cells of real and simulated tables, completely at random and
-// at random, fills them in by several methods, this project's and others', and compares
-// what is drawn with what was hidden.
+// Package imputation hides cells of real and simulated tables, imputes them by missingscore and by
+// methods in R and Python, and compares the draws with the hidden cells.
 package imputation
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,89 +13,64 @@ import (
 	"missingscore/benchmarks/cells"
 	"missingscore/benchmarks/gaps"
 	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/mixed"
+	"missingscore/data"
+	"missingscore/internal/stream"
 )
 
 //go:embed config.json
-var config []byte
+var settings []byte
 
-// Experiment has a cell for each table, law of hiding, replicate and method. Those of
-// other languages need their interpreters and packages, those of real tables the files.
+//go:embed mixed.json
+var mixedSettings []byte
+
+// Experiment imputes in and out of sample as in the literature on neural imputers.
 var Experiment = harness.Experiment{
-	Name: "imputation", Title: "Filling in cells", Source: "benchmarks/README.md",
-	Settings: config, Grid: grid,
+	Name: "imputation", Title: "Imputations in and out of sample", Source: "docs/how-to/which-imputation.md",
+	Settings: settings, Grid: grid,
 }
 
-// settings are one size of config.json.
-type settings struct {
-	Replicates int        `json:"replicates"`
-	Folder     string     `json:"folder"` // of the real tables; empty: as the environment says (harness.FolderVariable)
-	Tables     []table    `json:"tables"`
-	Laws       []gaps.Law `json:"laws"`
-	Draws      int        `json:"draws"` // of each hidden cell
-	Methods    []method   `json:"methods"`
-	Ours       []string   `json:"ours"`
+// Mixed imputes mixed tables in sample.
+var Mixed = harness.Experiment{
+	Name: "mixed-imputation", Title: "Imputations of mixed tables", Source: "benchmarks/README.md",
+	Settings: mixedSettings, Grid: grid,
 }
 
-func decode(text json.RawMessage) (s settings, err error) {
-	if err = harness.Decode(text, &s); err != nil {
-		return s, err
-	}
-	for _, l := range s.Laws {
-		if err = l.Check(); err != nil {
-			return s, fmt.Errorf("settings: %w", err)
-		}
-	}
-	var names []string
-	for _, t := range s.Tables {
-		if err = t.check(); err != nil {
-			return s, fmt.Errorf("settings: table %q: %w", t.Name, err)
-		}
-		names = append(names, t.Name)
-	}
-	for _, m := range s.Methods {
-		if err = m.check(names); err != nil {
-			return s, fmt.Errorf("settings: method %q: %w", m.Name, err)
-		}
-	}
-	return s, cmp.Or(harness.CheckAtLeast(2, "draws", s.Draws), harness.CheckAtLeast(1, "laws", len(s.Laws)))
+type config struct {
+	Replicates int            `json:"replicates"`
+	Tables     []mixed.Source `json:"tables"`
+	Laws       []gaps.Law     `json:"laws"`
+	Test       float64        `json:"test"` // share of rows that are imputed out of sample
+	Draws      int            `json:"draws"`
+	Methods    []method       `json:"methods"`
+	Ours       []string       `json:"ours"`
 }
 
-// Columns of the results. The numbers are per hidden cell, in standard deviations of its
-// column.
-const (
-	tableColumn    = "table"
-	lawColumn      = "law"
-	hiddenColumn   = "hidden" // cells
-	rmseColumn     = "rmse"
-	energyColumn   = "energy_score"
-	coverageColumn = "coverage"
-	secondsColumn  = "seconds"
-	versionColumn  = "version" // of what is not this program
-)
-
+// grid returns the cells by replicate, then by method in the order of the settings. Methods with fewer
+// replicates come last. Values are the measures of the rows that the method is fitted to, then with
+// prefix out_ of the other rows.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
-	s, err := decode(text)
-	if err != nil {
+	var c config
+	if err := harness.Decode(text, &c); err != nil {
 		return cells.Grid{}, err
 	}
-	g := cells.Grid{
-		Key:   []string{tableColumn, lawColumn, "replicate", "method"},
-		Value: []string{hiddenColumn, rmseColumn, energyColumn, coverageColumn, secondsColumn, versionColumn},
+	g := cells.Grid{Key: []string{"table", "law", "replicate", "method"}, Value: slices.Clone(measures)}
+	if c.Test > 0 {
+		for _, name := range measures {
+			g.Value = append(g.Value, "out_"+name)
+		}
 	}
-	for replicate := 1; replicate <= replicates; replicate++ { // all tables early, however few replicates there is time for
-		for _, t := range s.Tables {
-			if t.File != "" {
-				t.path = harness.DataPath(s.Folder, t.File)
-			}
-			for _, law := range s.Laws {
-				for _, m := range s.Methods {
-					if m.Tables != nil && !slices.Contains(m.Tables, t.Name) {
-						continue
-					}
-					g.Cells = append(g.Cells, cells.Cell{
-						Key: []string{t.Name, law.Name, strconv.Itoa(replicate), m.Name},
-						Run: func(ctx context.Context) ([]string, error) { return s.run(ctx, t, law, m, uint64(replicate)) },
-					})
+	g.Value = append(g.Value, "seconds", "version")
+	for _, law := range c.Laws {
+		if err := law.Check(); err != nil {
+			return g, fmt.Errorf("settings: %w", err)
+		}
+	}
+	for _, few := range []bool{false, true} {
+		for replicate := 1; replicate <= replicates; replicate++ {
+			for _, m := range c.Methods {
+				if few == (m.Replicates > 0) && (!few || replicate <= m.Replicates) {
+					g.Cells = append(g.Cells, c.cells(m, replicate)...)
 				}
 			}
 		}
@@ -106,29 +78,77 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// run is one cell. A method that leaves cells empty, or cannot be fitted to a table, has
-// no numbers.
-func (s settings) run(ctx context.Context, from table, law gaps.Law, m method, seed uint64) ([]string, error) {
-	whole, support, err := from.rows(seed)
+// cells returns the cells of a method in one replicate.
+func (c config) cells(m method, replicate int) (out []cells.Cell) {
+	for _, from := range c.Tables {
+		for _, law := range c.Laws {
+			if skips(m.Tables, from.Name) || skips(m.Laws, law.Name) {
+				continue
+			}
+			out = append(out, cells.Cell{
+				Key: []string{from.Name, law.Name, strconv.Itoa(replicate), m.Name},
+				Run: func(ctx context.Context) ([]string, error) { return c.run(ctx, from, law, m, uint64(replicate)) },
+			})
+		}
+	}
+	return out
+}
+
+func skips(only []string, name string) bool { return only != nil && !slices.Contains(only, name) }
+
+// run computes one cell.
+func (c config) run(ctx context.Context, from mixed.Source, law gaps.Law, m method, seed uint64) ([]string, error) {
+	whole, err := from.Table(ctx, seed)
 	if err != nil {
 		return nil, err
 	}
-	t, err := law.Hide(whole, seed)
+	train := whole.N - int(c.Test*float64(whole.N))
+	if train < whole.N {
+		whole = rows(whole, stream.New(seed, stream.Shuffle).Perm(whole.N))
+	}
+	t, err := mixed.Hide(law, whole, seed)
 	if err != nil {
 		return nil, err
 	}
-	hidden := strconv.Itoa(t.Missing() - whole.Missing())
-	filled, seconds, version, err := m.timed(ctx, task{table: t, support: support, draws: s.Draws, seed: seed})
+	fill := m.byProgram
+	if m.Script != nil {
+		fill = m.byScript
+	}
+	draws, spent, version, err := fill(ctx, t, train, c.Draws, seed)
+	if err != nil {
+		return nil, err
+	}
+	refused := false
+	if len(draws) != t.Missing() {
+		if refused = len(draws) == rows(t, numbers(0, train)).Missing(); !refused {
+			return nil, fmt.Errorf("%s imputed %d of %d cells", m.Name, len(draws), t.Missing())
+		}
+	}
+	values := measure(whole, t, draws, 0, train)
 	switch {
-	case errors.Is(err, errNone):
-		return []string{hidden, "-", "-", "-", seconds, version}, nil
-	case err != nil:
-		return nil, err
+	case refused:
+		values = append(values, slices.Repeat([]string{mixed.Unknown}, len(measures))...)
+	case c.Test > 0:
+		values = append(values, measure(whole, t, draws, train, whole.N)...)
 	}
-	e := measure(whole, t, filled)
-	coverage := "-"
-	if filled.drawn() {
-		coverage = fmt.Sprintf("%.5f", e.coverage)
+	return append(values, spent, version), nil
+}
+
+// numbers returns first, …, last − 1.
+func numbers(first, last int) (out []int) {
+	for i := first; i < last; i++ {
+		out = append(out, i)
 	}
-	return []string{hidden, fmt.Sprintf("%.6f", e.rmse), fmt.Sprintf("%.6f", e.energy), coverage, seconds, version}, nil
+	return out
+}
+
+// rows returns the given rows of t.
+func rows(t *data.Table, which []int) *data.Table {
+	some := *t
+	some.N, some.Values, some.Observed = len(which), nil, nil
+	for _, i := range which {
+		some.Values = append(some.Values, t.Values[i*t.D:(i+1)*t.D]...)
+		some.Observed = append(some.Observed, t.Observed[i*t.D:(i+1)*t.D]...)
+	}
+	return &some
 }

@@ -4,139 +4,133 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
 
-	"missingscore/benchmarks/gaps"
-	"missingscore/benchmarks/harness"
+	"missingscore/benchmarks/mixed"
 	"missingscore/data"
-	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
 
-func TestSettingsThatAreRefused(t *testing.T) {
-	text, err := Experiment.SettingsOf("smoke")
-	require.NoError(t, err)
-	for _, c := range [][3]string{
-		{`"kind":"star"`, `"kind":"comet"`, `settings: table "star": there is no distribution "comet"`},
-		{`"by":"likelihood"`, `"by":"luck"`, `settings: method "em": there is no way "luck"`},
-		{`"tables":["moons"]`, `"tables":["suns"]`, `settings: method "energy": "suns" is none of the tables`},
-		{`"draws":5`, `"draws":1`, "settings: draws: 1: at least 2 is needed"},
-		{`"missing":0.4`, `"missing":1`, `settings: law "MAR 40 %": missing 1`},
-		{`"rows":60`, `"rows":1`, "two of each are needed at least"},
-	} {
-		bad := strings.Replace(string(text), c[0], c[1], 1)
-		require.NotEqual(t, string(text), bad, c[0])
-		_, err := grid([]byte(bad), 1)
-		require.ErrorContains(t, err, c[2])
+// By hand: draws (3, 4), (0, 0), (0, 8) of x = (0, 0): mean distance (5 + 0 + 8)/3; pairs 5,
+// 5 and 8, half their mean 3.
+func TestEnergyScoreByHand(t *testing.T) {
+	require.InDelta(t, 13./3-3, energyScore([]float64{0, 0}, [][]float64{{3, 0, 0}, {4, 0, 8}}), 1e-12)
+	require.InDelta(t, 5, energyScore([]float64{0, 0}, [][]float64{{3}, {4}}), 1e-12)
+	require.Zero(t, energyScore(nil, nil))
+}
+
+// Of N(0, I) in d columns at x, for any number of draws, within four standard errors (Gneiting and
+// Raftery 2007, section 4.2): in one dimension the CRPS x(2Φ(x) − 1) + 2φ(x) − 1/√π, and at x = 0 in two
+// dimensions E‖X‖ − ½ E‖X − X'‖ = √(π/2) (1 − 1/√2).
+func TestEnergyScoreOfANormal(t *testing.T) {
+	rng := stream.New(1, stream.Sample)
+	crps := func(x float64) float64 {
+		return x*(2*distuv.UnitNormal.CDF(x)-1) + 2*distuv.UnitNormal.Prob(x) - 1/math.Sqrt(math.Pi)
+	}
+	for _, c := range []struct {
+		x    []float64
+		want float64
+	}{{[]float64{0}, crps(0)}, {[]float64{1.3}, crps(1.3)}, {[]float64{0, 0}, math.Sqrt(math.Pi/2) * (1 - math.Sqrt(0.5))}} {
+		for _, m := range []int{2, 20} {
+			sum, squares := 0.0, 0.0
+			const repeats = 10000
+			for range repeats {
+				draws := make([][]float64, len(c.x))
+				for j := range draws {
+					for range m {
+						draws[j] = append(draws[j], rng.NormFloat64())
+					}
+				}
+				s := energyScore(c.x, draws)
+				sum, squares = sum+s, squares+s*s
+			}
+			mean := sum / repeats
+			require.InDelta(t, c.want, mean, 4*math.Sqrt((squares/repeats-mean*mean)/repeats), "x = %v, %d draws", c.x, m)
+		}
 	}
 }
 
-// truth are rows of a normal distribution with gaps, and their task.
-func truth(t *testing.T, n int) (simulate.Gaussian, *data.Table, task) {
-	g, err := simulate.Star(4, stream.New(3, stream.Simulate))
-	require.NoError(t, err)
-	g.Mean = []float64{1, -2, 0, 5}
-	whole, err := g.Sample(n, stream.New(3, stream.Simulate, 1))
-	require.NoError(t, err)
-	hidden, err := gaps.Law{Missing: 0.3}.Hide(whole, 1)
-	require.NoError(t, err)
-	return g, whole, task{table: hidden, draws: 20, seed: 1}
+// By hand: in the first row the number 1 with draws 0, 0, 2, 4 and a nominal cell b with draws b, b, c, a.
+// The second row is out of sample.
+func TestMeasure(t *testing.T) {
+	whole := &data.Table{Names: []string{"x", "y"}, N: 3, D: 2, Values: []float64{1, 1, 0, 0, 2, 2},
+		Observed: []bool{true, true, true, true, true, true}, Kinds: []data.Kind{data.Number, data.Nominal}, Levels: [][]string{nil, {"a", "b", "c"}}}
+	hidden := *whole
+	hidden.Observed = []bool{false, false, false, true, true, true}
+	_, scale := data.Standardise(mixed.Codes(whole))
+	sd := scale.Deviation[0]
+	draws := [][]float64{{0, 0, 2, 4}, {1, 1, 2, 0}, {2, 1, 2, 3}}
+	far, apart := 6./4, (0+2+2+4+4+2.)/12
+	text := func(x float64) string { return share(x, 1, true) }
+	score := text((far - apart) / sd)
+	require.Equal(t, []string{"1", "1.00000", text(-math.Log(3. / 7)), "0", "-", "-", "1", text(0.5 / sd), text(0.5 / sd), score, score, "1.00000", text(4 / sd)},
+		measure(whole, &hidden, draws, 0, 1))
+	score = text((2 - (1+0+1+1+2+1)/12.) / sd)
+	require.Equal(t, []string{"0", "-", "-", "0", "-", "-", "1", text(2 / sd), text(2 / sd), score, score, "0.00000", text(2 / sd)},
+		measure(whole, &hidden, draws, 1, 3))
+	require.Equal(t, []string{"1", "0.00000", "-", "0", "-", "-", "1", text(1 / sd), text(1 / sd), text(1 / sd), text(1 / sd), "-", "-"},
+		measure(whole, &hidden, [][]float64{{0}, {2}, {0}}, 0, 1))
+	both := &data.Table{Names: []string{"x", "y"}, N: 2, D: 2, Values: []float64{1, 3, -1, -3}, Observed: []bool{true, true, true, true}}
+	none := *both
+	none.Observed = []bool{false, false, true, true}
+	got := measure(both, &none, [][]float64{{4, 4}, {3, 15}}, 0, 2) // in deviations 1 and 3: off by (3, 0) and (3, 4), apart (0, 4)
+	require.Equal(t, []string{text((3 + 2) / 2.), text((3+5)/2./2 - 4./2/2)}, []string{got[7+0], got[10]})
 }
 
-// Of many rows EM's point is the conditional mean under the truth, up to the error of its
-// parameters, the draws' range holds 19 of 21 cells, and the score is that of the truth's draws.
-func TestEMIsCalibrated(t *testing.T) {
-	g, whole, job := truth(t, 4000)
-	f, err := likelihood(t.Context(), method{}, job)
+func TestReadDraws(t *testing.T) {
+	table := &data.Table{Names: []string{"x", "y"}, N: 2, D: 2, Values: make([]float64, 4), Observed: []bool{false, true, true, false},
+		Kinds: []data.Kind{data.Number, data.Nominal}, Levels: [][]string{nil, {"a", "b", "c"}}}
+	path := filepath.Join(t.TempDir(), "completed.csv")
+	put := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	put(".imp,.id,x,y\n0,1,NA,a\n0,2,3,NA\n1,1,-1.5,a\n1,2,3,c\n2,1,7,a\n2,2,3,b\n")
+	got, err := readDraws(path, table, 2)
 	require.NoError(t, err)
-	want, err := conditionalMeans(job.table, g.Mean, g.Precision)
-	require.NoError(t, err)
-	require.Len(t, f.point, job.table.Missing())
-	gap := 0.0
-	for i, x := range want {
-		gap += math.Pow(x-f.point[i], 2) / float64(len(want))
-	}
-	require.Less(t, math.Sqrt(gap), 0.1)
-	m := measure(whole, job.table, f)
-	share := 19. / 21
-	require.InDelta(t, share, m.coverage, 5*math.Sqrt(share*(1-share)/float64(len(want)))+0.005) // rows' cells depend on each other; parameters have errors
-	require.Less(t, m.rmse, 1.)
-	require.Less(t, m.energy, m.rmse)
+	require.Equal(t, [][]float64{{-1.5, 7}, {2, 1}}, got)
+	put(".imp,.id,x,y\n1,2,3,z\n")
+	_, err = readDraws(path, table, 1)
+	require.ErrorContains(t, err, `column y has "z" in row 2 of draw 1`)
 }
 
-// By hand: N(0, Σ), Σ = (1 0.5; 0.5 1): E(x₂ | x₁) = x₁/2.
-func TestConditionalMeans(t *testing.T) {
-	table := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{3, math.NaN(), math.NaN(), math.NaN()}, Observed: []bool{true, false, false, false}}
-	got, err := conditionalMeans(table, []float64{0, 0}, mat.NewSymDense(2, []float64{4. / 3, -2. / 3, -2. / 3, 4. / 3}))
-	require.NoError(t, err)
-	require.InDeltaSlice(t, []float64{1.5, 0, 0}, got, 1e-12)
-}
-
-// Fits of this program come near EM's likelihood on a Gaussian table.
-func TestOursAreNearEM(t *testing.T) {
-	_, whole, job := truth(t, 1000)
-	em, err := likelihood(t.Context(), method{}, job)
-	require.NoError(t, err)
-	for _, m := range []method{{By: "fit", Model: "gaussian"}, {By: "network"}} {
-		m.Fit.Method = "em-exact"
-		f, err := ways[m.By].fill(t.Context(), m, job)
-		require.NoError(t, err)
-		require.InEpsilon(t, measure(whole, job.table, em).energy, measure(whole, job.table, f).energy, 0.03)
-	}
-}
-
-// stands in for R and Python: it leaves a cell empty where the option is "fails".
-const interpreter = `#!/bin/sh
-case "$1" in -e|-c) echo 'one 1.0'; exit 0;; esac
-if [ "$4" = fails ]; then printf '1,2\nNA,NA\n' > "$3"; else printf '1,2\n3,4\n' > "$3"; fi
-[ "$5 $6" = '2 7' ]
+// stand replaces missingscore: it imputes 5 for rows that fit a model and 7 with the kept model.
+const stand = `#!/bin/sh
+[ "$1" = --version ] && echo 'stand 1.0' && exit 0
+for a; do [ "$before" = --out ] && out="$a"; [ "$before" = --model-out ] && touch "$a"; case "$a" in *.csv) : ${table:=$a};; esac; before="$a"; done
+[ "$2" != "${2%model.json}" ] && grep -q 99 "$table" && echo 'outside the values' >&2 && exit 1
+x=5; case "$2" in *model.json) [ -f "$2" ] && x=7;; esac
+awk -F, -v x=$x 'NR == 1 {print ".imp,.id," $0; next} {for (k = 1; k <= 2; k++) print k "," NR-1 "," ($1 == "" ? x : $1) "," ($2 == "" ? x : $2)}' "$table" > "$out"
 `
 
-func TestRivals(t *testing.T) {
+// Rows after the first train are imputed with the kept model. Rivals see the same split.
+func TestMethods(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"Rscript", "python3"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(interpreter), 0o700))
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "stand"), []byte(stand), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "python3"), []byte(`#!/bin/sh
+[ "$1" = -c ] && echo 'python 3' && exit 0
+[ "$4 $5 $6 $7 $8" = 'number,number mean 2 2 9' ] && printf '1\n2\n3\n' > "$3" && echo 0.50
+`), 0o700))
+	t.Setenv(mixed.ProgramVariable, filepath.Join(dir, "stand"))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	table, err := data.NewTable([]string{"a", "b"}, []float64{1, 0, 3, 5, 0, 2}, []bool{true, false, true, true, false, true})
+	table := &data.Table{Names: []string{"a", "b"}, N: 3, D: 2, Values: []float64{1, 0, 0, 2, 0, 4}, Observed: []bool{true, false, false, true, false, true},
+		Kinds: []data.Kind{data.Number, data.Number}, Levels: make([][]string, 2)}
+	got, _, version, err := method{}.byProgram(t.Context(), table, 2, 2, 9)
 	require.NoError(t, err)
-	job := task{table: table, draws: 2, seed: 7}
-	for _, by := range []string{"mice", "sklearn"} {
-		f, _, version, err := method{Name: by, By: by, Option: "pmm"}.timed(t.Context(), job)
-		require.NoError(t, err)
-		require.Equal(t, "one 1.0", version)
-		require.Equal(t, [][]float64{{1, 2}, {3, 4}}, f.values)
-		_, _, _, err = method{Name: by, By: by, Option: "fails"}.timed(t.Context(), job)
-		require.ErrorIs(t, err, errNone)
-	}
-	table.Observed[4] = true
-	_, _, _, err = method{Name: "short", By: "mice"}.timed(t.Context(), job)
-	require.EqualError(t, err, "short filled in 2 cells of 1")
+	require.Equal(t, "stand 1.0", version)
+	require.Equal(t, [][]float64{{5, 5}, {5, 5}, {7, 7}}, got)
+	table.Values[5] = 99
+	got, _, _, err = method{}.byProgram(t.Context(), table, 2, 2, 9)
+	require.NoError(t, err)
+	require.Len(t, got, 2) // the kept model refuses the last row
+	got, spent, version, err := method{Script: []string{"python", "mean"}}.byScript(t.Context(), table, 2, 2, 9)
+	require.NoError(t, err)
+	require.Equal(t, []string{"0.50", "python 3"}, []string{spent, version})
+	require.Equal(t, [][]float64{{1}, {2}, {3}}, got)
 }
 
-// The real tables have the columns that the settings name, and rows without gaps are complete.
-func TestRealTables(t *testing.T) {
-	if os.Getenv(harness.FolderVariable) == "" {
-		t.Skip("the real tables are in the folder that " + harness.FolderVariable + " names")
-	}
-	text, err := Experiment.SettingsOf("full")
+func TestRows(t *testing.T) {
+	whole, err := mixed.Source{Made: "ring", Rows: 50}.Table(t.Context(), 1)
 	require.NoError(t, err)
-	s, err := decode(text)
-	require.NoError(t, err)
-	for _, from := range s.Tables {
-		from.path = harness.DataPath(s.Folder, from.File)
-		table, _, err := from.rows(1)
-		require.NoError(t, err)
-		if from.File != "" {
-			require.Len(t, from.Columns, table.D)
-		}
-		for _, law := range s.Laws {
-			_, err := law.Hide(table, 1)
-			require.NoError(t, err, from.Name)
-		}
-	}
+	require.Equal(t, append(append([]float64{}, whole.Values[98:]...), whole.Values[:2]...), rows(whole, []int{49, 0}).Values)
 }

@@ -3,80 +3,133 @@ package imputation
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"missingscore/benchmarks/mixed"
 	"missingscore/data"
 )
 
-// filled are the missing cells of a table, row by row.
-type filled struct {
-	values [][]float64 // (missing cells, draws); of a method without draws one number each
-	point  []float64   // (missing cells): one number for each; nil: the draws' mean
-}
+// measures names the values that measure returns.
+var measures = []string{"nominal_cells", "nominal_accuracy", "nominal_log_score", "ordered_cells", "ordered_accuracy", "ordered_log_score",
+	"number_cells", "mae", "rmse", "crps", "energy_score", "coverage", "width"}
 
-// drawn says that there are draws.
-func (f filled) drawn() bool { return len(f.values) > 0 && len(f.values[0]) > 1 }
-
-// errors of what was filled in, per hidden cell, in standard deviations of its column.
-type measures struct{ rmse, energy, coverage float64 }
-
-// measure compares what was filled in with the cells that are in whole and not in t:
+// measure compares draws (missing cells, draws) with the cells of rows first to last − 1 that are
+// observed in whole and hidden in t. Binary and nominal cells, and ordered cells:
 //
-//	rmse      √(mean (point − x)²)
-//	energy    Σ_i ES_i / hidden cells, of each row's hidden cells together
-//	          ES_i = mean_k ‖X_k − x‖ − ½ mean_{k≠l} ‖X_k − X_l‖
-//	coverage  share of the cells from the least to the largest of their draws
+//	accuracy   share of cells whose most frequent drawn level is true
+//	log score  mean of −log((c + 1)/(m + K)) for c of m draws with the true one of K levels
 //
-// ES is the energy score of Gneiting and Raftery 2007 ("Strictly proper scoring rules,
-// prediction, and estimation", section 4.2), whose second mean is over pairs of different
-// draws, so that its expectation does not depend on their number; without draws it is
-// ‖point − x‖. Of m draws that x could have been one of, the range holds x with
-// probability (m − 1)/(m + 1): of 20, 90.5 %. Columns are in units of the deviations of
-// whole.
-func measure(whole, t *data.Table, f filled) measures {
-	_, scale := data.Standardise(whole)
-	var m measures
-	hidden, at := 0.0, 0
-	for i := range t.N {
+// Numbers, in standard deviations of the column in whole; p is the mean of the draws:
+//
+//	mae, rmse     mean |p − x| and √(mean (p − x)²)
+//	crps          mean of mean_k |X_k − x| − ½ mean_{k≠l} |X_k − X_l|
+//	energy score  Σ_rows (mean_k ‖X_k − x‖ − ½ mean_{k≠l} ‖X_k − X_l‖) / cells, over the row's hidden cells
+//	coverage      share of cells between the smallest and the largest draw; calibrated draws have
+//	              (m − 1)/(m + 1), 90.5 % for 20
+//	width         mean of largest − smallest draw
+//
+// The means over pairs k ≠ l make the expected scores independent of m (Gneiting and Raftery 2007,
+// "Strictly proper scoring rules, prediction, and estimation", section 4.2). A single draw counts as a
+// point: its crps is |p − x|, and it has no log score, coverage or width.
+func measure(whole, t *data.Table, draws [][]float64, first, last int) []string {
+	_, scale := data.Standardise(mixed.Codes(whole))
+	var nominal, ordered levelSums
+	var number numberSums
+	at := -1
+	for i := range last {
 		var truth []float64
-		var draws [][]float64 // (cells, draws)
+		var drawn [][]float64
 		for j := range t.D {
 			k := i*t.D + j
 			if t.Observed[k] {
 				continue
 			}
-			values := f.values[at]
-			point := stat.Mean(values, nil)
-			if f.point != nil {
-				point = f.point[at]
-			}
-			at++
-			if !whole.Observed[k] { // nobody knows what was there
+			if at++; !whole.Observed[k] || i < first {
 				continue
 			}
-			unit, x := scale.Deviation[j], whole.Values[k]
-			m.rmse += math.Pow((point-x)/unit, 2)
-			if slices.Min(values) <= x && x <= slices.Max(values) {
-				m.coverage++
+			switch levels := data.Coded(t, j); {
+			case levels == nil:
+				unit := scale.Deviation[j]
+				truth = append(truth, whole.Values[k]/unit)
+				drawn = append(drawn, floats.ScaleTo(make([]float64, len(draws[at])), 1/unit, draws[at]))
+			case t.Kinds[j] == data.Ordered:
+				ordered.add(int(whole.Values[k]), draws[at], len(levels))
+			default:
+				nominal.add(int(whole.Values[k]), draws[at], len(levels))
 			}
-			draws = append(draws, floats.ScaleTo(make([]float64, len(values)), 1/unit, values))
-			truth = append(truth, x/unit)
 		}
-		hidden += float64(len(truth))
-		m.energy += energyScore(truth, draws)
+		number.add(truth, drawn)
 	}
-	return measures{rmse: math.Sqrt(m.rmse / hidden), energy: m.energy / hidden, coverage: m.coverage / hidden}
+	many := len(draws[0]) > 1
+	return slices.Concat(nominal.means(many), ordered.means(many), number.means(many))
 }
 
-// energyScore is ES of draws (cells, draws) for x (cells).
+// levelSums are sums over cells of levels.
+type levelSums struct{ cells, right, score float64 }
+
+func (s *levelSums) add(x int, draws []float64, levels int) {
+	count := make([]float64, levels)
+	for _, v := range draws {
+		count[int(v)]++
+	}
+	s.cells++
+	if slices.Index(count, slices.Max(count)) == x {
+		s.right++
+	}
+	s.score -= math.Log((count[x] + 1) / float64(len(draws)+levels))
+}
+
+func (s *levelSums) means(many bool) []string {
+	return []string{strconv.Itoa(int(s.cells)), share(s.right, s.cells, true), share(s.score, s.cells, many)}
+}
+
+// numberSums are sums over cells of numbers.
+type numberSums struct{ cells, distance, square, crps, energy, covered, width float64 }
+
+// add adds the hidden cells of a row, x (cells) and draws (cells, draws).
+func (s *numberSums) add(x []float64, draws [][]float64) {
+	for c, d := range draws {
+		off, low, high := stat.Mean(d, nil)-x[c], slices.Min(d), slices.Max(d)
+		s.cells++
+		s.distance += math.Abs(off)
+		s.square += off * off
+		s.crps += energyScore(x[c:c+1], draws[c:c+1])
+		s.width += high - low
+		if low <= x[c] && x[c] <= high {
+			s.covered++
+		}
+	}
+	s.energy += energyScore(x, draws)
+}
+
+func (s *numberSums) means(many bool) []string {
+	rmse := mixed.Unknown
+	if s.cells > 0 {
+		rmse = strconv.FormatFloat(math.Sqrt(s.square/s.cells), 'f', 5, 64)
+	}
+	return []string{strconv.Itoa(int(s.cells)), share(s.distance, s.cells, true), rmse, share(s.crps, s.cells, true),
+		share(s.energy, s.cells, true), share(s.covered, s.cells, many), share(s.width, s.cells, many)}
+}
+
+// share formats x/of. It returns mixed.Unknown if of is 0 or known is false.
+func share(x, of float64, known bool) string {
+	if of == 0 || !known {
+		return mixed.Unknown
+	}
+	return strconv.FormatFloat(x/of, 'f', 5, 64)
+}
+
+// energyScore returns the energy score of draws (cells, draws) for x (cells); in one dimension it is
+// the continuous ranked probability score.
 func energyScore(x []float64, draws [][]float64) float64 {
 	if len(x) == 0 {
 		return 0
 	}
 	m := len(draws[0])
-	far, apart := 0.0, 0.0
+	far, apart := 0., 0.
 	for k := range m {
 		far += distance(draws, func(c int) float64 { return draws[c][k] - x[c] })
 		for l := range k {
@@ -86,11 +139,11 @@ func energyScore(x []float64, draws [][]float64) float64 {
 	if m == 1 {
 		return far
 	}
-	return far/float64(m) - apart/float64(m*(m-1)) // half the mean over m(m−1) ordered pairs, of which apart has one half
+	return far/float64(m) - apart/float64(m*(m-1)) // apart holds each of the m(m−1)/2 pairs once
 }
 
 func distance(cells [][]float64, gap func(c int) float64) float64 {
-	square := 0.0
+	square := 0.
 	for c := range cells {
 		square += gap(c) * gap(c)
 	}

@@ -2,87 +2,152 @@ package imputation
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
+	_ "embed"
+	"encoding/csv"
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
-	"time"
+	"strconv"
+	"strings"
 
+	"missingscore/benchmarks/mixed"
+	"missingscore/benchmarks/outside"
 	"missingscore/data"
-	"missingscore/data/domain"
-	"missingscore/internal/trainers/engine"
 )
 
-// method is one way to fill in cells.
+//go:embed impute.R
+var rScript []byte
+
+//go:embed impute.py
+var pythonScript []byte
+
+//go:embed missdiff.py
+var missdiffScript []byte
+
+// scripts of rival methods, by language or name.
+var scripts = map[string]*outside.Program{
+	"r":        outside.R("impute.R", rScript, "mice", "ranger"),
+	"python":   outside.Python("impute.py", pythonScript, "sklearn", "numpy"),
+	"missdiff": outside.Python("missdiff.py", missdiffScript, "torch", "numpy"),
+}
+
+// method is missingscore impute with arguments, or a method of a script.
 type method struct {
-	Name   string   `json:"name"`
-	By     string   `json:"by"`     // a name of ways
-	Option string   `json:"option"` // of mice: its method; of scikit-learn: its imputer
-	Match  bool     `json:"match"`  // of ours: draws replaced by observed values
-	Tables []string `json:"tables"` // only these; null: all
-
-	Components int `json:"components"` // of a posterior's mixture; 0: as the program does
-
-	Model     string          `json:"model"`   // of a fit; of a network none
-	Options   json.RawMessage `json:"options"` // of the model
-	Objective string          `json:"objective"`
-	Noise     json.RawMessage `json:"noise"`     // of the objective denoising
-	Transform string          `json:"transform"` // of all columns
-	Honour    bool            `json:"honour"`    // the support of the rows, where it is known
-	Epochs    int             `json:"epochs"`
-	Rate      float64         `json:"rate"`
-	Fit       engine.Config   `json:"fit"`
+	Name       string   `json:"name"`
+	Script     []string `json:"script"`     // key of scripts, method of the script; null: missingscore
+	Arguments  []string `json:"arguments"`  // of missingscore impute
+	Tables     []string `json:"tables"`     // null: all
+	Laws       []string `json:"laws"`       // null: all
+	Replicates int      `json:"replicates"` // at most; 0: all
 }
 
-// task is a table whose missing cells are to be filled in.
-type task struct {
-	table   *data.Table
-	support *domain.Domain
-	draws   int
-	seed    uint64
-}
-
-// ways are all there are. A new one is a line here.
-var ways = map[string]struct {
-	fill    func(context.Context, method, task) (filled, error)
-	version func(method) (string, error) // of what is not this program; nil: there is nothing
-}{
-	"fit":        {fill: fit},
-	"network":    {fill: network},
-	"posterior":  {fill: fromPosterior},
-	"likelihood": {fill: likelihood},
-	"mice":       {fill: byMice, version: func(method) (string, error) { return mice.Version() }},
-	"sklearn":    {fill: bySklearn, version: func(method) (string, error) { return sklearn.Version() }},
-}
-
-// errNone says that a method has no result for a table: that is a result.
-var errNone = errors.New("no imputations")
-
-func (m method) check(tables []string) error {
-	if _, ok := ways[m.By]; !ok {
-		return fmt.Errorf("there is no way %q", m.By)
+// byScript returns the draws of a script, (missing cells, draws), the seconds that it prints and its version.
+func (m method) byScript(ctx context.Context, t *data.Table, train, draws int, seed uint64) (filled [][]float64, spent, version string, err error) {
+	p := scripts[m.Script[0]]
+	if p == nil || len(m.Script) != 2 {
+		return nil, "", "", fmt.Errorf("settings: method %q: there is no script %q", m.Name, m.Script)
 	}
-	for _, t := range m.Tables {
-		if !slices.Contains(tables, t) {
-			return fmt.Errorf("%q is none of the tables", t)
+	if version, err = p.Version(); err != nil {
+		return nil, "", "", err
+	}
+	filled, printed, err := p.Run(ctx, mixed.Codes(t), strings.Join(mixed.Kinds(t), ","), m.Script[1], strconv.Itoa(train), strconv.Itoa(draws), strconv.FormatUint(seed, 10))
+	return filled, strings.TrimSpace(printed), version, err
+}
+
+// byProgram returns the draws of missingscore impute. It fits the first train rows and imputes the
+// others with the kept model. If the kept model refuses them, their draws are missing.
+func (m method) byProgram(ctx context.Context, t *data.Table, train, draws int, seed uint64) (filled [][]float64, spent, version string, err error) {
+	if version, err = mixed.Version(); err != nil {
+		return nil, "", "", err
+	}
+	dir, err := os.MkdirTemp("", "imputation")
+	if err != nil {
+		return nil, "", "", err
+	}
+	defer os.RemoveAll(dir)
+	var seconds float64
+	impute := func(first, last int, arguments ...string) error {
+		some := rows(t, numbers(first, last))
+		table, out := filepath.Join(dir, "table.csv"), filepath.Join(dir, "completed.csv")
+		if err := mixed.Write(table, some); err != nil {
+			return err
+		}
+		o, err := mixed.RunToEnd(ctx, slices.Concat([]string{"impute"}, arguments, []string{table, "--out", out, "--draws", strconv.Itoa(draws), "--seed", strconv.FormatUint(seed, 10)})...)
+		if err != nil {
+			return err
+		}
+		seconds += o.Seconds
+		more, err := readDraws(out, some, draws)
+		filled = append(filled, more...)
+		return err
+	}
+	model := filepath.Join(dir, "model.json")
+	arguments := m.Arguments
+	if train < t.N {
+		arguments = slices.Concat(arguments, []string{"--model-out", model})
+	}
+	if err = impute(0, train, arguments...); err == nil && train < t.N {
+		if refused := impute(train, t.N, model); refused != nil {
+			fmt.Fprintf(os.Stderr, "%s, out of sample: %v\n", m.Name, refused)
 		}
 	}
-	return nil
+	return filled, fmt.Sprintf("%.2f", seconds), version, err
 }
 
-// timed fills in, with the seconds and the versions of programs that it took.
-func (m method) timed(ctx context.Context, t task) (f filled, seconds, version string, err error) {
-	way := ways[m.By]
-	version = "-"
-	if way.version != nil {
-		if version, err = way.version(m); err != nil {
-			return f, "", "", err
+// readDraws reads draws of the missing cells of t, (missing cells, draws), from mice's long format: .imp
+// is the draw, .id the row, both from 1.
+func readDraws(path string, t *data.Table, draws int) (filled [][]float64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	at := map[int]int{} // index of a cell among the missing cells
+	for k, seen := range t.Observed {
+		if !seen {
+			at[k] = len(filled)
+			filled = append(filled, slices.Repeat([]float64{math.NaN()}, draws))
 		}
 	}
-	start := time.Now()
-	f, err = way.fill(ctx, m, t)
-	if err == nil && len(f.values) != t.table.Missing() {
-		err = fmt.Errorf("%s filled in %d cells of %d", m.Name, len(f.values), t.table.Missing())
+	places := make([]int, t.D)
+	for j, name := range t.Names {
+		if places[j] = slices.Index(lines[0], name); places[j] < 0 {
+			return nil, fmt.Errorf("%s has no column %s", path, name)
+		}
 	}
-	return f, fmt.Sprintf("%.2f", time.Since(start).Seconds()), version, err
+	for _, line := range lines[1:] {
+		draw, errDraw := strconv.Atoi(line[0])
+		row, errRow := strconv.Atoi(line[1])
+		if errDraw != nil || errRow != nil || draw > draws || row < 1 || row > t.N {
+			return nil, fmt.Errorf("%s: draw %s of row %s", path, line[0], line[1])
+		}
+		for j := range t.D {
+			k := (row-1)*t.D + j
+			if draw == 0 || t.Observed[k] {
+				continue
+			}
+			x, ok := valueOf(line[places[j]], data.Coded(t, j))
+			if !ok {
+				return nil, fmt.Errorf("%s: column %s has %q in row %d of draw %d", path, t.Names[j], line[places[j]], row, draw)
+			}
+			filled[at[k]][draw-1] = x
+		}
+	}
+	return filled, nil
+}
+
+// valueOf returns the number in a cell, or the index of its level.
+func valueOf(cell string, levels []string) (float64, bool) {
+	if levels != nil {
+		place := slices.Index(levels, cell)
+		return float64(place), place >= 0
+	}
+	x, err := strconv.ParseFloat(cell, 64)
+	return x, err == nil
 }

@@ -31,7 +31,7 @@ var Defaults = harness.Experiment{
 
 type defaultConfig struct {
 	Replicates int        `json:"replicates"`
-	Tables     []source   `json:"tables"`
+	Tables     []Source   `json:"tables"`
 	Missing    float64    `json:"missing"` // share of hidden cells in a simulated table
 	Commands   [][]string `json:"commands"`
 	Ours       []string   `json:"ours"`
@@ -63,7 +63,7 @@ func defaultGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 		for _, command := range s.Commands {
 			for _, from := range s.Tables {
 				add(from.Name, command, func(ctx context.Context, path string) error {
-					return from.write(ctx, path, s.Missing, uint64(replicate))
+					return from.hidden(ctx, path, s.Missing, uint64(replicate))
 				})
 			}
 			for _, file := range files {
@@ -74,21 +74,21 @@ func defaultGrid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// write writes the table. It hides a share of the cells of a simulated table.
-func (s source) write(ctx context.Context, path string, missing float64, seed uint64) error {
-	t, err := s.table(ctx, seed)
+// hidden writes the table. It hides a share of the cells of a simulated table.
+func (s Source) hidden(ctx context.Context, path string, missing float64, seed uint64) error {
+	t, err := s.Table(ctx, seed)
 	if err == nil && s.Design != nil {
-		t, err = hide(gaps.Law{Missing: missing}, t, seed)
+		t, err = Hide(gaps.Law{Missing: missing}, t, seed)
 	}
 	if err != nil {
 		return err
 	}
-	return write(path, t)
+	return Write(path, t)
 }
 
 // byDefaults runs a command on the table that put writes, and returns the values of its cell.
 func byDefaults(ctx context.Context, name string, command []string, put func(ctx context.Context, path string) error) ([]string, error) {
-	version, err := program()
+	version, err := Version()
 	if err != nil {
 		return nil, err
 	}
@@ -114,5 +114,5 @@ func byDefaults(ctx context.Context, name string, command []string, put func(ctx
 		return nil, err
 	}
 	screen := strings.ReplaceAll(o.end(2), dir+string(filepath.Separator), "")
-	return []string{strconv.Itoa(o.exit), seconds(o.seconds), seconds(o.wall), fmt.Sprintf("%.0f", o.megabytes), screen, version}, nil
+	return []string{strconv.Itoa(o.exit), seconds(o.Seconds), seconds(o.wall), fmt.Sprintf("%.0f", o.megabytes), screen, version}, nil
 }

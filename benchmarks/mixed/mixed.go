@@ -21,18 +21,18 @@ import (
 	"missingscore/internal/memory"
 )
 
-// outcome of a run of missingscore.
-type outcome struct {
+// Outcome of a run of missingscore.
+type Outcome struct {
 	exit      int
-	seconds   float64 // processor time
+	Seconds   float64 // processor time
 	wall      float64 // elapsed seconds
 	megabytes float64 // peak resident set; 0: unknown
 	screen    string  // stdout and stderr
 }
 
-// program returns the version of missingscore. It fails with cells.ErrAbsent if ProgramVariable names no
+// Version returns the version of missingscore. It fails with cells.ErrAbsent if ProgramVariable names no
 // program.
-var program = sync.OnceValues(func() (string, error) {
+var Version = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command(os.Getenv(ProgramVariable), "--version").Output()
 	if err != nil {
 		return "", fmt.Errorf("%w: set %s to the path of missingscore: %w", cells.ErrAbsent, ProgramVariable, err)
@@ -42,7 +42,7 @@ var program = sync.OnceValues(func() (string, error) {
 })
 
 // run runs missingscore. An exit code other than 0 is not an error.
-func run(ctx context.Context, arguments ...string) (o outcome, err error) {
+func run(ctx context.Context, arguments ...string) (o Outcome, err error) {
 	command := exec.CommandContext(ctx, os.Getenv(ProgramVariable), arguments...)
 	var screen strings.Builder
 	command.Stdout, command.Stderr = &screen, &screen
@@ -71,18 +71,18 @@ func run(ctx context.Context, arguments ...string) (o outcome, err error) {
 	}
 	state := command.ProcessState
 	o.exit, o.wall, o.screen = state.ExitCode(), time.Since(start).Seconds(), screen.String()
-	o.seconds = (state.UserTime() + state.SystemTime()).Seconds()
+	o.Seconds = (state.UserTime() + state.SystemTime()).Seconds()
 	return o, nil
 }
 
 // end returns the last lines of the screen, joined by slashes.
-func (o outcome) end(lines int) string {
+func (o Outcome) end(lines int) string {
 	all := strings.Split(strings.TrimSpace(o.screen), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], " / ")
 }
 
-// runToEnd runs missingscore. An exit code other than 0 or 3 is an error.
-func runToEnd(ctx context.Context, arguments ...string) (outcome, error) {
+// RunToEnd runs missingscore. An exit code other than 0 or 3 is an error.
+func RunToEnd(ctx context.Context, arguments ...string) (Outcome, error) {
 	o, err := run(ctx, arguments...)
 	if err == nil && o.exit != 0 && o.exit != 3 {
 		err = fmt.Errorf("missingscore %s: exit %d: %s", strings.Join(arguments, " "), o.exit, o.end(3))
@@ -90,14 +90,14 @@ func runToEnd(ctx context.Context, arguments ...string) (outcome, error) {
 	return o, err
 }
 
-// unknown stands for a missing number in the results.
-const unknown = "-"
+// Unknown stands for a missing number in the results.
+const Unknown = "-"
 
 // ProgramVariable is the environment variable with the path of missingscore.
 const ProgramVariable = "MISSINGSCORE_PROGRAM"
 
-// write writes a CSV file with the names of levels and empty missing cells.
-func write(path string, t *data.Table) error {
+// Write writes a CSV file with the names of levels and empty missing cells.
+func Write(path string, t *data.Table) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
@@ -127,24 +127,24 @@ func write(path string, t *data.Table) error {
 	return w.Error()
 }
 
-// codes returns the table with levels as the numbers 0, 1, …
-func codes(t *data.Table) *data.Table {
+// Codes returns the table with levels as the numbers 0, 1, …
+func Codes(t *data.Table) *data.Table {
 	c := *t
 	c.Kinds, c.Levels = nil, nil
 	return &c
 }
 
-// kinds returns the kind of each column, as the R scripts take them.
-func kinds(t *data.Table) (words []string) {
+// Kinds returns the kind of each column, as the R scripts take them.
+func Kinds(t *data.Table) (words []string) {
 	for j := range t.D {
 		words = append(words, string(data.KindOf(t, j)))
 	}
 	return words
 }
 
-// hide hides cells. Levels count as the numbers 0, 1, … in the law.
-func hide(law gaps.Law, t *data.Table, seed uint64) (*data.Table, error) {
-	hidden, err := law.Hide(codes(t), seed)
+// Hide hides cells. Levels count as the numbers 0, 1, … in the law.
+func Hide(law gaps.Law, t *data.Table, seed uint64) (*data.Table, error) {
+	hidden, err := law.Hide(Codes(t), seed)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,29 @@ func TestTruthsOfNumbers(t *testing.T) {
 	}
 }
 
+// Means and deviations: E(a² − 1)² = 2, E|b| = √(2/π), E exp(c/2) = e^(1/8); E(a·ac·c) = 1.
+func TestCurved(t *testing.T) {
+	x, err := Source{Made: "curved", Rows: 20000}.Table(t.Context(), 1)
+	require.NoError(t, err)
+	mean := func(f func(row []float64) float64) (sum float64) {
+		for i := range x.N {
+			sum += f(x.Values[i*8:i*8+8]) / float64(x.N)
+		}
+		return sum
+	}
+	for want, got := range map[float64]float64{
+		2 + 0.09:               mean(func(r []float64) float64 { return r[3] * r[3] }),
+		math.Exp(-2) * 2:       mean(func(r []float64) float64 { return r[1] * r[4] }),
+		1:                      mean(func(r []float64) float64 { return r[0] * r[2] * r[5] }),
+		math.Sqrt(2 / math.Pi): mean(func(r []float64) float64 { return r[6] }),
+		math.Exp(1. / 8):       mean(func(r []float64) float64 { return r[7] }),
+	} {
+		require.InDelta(t, want, got, 0.1)
+	}
+	_, err = Source{Name: "x", Made: "square"}.Table(t.Context(), 1)
+	require.ErrorContains(t, err, `there is no distribution "square"`)
+}
+
 // Two binary columns with an edge have the log odds ratio 4w for any a.
 func TestPairwiseOfTwoLevels(t *testing.T) {
 	a := mat.NewSymDense(2, []float64{0, 1, 1, 0})
@@ -76,45 +99,14 @@ func TestSimulatedTable(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, numbers)
-	hidden, err := hide(gaps.Law{Missing: 0.2}, whole, 1)
+	hidden, err := Hide(gaps.Law{Missing: 0.2}, whole, 1)
 	require.NoError(t, err)
 	require.Equal(t, whole.Levels, hidden.Levels)
 	path := filepath.Join(t.TempDir(), "t.csv")
-	require.NoError(t, write(path, hidden))
+	require.NoError(t, Write(path, hidden))
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Regexp(t, `^x1,x2,x3,x4,x5,x6,x7\n`, string(text))
-}
-
-// By hand: a nominal cell b with draws b, b, c, a, and the number 1 with draws 0, 0, 2, 4.
-func TestMeasure(t *testing.T) {
-	whole := &data.Table{Names: []string{"x", "y"}, N: 3, D: 2, Values: []float64{1, 1, 0, 0, 2, 2},
-		Observed: []bool{true, true, true, true, true, true}, Kinds: []data.Kind{data.Number, data.Nominal}, Levels: [][]string{nil, {"a", "b", "c"}}}
-	hidden := *whole
-	hidden.Observed = []bool{false, false, true, true, true, true}
-	_, scale := data.Standardise(codes(whole))
-	sd := scale.Deviation[0]
-	got := measure(whole, &hidden, [][]float64{{0, 0, 2, 4}, {1, 1, 2, 0}})
-	far, apart := 6./4, (0+2+2+4+4+2.)/12
-	require.Equal(t, []string{"1", "1.00000", text(-math.Log(3. / 7)), "0", "-", "-", "1", text(0.5 / sd), text((far - apart) / sd), "1.00000"}, got)
-	point := measure(whole, &hidden, [][]float64{{0}, {2}})
-	require.Equal(t, []string{"1", "0.00000", "-", "0", "-", "-", "1", text(1 / sd), "-", "-"}, point)
-}
-
-func text(x float64) string { return share(x, 1, true) }
-
-func TestReadDraws(t *testing.T) {
-	table := &data.Table{Names: []string{"x", "y"}, N: 2, D: 2, Values: make([]float64, 4), Observed: []bool{false, true, true, false},
-		Kinds: []data.Kind{data.Number, data.Nominal}, Levels: [][]string{nil, {"a", "b", "c"}}}
-	path := filepath.Join(t.TempDir(), "completed.csv")
-	put := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
-	put(".imp,.id,x,y\n0,1,NA,a\n0,2,3,NA\n1,1,-1.5,a\n1,2,3,c\n2,1,7,a\n2,2,3,b\n")
-	got, err := readDraws(path, table, 2)
-	require.NoError(t, err)
-	require.Equal(t, [][]float64{{-1.5, 7}, {2, 1}}, got)
-	put(".imp,.id,x,y\n1,2,3,z\n")
-	_, err = readDraws(path, table, 1)
-	require.ErrorContains(t, err, `column y has "z" in row 2 of draw 1`)
 }
 
 func TestReadEdges(t *testing.T) {
@@ -145,7 +137,7 @@ func TestProgram(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "stand 1.0", version)
 	require.True(t, found.Has(0, 2))
-	values, err := byDefaults(t.Context(), "a table", []string{"network"}, func(_ context.Context, path string) error { return write(path, codes(table)) })
+	values, err := byDefaults(t.Context(), "a table", []string{"network"}, func(_ context.Context, path string) error { return Write(path, Codes(table)) })
 	require.NoError(t, err)
 	require.Equal(t, []string{"3", "One edge."}, []string{values[0], values[4]})
 }

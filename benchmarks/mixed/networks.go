@@ -88,7 +88,7 @@ func (m networkMethod) run(ctx context.Context, d design, law gaps.Law, seed uin
 	if err != nil {
 		return nil, err
 	}
-	t, err := hide(law, whole, seed)
+	t, err := Hide(law, whole, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (m networkMethod) run(ctx context.Context, d design, law gaps.Law, seed uin
 		return nil, err
 	}
 	if found.Edge == nil {
-		return []string{"1", unknown, unknown, unknown, unknown, spent, version}, nil
+		return []string{"1", Unknown, Unknown, Unknown, Unknown, spent, version}, nil
 	}
 	right, edges := 0, found.Count()
 	for at, is := range found.Edge {
@@ -117,7 +117,7 @@ func (m networkMethod) run(ctx context.Context, d design, law gaps.Law, seed uin
 
 // byProgram returns the network of missingscore.
 func (m networkMethod) byProgram(ctx context.Context, t *data.Table, seed uint64) (found network.Adjacency, spent, version string, err error) {
-	if version, err = program(); err != nil {
+	if version, err = Version(); err != nil {
 		return found, "", "", err
 	}
 	dir, err := os.MkdirTemp("", "mixed")
@@ -137,17 +137,17 @@ func (m networkMethod) byProgram(ctx context.Context, t *data.Table, seed uint64
 		arguments = append(arguments, "--ordinal", strings.Join(ordered, ","))
 	}
 	if m.Coded {
-		t = codes(t)
+		t = Codes(t)
 	}
-	if err := write(table, t); err != nil {
+	if err := Write(table, t); err != nil {
 		return found, "", "", err
 	}
-	o, err := runToEnd(ctx, arguments...)
+	o, err := RunToEnd(ctx, arguments...)
 	if err != nil {
 		return found, "", "", err
 	}
 	found, err = readEdges(filepath.Join(out, "edges.csv"), t.Names)
-	return found, seconds(o.seconds), version, err
+	return found, seconds(o.Seconds), version, err
 }
 
 // readEdges reads the pairs in the first two columns of edges.csv.
@@ -186,7 +186,7 @@ func (m networkMethod) byMGM(ctx context.Context, t *data.Table, seed uint64) (f
 	if version, err = mgm.Version(); err != nil {
 		return found, "", "", err
 	}
-	lines, printed, err := mgm.Run(ctx, codes(t), strings.Join(kinds(t), ","), m.Rows, strconv.FormatUint(seed, 10))
+	lines, printed, err := mgm.Run(ctx, Codes(t), strings.Join(Kinds(t), ","), m.Rows, strconv.FormatUint(seed, 10))
 	if err != nil {
 		return found, "", "", err
 	}

@@ -1,4 +1,4 @@
-# Writes a table of the R packages mice, psych or psychTools.
+# Writes a table of the R packages mice, psych, psychTools, MASS or lavaan.
 #
 #   Rscript tables.R ignored out.csv name columns factors rows
 #
@@ -8,7 +8,7 @@
 arguments <- commandArgs(trailingOnly = TRUE)
 parts <- function(text) strsplit(text, ",")[[1]]
 name <- arguments[3]
-for (package in c("mice", "psych", "psychTools")) if (requireNamespace(package, quietly = TRUE)) {
+for (package in c("mice", "psych", "psychTools", "MASS", "lavaan")) if (requireNamespace(package, quietly = TRUE)) {
   suppressWarnings(data(list = name, package = package))
 }
 if (!exists(name)) stop("no package has the table ", name)

@@ -349,21 +349,18 @@ type source struct {
 
 // read returns the complete rows of the columns with enough observed cells.
 func (f source) read(path string) (t *data.Table, err error) {
-	columns, chosen := data.PriceColumns{Date: "date", Name: "Name", Price: "close"}, data.ReadOptions{Columns: f.Names}
 	switch f.Kind {
-	case "closing":
-		t, err = data.ReadClosingPrices(path, columns, chosen)
-	case "returns":
-		t, err = data.ReadPrices(path, columns, chosen)
+	case "closing", "returns":
+		t, err = harness.Prices(path, f.Names, f.Kind == "returns")
 	case "expression":
-		t, err = data.ReadCSV(path, chosen)
+		t, err = data.ReadCSV(path, data.ReadOptions{Columns: f.Names})
 	default:
 		return nil, fmt.Errorf("table %q has kind %q; choose closing, returns or expression", f.Name, f.Kind)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if t, err = data.Present(t, f.Present); err != nil {
+	if t, err = present(t, f.Present); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if t, err = t.CompleteRows(); err != nil {
@@ -454,4 +451,15 @@ func Jumpiness(densities []float64) (sum float64) {
 		}
 	}
 	return sum
+}
+
+// present keeps the columns that are observed in at least this share of the rows, and every row.
+func present(t *data.Table, share float64) (*data.Table, error) {
+	var names []string
+	for j, name := range t.Names {
+		if seen := t.ObservedIn(j); seen > 0 && float64(seen) >= share*float64(t.N) {
+			names = append(names, name)
+		}
+	}
+	return t.Select(names)
 }

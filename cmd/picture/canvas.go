@@ -6,13 +6,11 @@ import (
 	"html"
 	"image/color"
 	"io"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -21,33 +19,13 @@ import (
 
 const dpi = 200
 
-const haloWidth vg.Length = 1.4
-
-// themed draws in the colours of a theme. Text in the colour behind is drawn as a halo.
+// themed draws in the colours of a theme.
 type themed struct {
 	vg.CanvasSizer
 	theme Theme
-	halo  bool
 }
 
-func (t *themed) SetColor(c color.Color) {
-	t.halo = c == behind
-	t.CanvasSizer.SetColor(t.theme.colour(c))
-}
-
-func (t *themed) FillString(f font.Face, at vg.Point, s string) {
-	const copies = 8 // around, on an image
-	switch c := t.CanvasSizer.(type) {
-	case *outlined:
-		c.halo = t.halo
-	case *vgimg.Canvas:
-		for k := 0; t.halo && k < copies; k++ {
-			sin, cos := math.Sincos(2 * math.Pi * float64(k) / copies)
-			c.FillString(f, at.Add(vg.Point{X: haloWidth * vg.Length(cos), Y: haloWidth * vg.Length(sin)}), s)
-		}
-	}
-	t.CanvasSizer.FillString(f, at, s) // fitted makes the halo in SVG
-}
+func (t *themed) SetColor(c color.Color) { t.CanvasSizer.SetColor(t.theme.colour(c)) }
 
 func inside(paper vg.CanvasSizer, theme Theme) draw.Canvas {
 	return draw.Crop(draw.New(&themed{CanvasSizer: paper, theme: theme}), margin, -margin, margin, -margin)
@@ -71,26 +49,23 @@ func PNG(p *plot.Plot, width, height vg.Length, theme Theme) func(io.Writer) err
 const XML = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 
 // SVG is the picture as an <svg> element, to be put into HTML as it is.
-func SVG(p *plot.Plot, width, height vg.Length, theme Theme) (string, error) {
+func SVG(p *plot.Plot, width, height vg.Length, theme Theme) string {
 	paper := vgsvg.New(width, height)
 	c := draw.New(paper)
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
 	p.Draw(inside(paper, theme))
 	var b bytes.Buffer
-	if _, err := paper.WriteTo(&b); err != nil {
-		return "", fmt.Errorf("picture: SVG: %w", err)
-	}
+	_, _ = paper.WriteTo(&b) // a buffer takes all
 	text := b.String()
-	return fitted(text[strings.Index(text, "<svg"):]), nil
+	return fitted(text[strings.Index(text, "<svg"):])
 }
 
 // label matches text as vgsvg writes it: style, font size, escaped text.
 var label = regexp.MustCompile(`style="font-family:Liberation Sans;([^"]*font-size:([0-9.]+)px[^"]*)">([^<]*)</text>`)
 
-// fitted fixes the width of each text, for viewers without Liberation Sans, and draws halos.
+// fitted fixes the width of each text, for viewers without Liberation Sans.
 func fitted(svg string) string {
-	around := fmt.Sprintf("stroke:#FFFFFF;stroke-width:%g;stroke-linejoin:round;fill:#FFFFFF", 2*haloWidth.Points())
 	return label.ReplaceAllStringFunc(svg, func(found string) string {
 		part := label.FindStringSubmatch(found)
 		size, err := strconv.ParseFloat(part[2], 64)
@@ -98,11 +73,7 @@ func fitted(svg string) string {
 			return found
 		}
 		width := sans(vg.Length(size)).Width(html.UnescapeString(part[3]))
-		hidden, style := "", strings.Replace(part[1], "fill:#FFFFFE", around, 1)
-		if style != part[1] {
-			hidden = `aria-hidden="true" `
-		}
-		return fmt.Sprintf(`%stextLength="%.2f" lengthAdjust="spacingAndGlyphs" style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;%s">%s</text>`,
-			hidden, width.Points(), style, part[3])
+		return fmt.Sprintf(`textLength="%.2f" lengthAdjust="spacingAndGlyphs" style="font-family:'Liberation Sans',Arial,Helvetica,sans-serif;%s">%s</text>`,
+			width.Points(), part[1], part[3])
 	})
 }

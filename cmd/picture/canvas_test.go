@@ -20,8 +20,7 @@ type element struct{ name, style, text string }
 // leaves draws p and takes the SVG apart; it fails if that is not valid XML.
 func leaves(t *testing.T, p *plot.Plot) []element {
 	t.Helper()
-	svg, err := SVG(p, 6*vg.Inch, 6*vg.Inch, "")
-	require.NoError(t, err)
+	svg := SVG(p, 6*vg.Inch, 6*vg.Inch, "")
 	var all []element
 	d := xml.NewDecoder(strings.NewReader(svg))
 	for {
@@ -101,10 +100,8 @@ const (
 func TestSVGAndPNG(t *testing.T) {
 	var texts, pngs []string
 	for range 3 {
-		p, err := Network(smallNetwork(), nil, scene(t, smallNetwork()))
-		require.NoError(t, err)
-		text, err := SVG(p, 3*vg.Inch, 2*vg.Inch, "")
-		require.NoError(t, err)
+		p := Network(smallNetwork(), nil, scene(t, smallNetwork()))
+		text := SVG(p, 3*vg.Inch, 2*vg.Inch, "")
 		var b bytes.Buffer
 		require.NoError(t, PNG(p, 3*vg.Inch, 2*vg.Inch, "")(&b))
 		texts, pngs = append(texts, text), append(pngs, b.String())
@@ -121,8 +118,7 @@ func TestSVGAndPNG(t *testing.T) {
 
 func TestTextKeepsItsWidthInOtherFonts(t *testing.T) {
 	p := blank("<i> & font-family:Liberation Sans;", "", "")
-	svg, err := SVG(p, 300, 300, "")
-	require.NoError(t, err)
+	svg := SVG(p, 300, 300, "")
 	require.Contains(t, svg, fmt.Sprintf(`textLength="%.2f" lengthAdjust="spacingAndGlyphs"`, p.Title.TextStyle.Width(p.Title.Text).Points()))
 	require.Contains(t, svg, "&lt;i&gt; &amp; font-family:Liberation Sans;</text>")
 	require.Equal(t, strings.Count(svg, "<text"), strings.Count(svg, "textLength"))

@@ -2,11 +2,9 @@ package picture
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot"
@@ -19,7 +17,7 @@ import (
 )
 
 // Curve is one pair along the path: X holds λ > 0, Y the partial correlation, in
-// the order of the path and of equal length.
+// the order of the path, at least one each.
 type Curve struct {
 	Name   string
 	X, Y   []float64
@@ -33,19 +31,21 @@ const labelled = 10
 
 // Path draws partial correlations against λ (log scale, decreasing). Chosen edges are blue or, if negative,
 // dashed red, the strongest ten with names; other pairs are grey. A vertical line marks the chosen λ, NaN for
-// none. It fails if X and Y differ in length, a value is not finite or a λ not positive.
-func Path(curves []Curve, chosen float64) (*plot.Plot, error) {
-	lambda, err := lambdas(curves)
-	if err != nil {
-		return nil, err
+// none.
+func Path(curves []Curve, chosen float64) *plot.Plot {
+	p := blank("Partial correlations along the path", "λ (log scale, decreasing)", "partial correlation")
+	p.X.Min, p.X.Max = extremes([]float64{chosen})
+	for _, c := range curves {
+		low, high := extremes(c.X)
+		p.X.Min, p.X.Max = min(p.X.Min, low), max(p.X.Max, high)
 	}
-	if !math.IsNaN(chosen) {
-		lambda = append(lambda, chosen)
+	if p.X.Min > p.X.Max { // neither curves nor a λ
+		p.X.Min, p.X.Max = 1, 1
 	}
-	p, err := alongPath("Partial correlations along the path", "partial correlation", lambda)
-	if err != nil {
-		return nil, err
+	if p.X.Min == p.X.Max {
+		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
 	}
+	p.X.Scale, p.X.Tick.Marker = plot.InvertedScale{Normalizer: plot.LogScale{}}, plot.LogTicks{Prec: -1}
 	p.Add(line(draw.LineStyle{Color: ink, Width: 0.4}, plotter.XYs{{X: p.X.Max, Y: 0}, {X: p.X.Min, Y: 0}}))
 
 	// Chosen edges over the others, strong over weak.
@@ -63,22 +63,7 @@ func Path(curves []Curve, chosen float64) (*plot.Plot, error) {
 		key = append(key, entry{line: style, text: fmt.Sprintf("chosen λ = %.3g", chosen)})
 	}
 	p.Add(keyAbove{key})
-	return p, nil
-}
-
-func lambdas(curves []Curve) (lambda []float64, err error) {
-	for _, c := range curves {
-		if len(c.X) != len(c.Y) || len(c.X) == 0 {
-			return nil, fmt.Errorf("picture: curve %q has %d lambdas and %d values", c.Name, len(c.X), len(c.Y))
-		}
-		for i, y := range c.Y {
-			if math.IsNaN(y) || math.IsInf(y, 0) {
-				return nil, fmt.Errorf("picture: curve %q is %v at lambda %v", c.Name, y, c.X[i])
-			}
-		}
-		lambda = append(lambda, c.X...)
-	}
-	return lambda, nil
+	return p
 }
 
 // addCurves draws curves in order, names the last chosen ones and returns the legend.
@@ -215,49 +200,6 @@ func spread(y []vg.Length, gap, low, high vg.Length) {
 	}
 }
 
-// alongPath is a plot with a decreasing logarithmic λ axis.
-func alongPath(title, y string, lambda []float64) (*plot.Plot, error) {
-	if len(lambda) == 0 {
-		return nil, fmt.Errorf("picture: the path has no lambda")
-	}
-	p := blank(title, "λ (log scale, decreasing)", y)
-	for _, l := range lambda {
-		if !(l > 0) || math.IsInf(l, 1) {
-			return nil, fmt.Errorf("picture: lambda is %v; a logarithmic axis needs a positive number", l)
-		}
-		p.X.Min, p.X.Max = min(p.X.Min, l), max(p.X.Max, l)
-	}
-	if p.X.Min == p.X.Max {
-		p.X.Min, p.X.Max = p.X.Min/2, p.X.Max*2
-	}
-	p.X.Scale = plot.InvertedScale{Normalizer: plot.LogScale{}}
-	p.X.Tick.Marker = logTicks{}
-	return p, nil
-}
-
-// logTicks labels powers of ten, and 2 and 5 below two decades.
-type logTicks struct{}
-
-func (logTicks) Ticks(low, high float64) []plot.Tick {
-	narrow := high/low < 100
-	var ticks []plot.Tick
-	for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
-		for m := 1.0; m < 10; m++ {
-			// Parsed, since 3·10⁻¹ is not the number that prints as 0.3.
-			v, err := strconv.ParseFloat(fmt.Sprintf("%ve%v", m, e), 64)
-			if err != nil || v < low || v > high {
-				continue
-			}
-			t := plot.Tick{Value: v}
-			if m == 1 || narrow && (m == 2 || m == 5) {
-				t.Label = strconv.FormatFloat(v, 'g', -1, 64)
-			}
-			ticks = append(ticks, t)
-		}
-	}
-	return ticks
-}
-
 const forestRow vg.Length = 14
 
 // ForestHeight is how high a picture of so many pairs should be.
@@ -274,17 +216,11 @@ func ForestWidth(pairs []network.Edge) vg.Length {
 
 // Forest draws estimates with intervals around a line at 0, the first pair at the top. Intervals with 0 are
 // grey. Every pair needs an estimate; unknown intervals are left out.
-func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
-	if len(pairs) == 0 {
-		return nil, errors.New("picture: no pairs to draw intervals of")
-	}
+func Forest(title, x string, pairs []network.Edge) *plot.Plot {
 	p := blank(title, x, "")
 	var names []plot.Tick
 	for i, e := range pairs {
 		u := e.Uncertainty
-		if u == nil || math.IsNaN(u.Estimate) {
-			return nil, errors.New("picture: " + PairName(e.From, e.To) + " has no estimate to draw")
-		}
 		y := float64(len(pairs) - i)
 		names = append(names, plot.Tick{Value: y, Label: longName(e.From, e.To)})
 		style := draw.LineStyle{Color: grey, Width: 1.4}
@@ -302,67 +238,7 @@ func Forest(title, x string, pairs []network.Edge) (*plot.Plot, error) {
 	p.X.Min, p.X.Max = p.X.Min-room, p.X.Max+room
 	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(names), 0
 	p.Y.LineStyle.Width = 0
-	return p, nil
-}
-
-const mostDots = 5000
-
-// Inclusion draws the share of resamples with an edge against its estimate, of at most mostDots pairs with the
-// largest shares; left counts the others. It fails if no pair has both.
-func Inclusion(pairs []network.Edge) (p *plot.Plot, left int, err error) {
-	known := slices.DeleteFunc(slices.Clone(pairs), func(e network.Edge) bool {
-		return math.IsNaN(e.Uncertainty.Estimate) || math.IsNaN(e.Uncertainty.Inclusion)
-	})
-	if len(known) == 0 {
-		return nil, 0, errors.New("picture: no pair has an inclusion share")
-	}
-	if left = max(0, len(known)-mostDots); left > 0 {
-		slices.SortStableFunc(known, func(a, b network.Edge) int {
-			u, v := a.Uncertainty, b.Uncertainty
-			return cmp.Or(cmp.Compare(v.Inclusion, u.Inclusion), cmp.Compare(math.Abs(v.Estimate), math.Abs(u.Estimate)))
-		})
-		known = known[:mostDots]
-	}
-	var positive, negative plotter.XYs
-	for _, e := range known {
-		at := plotter.XY{X: e.Uncertainty.Estimate, Y: e.Uncertainty.Inclusion}
-		if at.X < 0 {
-			negative = append(negative, at)
-		} else {
-			positive = append(positive, at)
-		}
-	}
-	p = blank("Estimates and inclusion in resamples", "partial correlation", "inclusion")
-	p.Add(dots(blue, positive), dots(red, negative))
-	p.Y.Min, p.Y.Max = 0, 1
-	return p, left, nil
-}
-
-const pvalueBins = 20
-
-// PValues is a histogram of p values in bins of 0.05 with a line for no edges. It fails on values outside [0, 1].
-func PValues(p []float64) (*plot.Plot, error) {
-	if len(p) == 0 {
-		return nil, errors.New("picture: no p values to draw")
-	}
-	bins := make([]plotter.HistogramBin, pvalueBins)
-	for i := range bins {
-		bins[i].Min, bins[i].Max = float64(i)/pvalueBins, float64(i+1)/pvalueBins
-	}
-	for _, v := range p {
-		if !(v >= 0 && v <= 1) {
-			return nil, fmt.Errorf("picture: the p value %v is not in [0, 1]", v)
-		}
-		bins[min(int(v*pvalueBins), pvalueBins-1)].Weight++
-	}
-	out := blank("p values of all pairs", "p", "pairs")
-	bars := &plotter.Histogram{Bins: bins, Width: 1.0 / pvalueBins, FillColor: blue, LineStyle: draw.LineStyle{Color: ink, Width: 0.4}}
-	flat := float64(len(p)) / pvalueBins
-	level := line(draw.LineStyle{Color: red, Width: 1, Dashes: []vg.Length{4, 3}}, plotter.XYs{{X: 0, Y: flat}, {X: 1, Y: flat}})
-	out.Add(bars, level)
-	out.Legend.Add("without any edge", level)
-	out.Legend.Top = true
-	return out, nil
+	return p
 }
 
 // Band is a mean with an interval around it along X; all of equal length.
@@ -372,20 +248,14 @@ type Band struct {
 }
 
 // Recovery draws measures with intervals against sample size (log axis). Dashed lines mark the wanted share
-// and the needed sample size, unless 0 or infinite. It leaves NaN out, and fails if nothing is left.
-func Recovery(title string, measures []Band, wanted, needed float64) (*plot.Plot, error) {
+// and the needed sample size, unless 0 or infinite. NaN is left out.
+func Recovery(title string, measures []Band, wanted, needed float64) *plot.Plot {
 	p := blank(title, "rows", "")
-	drawn := 0
+	var key row
 	for i, b := range measures {
-		if len(b.Y) != len(b.X) || len(b.Low) != len(b.X) || len(b.High) != len(b.X) {
-			return nil, fmt.Errorf("picture: measure %q has %d, %d, %d, %d numbers", b.Name, len(b.X), len(b.Y), len(b.Low), len(b.High))
-		}
 		seen := looks[i%len(looks)]
 		var middle plotter.XYs
 		for k, x := range b.X {
-			if !(x > 0) {
-				return nil, fmt.Errorf("picture: measure %q at %v rows", b.Name, x)
-			}
 			if math.IsNaN(b.Y[k]) {
 				continue
 			}
@@ -394,25 +264,22 @@ func Recovery(title string, measures []Band, wanted, needed float64) (*plot.Plot
 				p.Add(line(draw.LineStyle{Color: seen.colour, Width: 0.8}, plotter.XYs{{X: x, Y: b.Low[k]}, {X: x, Y: b.High[k]}}))
 			}
 		}
-		if middle == nil {
-			continue
+		if middle != nil {
+			l := seen.line(1.2, middle)
+			p.Add(l, seen.marks(middle))
+			key = append(key, entry{line: l.LineStyle, text: b.Name})
 		}
-		l, marks := seen.line(1.2, middle), seen.marks(middle)
-		p.Add(l, marks)
-		p.Legend.Add(b.Name, l, marks)
-		drawn++
 	}
-	if drawn == 0 {
-		return nil, fmt.Errorf("picture: no measure has a number")
-	}
+	rows := measures[0].X
+	p.X.Min, p.X.Max = rows[0], rows[len(rows)-1]
 	p.Y.Min, p.Y.Max = min(0, p.Y.Min), 1
 	p.Add(line(guide(0.8), plotter.XYs{{X: p.X.Min, Y: wanted}, {X: p.X.Max, Y: wanted}}))
 	if needed > 0 && !math.IsInf(needed, 0) {
 		p.Add(line(guide(0.8), plotter.XYs{{X: needed, Y: p.Y.Min}, {X: needed, Y: wanted}}))
 	}
-	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, rowTicks(measures[0].X)
-	legendRight(p)
-	return p, nil
+	p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, rowTicks(rows)
+	p.Add(keyAbove{key})
+	return p
 }
 
 func rowTicks(rows []float64) plot.ConstantTicks {
@@ -423,30 +290,11 @@ func rowTicks(rows []float64) plot.ConstantTicks {
 	return ticks
 }
 
-func legendRight(p *plot.Plot) {
-	p.Legend.Top = true
-	p.Add(legendRoom{})
-}
-
-// legendRoom reserves room for the legend at the right.
-type legendRoom struct{}
-
-func (legendRoom) Plot(draw.Canvas, *plot.Plot) {}
-
-func (legendRoom) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
-	width := p.Legend.Rectangle(draw.Canvas{}).Size().X
-	return []plot.GlyphBox{{X: 1, Rectangle: vg.Rectangle{Max: vg.Point{X: width + legendGap}}}}
-}
-
-// ROC draws the ROC curve with (0,0) and (1,1). It fails if a rate is not in [0, 1].
-func ROC(rates []network.Rate, auc float64) (*plot.Plot, error) {
-	curve := network.Curve(rates)
-	xy := make(plotter.XYs, len(curve))
-	for i, r := range curve {
-		if !(math.Abs(r.FPR-0.5) <= 0.5 && math.Abs(r.TPR-0.5) <= 0.5) {
-			return nil, fmt.Errorf("picture: the rates (%v, %v) are not in [0, 1]", r.FPR, r.TPR)
-		}
-		xy[i] = plotter.XY{X: r.FPR, Y: r.TPR}
+// ROC draws the ROC curve with (0,0) and (1,1).
+func ROC(rates []network.Rate, auc float64) *plot.Plot {
+	var xy plotter.XYs
+	for _, r := range network.Curve(rates) {
+		xy = append(xy, plotter.XY{X: r.FPR, Y: r.TPR})
 	}
 	p := blank(fmt.Sprintf("Edge recovery along the path: AUC = %.3f", auc), "false positive rate (absent edges found)", "true positive rate (true edges found)")
 	guess := line(guide(0.8), plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}})
@@ -455,5 +303,5 @@ func ROC(rates []network.Rate, auc float64) (*plot.Plot, error) {
 	p.Legend.YOffs = 4
 	p.Legend.Add("estimate", l)
 	p.Legend.Add("guessing", guess)
-	return p, nil
+	return p
 }

@@ -145,18 +145,6 @@ func inCircle(label string) (ways []wrapped) {
 	return ways
 }
 
-// besides are the ways to break the label beside a circle.
-func besides(label string) []wrapped {
-	usual := Wrap(label)
-	ways := []wrapped{measured(usual)}
-	for lines := 1; lines <= mostLines; lines++ {
-		if broken := even(label, lines, mostLetters); len(broken) == lines && !slices.Equal(broken, usual) {
-			ways = append(ways, measured(broken))
-		}
-	}
-	return ways
-}
-
 // insides returns labels that fit into their circles, and their type size, if at least half of them fit.
 func (c *chart) insides(radius, smallest vg.Length) (inside map[int]wrapped, size vg.Length) {
 	best := map[int]vg.Length{}
@@ -207,17 +195,14 @@ func (n name) box() vg.Rectangle {
 func (n name) draw(paper draw.Canvas) {
 	style := sans(n.size)
 	style.XAlign, style.YAlign = draw.XCenter, middle
-	write := func(c color.Color) {
-		style.Color = c
-		for k, line := range n.lines {
-			up := (vg.Length(len(n.lines)-1)/2 - vg.Length(k)) * linePitch * n.size
-			paper.FillText(style, n.at.Add(vg.Point{Y: up}), line)
-		}
+	if !n.inside { // lines behind a label shine through
+		paper.SetColor(color.NRGBA{0xFF, 0xFF, 0xFF, 0xC0})
+		paper.Fill(n.box().Path())
 	}
-	if !n.inside {
-		write(behind)
+	for k, line := range n.lines {
+		up := (vg.Length(len(n.lines)-1)/2 - vg.Length(k)) * linePitch * n.size
+		paper.FillText(style, n.at.Add(vg.Point{Y: up}), line)
 	}
-	write(ink)
 }
 
 // sides are places beside a circle, in radii and halves of the label's size, preferred first.
@@ -227,12 +212,12 @@ var sides = []struct{ radiusX, radiusY, width, height float64 }{
 	{0.71, -0.71, 1, -1}, {-0.71, -0.71, -1, -1}, {0.71, 0.71, 1, 1}, {-0.71, 0.71, -1, 1},
 }
 
-const rings = 2
+const rings = 2 // of sides, the second one further off
 
 const upright = 2
 
-func (c *chart) beside(g placed, i int, label wrapped, side int) name {
-	n, s := name{wrapped: label, node: i, size: g.font}, sides[side%len(sides)]
+func (c *chart) beside(g placed, i, side int) name {
+	n, s := name{wrapped: c.outer[i], node: i, size: g.font}, sides[side%len(sides)]
 	r, gap := float64(g.radius[i]), (0.3+0.9*float64(side/len(sides)))*float64(g.font)
 	n.at = g.at[i].Add(vg.Point{
 		X: vg.Length(s.radiusX*(r+gap) + s.width*float64(n.width*n.size)/2),
@@ -284,15 +269,12 @@ func (c *chart) placeNames(paper draw.Canvas, g placed) (out []name) {
 }
 
 func (c *chart) options(paper draw.Canvas, g placed, i int) (out []name) {
-	for way, label := range c.outer[i] {
-		for side := range rings * len(sides) {
-			n := c.beside(g, i, label, side)
-			b := n.box()
-			onPaper := b.Min.X >= paper.Min.X && b.Max.X <= paper.Max.X && b.Min.Y >= paper.Min.Y && b.Max.Y <= paper.Max.Y
-			if onPaper || way == 0 && side < upright {
-				n.cost = c.covered(g, n) + 0.5*float64(side) + 2*float64(way) + 6*float64(side/len(sides))
-				out = append(out, n)
-			}
+	for side := range rings * len(sides) {
+		n := c.beside(g, i, side)
+		b := n.box()
+		if onPaper := b.Min.X >= paper.Min.X && b.Max.X <= paper.Max.X && b.Min.Y >= paper.Min.Y && b.Max.Y <= paper.Max.Y; onPaper || side < upright {
+			n.cost = c.covered(g, n) + 0.5*float64(side) + 6*float64(side/len(sides))
+			out = append(out, n)
 		}
 	}
 	return out

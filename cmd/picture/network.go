@@ -2,7 +2,6 @@ package picture
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"image/color"
 	"math"
@@ -17,14 +16,10 @@ import (
 )
 
 // Network draws the nodes of the scene and the MostLinks strongest edges within its limits: positive solid blue,
-// negative dashed red, unsigned grey. sizes are the values of NodeSize, NaN for unknown, nil for equal nodes. It
-// fails without nodes, on edges of unknown nodes or infinite size, or if the scene has other nodes.
-func Network(n *network.Network, sizes []float64, s *Scene) (*plot.Plot, error) {
-	c, err := newChart(n, sizes, s)
-	if err != nil {
-		return nil, err
-	}
-	return onPaper("Partial correlation network", c), nil
+// negative dashed red, unsigned grey. sizes are the values of NodeSize, NaN for unknown, nil for equal nodes. The
+// scene must have the network's nodes.
+func Network(n *network.Network, sizes []float64, s *Scene) *plot.Plot {
+	return onPaper("Partial correlation network", newChart(n, sizes, s))
 }
 
 func onPaper(title string, drawn plot.Plotter) *plot.Plot {
@@ -47,38 +42,31 @@ type chart struct {
 	radii    []float64   // of nodes, from 0.5 to 1
 	unit     float64     // of places
 	inner    [][]wrapped // labels in circles (inCircle)
-	outer    [][]wrapped // labels beside circles (besides)
+	outer    []wrapped   // labels beside circles
 	of       string      // the name of a link's size; empty: the partial correlation's
 	signs    [2]string   // the meanings of positive and negative ones; empty: positive, negative
 	none     string      // what the legend says without edges; empty: no edges
 	levels   string      // the levels that signs go by; empty for none
 }
 
-func newChart(n *network.Network, sizes []float64, s *Scene) (*chart, error) {
-	links, err := strongest(n)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Places) != len(n.Nodes) {
-		return nil, errors.New("picture: the places are not those of this network's nodes")
-	}
-	c := &chart{Scene: s, links: links, all: len(n.Edges), strength: make([]float64, len(n.Nodes)), levels: LevelsText(n), sizes: sizes}
+func newChart(n *network.Network, sizes []float64, s *Scene) *chart {
+	c := &chart{Scene: s, links: strongest(n), all: len(n.Edges), strength: make([]float64, len(n.Nodes)), levels: LevelsText(n), sizes: sizes}
 	c.limits, _ = s.Limits.Of(n)
-	for _, l := range links {
+	for _, l := range c.links {
 		c.strength[l.ends[0]] += math.Abs(l.pcor)
 		c.strength[l.ends[1]] += math.Abs(l.pcor)
 	}
 	var shown []r2.Vec
-	c.inner, c.outer, c.radii = make([][]wrapped, len(n.Nodes)), make([][]wrapped, len(n.Nodes)), Radii(sizes, len(n.Nodes))
+	c.inner, c.outer, c.radii = make([][]wrapped, len(n.Nodes)), make([]wrapped, len(n.Nodes)), Radii(sizes, len(n.Nodes))
 	for i, label := range s.Labels {
 		if !s.Shown[i] {
 			continue
 		}
 		shown = append(shown, s.Places[i])
-		c.inner[i], c.outer[i] = inCircle(label), besides(label)
+		c.inner[i], c.outer[i] = inCircle(label), measured(Wrap(label))
 	}
 	c.unit = unit(shown)
-	return c, nil
+	return c
 }
 
 // Radii returns a radius for each node: 1 for the largest size, 0.5 for the smallest and for NaN, all 1 if
@@ -233,7 +221,7 @@ func (c *chart) corners(g placed) (low, high vg.Point) {
 		add(vg.Rectangle{Min: at.Sub(r), Max: at.Add(r)})
 		if len(c.Labels) <= mostNamed && g.inside[i].lines == nil {
 			for side := range upright {
-				add(c.beside(g, i, c.outer[i][0], side).box())
+				add(c.beside(g, i, side).box())
 			}
 		}
 	}
@@ -279,24 +267,18 @@ type TitledNetwork struct {
 }
 
 // Pair draws two networks of the same variables side by side with the same places and limits. marked pairs have a
-// halo. It fails like Network, and if the variables differ.
-func Pair(title string, networks [2]TitledNetwork, marked [][2]int, s *Scene) (*plot.Plot, error) {
-	if !slices.Equal(networks[0].Network.Nodes, networks[1].Network.Nodes) {
-		return nil, errors.New("picture: the two networks are not of the same variables")
-	}
+// halo.
+func Pair(title string, networks [2]TitledNetwork, marked [][2]int, s *Scene) *plot.Plot {
 	p := &pair{}
 	for i, n := range networks {
-		var err error
-		if p.charts[i], err = newChart(n.Network, n.Sizes, s); err != nil {
-			return nil, err
-		}
+		p.charts[i] = newChart(n.Network, n.Sizes, s)
 		p.titles[i], p.charts[i].marked = short(n.Title, 40), marked
 	}
 	a, b := p.charts[0].limits, p.charts[1].limits
 	common := Limits{max(a.Minimum, b.Minimum), max(a.Cut, b.Cut), max(a.Maximum, b.Maximum)}
 	p.charts[0].limits, p.charts[1].limits = common, common
 	p.charts[0].other = p.charts[1]
-	return onPaper(title, p), nil
+	return onPaper(title, p)
 }
 
 // Between is the network of the mean sizes of partial correlations in two networks of the same
@@ -321,19 +303,16 @@ func Between(a, b *network.Network) *network.Network {
 
 // Differences draws differences of partial correlations as Network does edges: each edge's
 // PartialCorrelation is the one of the first of two groups minus the one of the second. Without edges
-// the picture says none. It fails where Network does.
-func Differences(groups [2]string, n *network.Network, none string, s *Scene) (*plot.Plot, error) {
-	c, err := newChart(n, nil, s)
-	if err != nil {
-		return nil, err
-	}
+// the picture says none.
+func Differences(groups [2]string, n *network.Network, none string, s *Scene) *plot.Plot {
+	c := newChart(n, nil, s)
 	c.limits, _ = Limits{}.Of(n)
 	c.of, c.none = "|difference|", none
 	for i := range groups {
 		groups[i] = short(groups[i], 24)
 		c.signs[i] = "larger in " + groups[i]
 	}
-	return onPaper("Partial correlations of "+groups[0]+" minus "+groups[1], c), nil
+	return onPaper("Partial correlations of "+groups[0]+" minus "+groups[1], c)
 }
 
 // pair is drawn when the size of the paper is known.

@@ -40,7 +40,6 @@ func PDF(w io.Writer, p *plot.Plot, width, height vg.Length, theme Theme) error 
 type outlined struct {
 	*vgpdf.Canvas
 	buffer sfnt.Buffer
-	halo   bool  // text is stroked, as wide as its halo
 	err    error // of the first glyph that could not be read
 }
 
@@ -92,13 +91,7 @@ func (c *outlined) FillString(face font.Face, at vg.Point, text string) {
 		c.err = errors.Join(c.err, err, loadErr, advanceErr)
 		before = glyph
 	}
-	switch {
-	case path == nil:
-	case c.halo:
-		c.SetLineWidth(2 * haloWidth)
-		c.SetLineDash(nil, 0)
-		c.Stroke(path)
-	default:
+	if path != nil {
 		c.Fill(path)
 	}
 }

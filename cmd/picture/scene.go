@@ -124,12 +124,9 @@ type Group struct {
 }
 
 // NewScene lays out the network by its strongest edges, except nodes in style.Layout. Groups are style.GroupOf, or
-// modules if nil. It fails without nodes, or if an edge is not finite or joins unknown nodes.
-func NewScene(n *network.Network, style Style) (*Scene, error) {
-	links, err := strongest(n)
-	if err != nil {
-		return nil, err
-	}
+// modules if nil.
+func NewScene(n *network.Network, style Style) *Scene {
+	links := strongest(n)
 	s := &Scene{Style: style, Shown: make([]bool, len(n.Nodes)), Weaker: len(n.Edges) - len(links), Places: make([]r2.Vec, len(n.Nodes))}
 	for i, name := range n.Nodes {
 		s.Labels = append(s.Labels, short(n.Label(name), mostLines*mostLetters))
@@ -159,7 +156,7 @@ func NewScene(n *network.Network, style Style) (*Scene, error) {
 	} else {
 		s.Group, s.Groups = named(n.Nodes, style.GroupOf)
 	}
-	return s, nil
+	return s
 }
 
 // Side is the side of a square picture: 14 to 30 cm, by the number of nodes and the length of labels.
@@ -220,24 +217,16 @@ func (l link) style(width vg.Length) draw.LineStyle {
 }
 
 // strongest are the MostLinks strongest edges, the strongest last.
-func strongest(n *network.Network) ([]link, error) {
-	if len(n.Nodes) == 0 {
-		return nil, fmt.Errorf("picture: the network has no nodes")
+func strongest(n *network.Network) (links []link) {
+	at := map[string]int{}
+	for i, name := range n.Nodes {
+		at[name] = i
 	}
-	ends, err := n.Places()
-	if err != nil {
-		return nil, err
-	}
-	var links []link
-	for i, e := range n.Edges {
-		r := e.PartialCorrelation
-		if math.IsNaN(r) || math.IsInf(r, 0) {
-			return nil, fmt.Errorf("picture: the partial correlation of %q – %q is %v", e.From, e.To, r)
-		}
-		links = append(links, link{ends[i], r, e.Unsigned})
+	for _, e := range n.Edges {
+		links = append(links, link{[2]int{at[e.From], at[e.To]}, e.PartialCorrelation, e.Unsigned})
 	}
 	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(math.Abs(a.pcor), math.Abs(b.pcor)) })
-	return links[max(0, len(links)-MostLinks):], nil
+	return links[max(0, len(links)-MostLinks):]
 }
 
 const leastModule = 3

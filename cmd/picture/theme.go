@@ -8,6 +8,7 @@
 //	network.go  networks, pairs of networks, differences
 //	labels.go   how labels are wrapped and placed
 //	legend.go   legends and footers
+//	draws.go    drawn rows over observed rows
 //	curves.go   the path, intervals, p values, inclusion, ROC, recovery
 package picture
 
@@ -43,13 +44,12 @@ const (
 // Colours of the theme "colour". Pictures are drawn in them; a canvas exchanges them for the colours
 // of another theme. Blue and red are from ColorBrewer's RdBu (https://colorbrewer2.org).
 var (
-	blue   = rgb(0x2166AC) // positive
-	red    = rgb(0xB2182B) // negative
-	slate  = rgb(0x555555) // without a sign
-	grey   = rgb(0xB0B0B0) // not chosen, not certain
-	halo   = rgb(0xFDDB8A) // behind a marked pair
-	ink    = rgb(0x222222) // text, axes, rims
-	behind = rgb(0xFFFFFE) // the halo of text: the colour of the paper
+	blue  = rgb(0x2166AC) // positive
+	red   = rgb(0xB2182B) // negative
+	slate = rgb(0x555555) // without a sign
+	grey  = rgb(0xB0B0B0) // not chosen, not certain
+	halo  = rgb(0xFDDB8A) // behind a marked pair
+	ink   = rgb(0x222222) // text, axes, rims
 
 	// Series of curves, from Okabe & Ito (https://jfly.uni-koeln.de/color/).
 	sea     = rgb(0x0072B2)

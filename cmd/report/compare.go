@@ -71,17 +71,13 @@ func (c Comparison) Ranked() []compare.Difference {
 	return ranked
 }
 
-func (c Comparison) scene() (*picture.Scene, error) {
+func (c Comparison) scene() *picture.Scene {
 	return picture.NewScene(picture.Between(c.Groups[0].Result.Network.Network, c.Groups[1].Result.Network.Network), c.Style)
 }
 
 // Shared is the style of the pictures of single groups: places and line widths as in the common pictures.
-func (c Comparison) Shared() (picture.Style, error) {
-	style := c.Style
-	s, err := c.scene()
-	if err != nil {
-		return style, err
-	}
+func (c Comparison) Shared() picture.Style {
+	style, s := c.Style, c.scene()
 	style.Layout = map[string]r2.Vec{}
 	for i, name := range c.Groups[0].Result.Network.Names {
 		if s.Shown[i] {
@@ -93,25 +89,21 @@ func (c Comparison) Shared() (picture.Style, error) {
 		limits, _ := c.Style.Of(g.Result.Network.Network)
 		style.Maximum = max(style.Maximum, limits.Maximum)
 	}
-	return style, nil
+	return style
 }
 
 // WriteComparison adds all files of a comparison, except those of the two networks; compare.json is last.
 func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	both := c.Groups
-	s, err := c.scene()
-	if err != nil {
-		return err
+	s := c.scene()
+	var sizes [2][]float64 // of nodes in both networks; nil for none
+	for i, g := range both {
+		var err error
+		if _, sizes[i], err = measured(g.Result, c.Style); err != nil {
+			return err
+		}
 	}
-	sizes, err := c.sizes()
-	if err != nil {
-		return err
-	}
-	drawn, err := drawComparison(c, s, sizes)
-	if err != nil {
-		return err
-	}
-	shown, err := save(set, dir, drawn, c.Style.Theme)
+	shown, err := save(set, dir, drawComparison(c, s, sizes), c.Style.Theme)
 	if err != nil {
 		return err
 	}
@@ -133,17 +125,7 @@ func WriteComparison(set *atomicfile.Set, dir string, c Comparison) error {
 	return nil
 }
 
-// sizes returns the values behind the sizes of nodes in both networks; nil for none.
-func (c Comparison) sizes() (sizes [2][]float64, err error) {
-	for i, g := range c.Groups {
-		if _, sizes[i], err = measured(g.Result, c.Style); err != nil {
-			return sizes, err
-		}
-	}
-	return sizes, nil
-}
-
-func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []drawing, err error) {
+func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []drawing) {
 	names := c.Groups[0].Result.Network.Names
 	at := map[string]int{}
 	for j, name := range names {
@@ -158,11 +140,7 @@ func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []d
 	for i, g := range c.Groups {
 		both[i] = picture.TitledNetwork{Title: g.Name, Network: g.Result.Network.Network, Sizes: sizes[i]}
 	}
-	p, err := picture.Pair("Partial correlation networks", both, marked, s)
-	if err != nil {
-		return nil, err
-	}
-	out = append(out, drawing{"networks", fmt.Sprintf("Both networks with the same places and widths. Blue, solid: positive partial correlation; red, dashed: negative. A halo marks pairs that differ at q ≤ %g.", DifferenceRate), p, 2 * side, side})
+	out = append(out, drawing{"networks", fmt.Sprintf("Both networks with the same places and widths. Blue, solid: positive partial correlation; red, dashed: negative. A halo marks pairs that differ at q ≤ %g.", DifferenceRate), picture.Pair("Partial correlation networks", both, marked, s), 2 * side, side})
 	changes := &network.Network{Nodes: names}
 	for _, d := range c.Differing() {
 		value := d.Value
@@ -172,18 +150,13 @@ func drawComparison(c Comparison, s *picture.Scene, sizes [2][]float64) (out []d
 		changes.Edges = append(changes.Edges, network.Edge{From: d.From, To: d.To, PartialCorrelation: value})
 	}
 	none := fmt.Sprintf("no pair of %d differs at q ≤ %g", len(c.Result.Pairs), DifferenceRate)
-	if p, err = picture.Differences([2]string{both[0].Title, both[1].Title}, changes, none, s); err != nil {
-		return nil, err
-	}
+	p := picture.Differences([2]string{both[0].Title, both[1].Title}, changes, none, s)
 	out = append(out, drawing{"differences", fmt.Sprintf("Partial correlations of %s minus %s for the %d of %d pairs with q ≤ %g. Blue: larger in %[1]s; red, dashed: larger in %[2]s.", c.Groups[0].Name, c.Groups[1].Name, len(changes.Edges), len(c.Result.Pairs), DifferenceRate), p, side, side})
 	if shown := differences(c.Result.Pairs, c.Groups[0].Result.Network.Network.Labels); len(shown) > 0 {
-		p, err := picture.Forest(fmt.Sprintf("%.3g %% intervals by permutation: %s", 100*c.Result.Config.Level, largestOf(len(shown), len(c.Result.Pairs))), fmt.Sprintf("partial correlation, %s minus %s", c.Groups[0].Name, c.Groups[1].Name), shown)
-		if err != nil {
-			return nil, err
-		}
+		p := picture.Forest(fmt.Sprintf("%.3g %% intervals by permutation: %s", 100*c.Result.Config.Level, largestOf(len(shown), len(c.Result.Pairs))), fmt.Sprintf("partial correlation, %s minus %s", c.Groups[0].Name, c.Groups[1].Name), shown)
 		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest differences with %g %% permutation intervals; grey if the interval contains 0.", len(shown), 100*c.Result.Config.Level), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
 	}
-	return out, nil
+	return out
 }
 
 func differences(pairs []compare.Difference, labels map[string]string) []network.Edge {

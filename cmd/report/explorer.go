@@ -187,15 +187,12 @@ func (c column) MarshalJSON() ([]byte, error) {
 const mostValues = 120_000
 
 // explore takes edges and the strongest pairs of the path, up to mostPairs.
-func explore(r *trainers.NetworkResult, s *picture.Scene, level float64) (*explorer, error) {
+func explore(r *trainers.NetworkResult, s *picture.Scene, level float64) *explorer {
 	x := newExplorer(r.Names, s, "")
 	x.Level = math.Round(1000*level) / 10
-	ends, err := r.Network.Places()
-	if err != nil {
-		return nil, err
-	}
-	for i, e := range r.Network.Edges[:min(len(r.Network.Edges), mostPairs)] {
-		x.add(min(ends[i][0], ends[i][1]), max(ends[i][0], ends[i][1]), e.Uncertainty, e.PartialCorrelation)
+	for _, e := range r.Network.Edges[:min(len(r.Network.Edges), mostPairs)] {
+		j, k := x.names[e.From], x.names[e.To]
+		x.add(min(j, k), max(j, k), e.Uncertainty, e.PartialCorrelation)
 	}
 	if more := len(r.Network.Edges) - mostPairs; more > 0 {
 		x.Left += fmt.Sprintf(" The page has the %d strongest edges; %d more are in edges.csv.", mostPairs, more)
@@ -214,7 +211,7 @@ func explore(r *trainers.NetworkResult, s *picture.Scene, level float64) (*explo
 	x.takeLevels(r.Network)
 	x.More = picture.LevelsText(r.Network)
 	x.finish()
-	return x, nil
+	return x
 }
 
 // mostLevels is how many pairs of levels an edge tells of.

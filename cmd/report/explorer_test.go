@@ -43,15 +43,13 @@ func small(t *testing.T) (*trainers.NetworkResult, *picture.Scene) {
 	u := network.Unknown(9)
 	u.Estimate, u.Low, u.High, u.Q = 0.4, 0.3, 0.5, 0.01
 	r.Network = &network.Network{Nodes: r.Names, Edges: []network.Edge{{From: r.Names[0], To: r.Names[2], PartialCorrelation: 0.4, Uncertainty: &u}}}
-	s, err := picture.NewScene(r.Network, picture.Style{})
-	require.NoError(t, err)
+	s := picture.NewScene(r.Network, picture.Style{})
 	return r, s
 }
 
 func TestExplore(t *testing.T) {
 	r, s := small(t)
-	x, err := explore(r, s, 0.95)
-	require.NoError(t, err)
+	x := explore(r, s, 0.95)
 	require.Equal(t, []int{0, 1}, x.From, "the edge, then what the path has")
 	require.Equal(t, []int{2, 2}, x.To)
 	require.Equal(t, []column{{0.4, 0}}, x.Values)
@@ -95,10 +93,8 @@ func TestExploreManyEdges(t *testing.T) {
 	} {
 		whole := n.Edges
 		n.Edges = whole[:c.edges]
-		s, err := picture.NewScene(n, picture.Style{})
-		require.NoError(t, err)
-		x, err := explore(r, s, 0.95)
-		require.NoError(t, err)
+		s := picture.NewScene(n, picture.Style{})
+		x := explore(r, s, 0.95)
 		require.Equal(t, c.left, x.Left)
 		require.Equal(t, c.crowds, x.Crowds())
 		n.Edges = whole
@@ -110,9 +106,7 @@ func TestExploreManyEdges(t *testing.T) {
 func TestThePageIsClosed(t *testing.T) {
 	r, s := small(t)
 	p := example()
-	var err error
-	p.Explorer, err = explore(r, s, 0.95)
-	require.NoError(t, err)
+	p.Explorer = explore(r, s, 0.95)
 	p.Sections = append(p.Sections, Made{Command: "missingscore network '</pre><b>.csv'"}.section())
 	var b bytes.Buffer
 	require.NoError(t, p.write(&b))

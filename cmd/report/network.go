@@ -28,7 +28,7 @@ import (
 const EstimatedLaw = "estimated_missingness.json"
 
 // NetworkFiles are all that a result may have.
-var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "pvalues", "inclusion", "edge_differences", "centrality_differences", "stability"),
+var NetworkFiles = append(pictureFiles("network", "path", "roc", "intervals", "edge_differences", "centrality_differences", "stability"),
 	"edge_differences.csv", "centrality_differences.csv", "edges.csv", "levels.csv", "pairs.csv", "centrality.csv", "layout.csv", "columns.csv", "stability.csv", "precision.csv", "path.csv", "model.json", "network.graphml", "network.dot", "network.json", "report.html", EstimatedLaw)
 
 func pictureFiles(names ...string) (files []string) {
@@ -49,20 +49,12 @@ type Source struct {
 // WriteNetwork adds all files of a result, model.json last, and removes files of an earlier result.
 func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, result *trainers.Result, rates []network.Rate) error {
 	r := result.Network
-	scene, err := picture.NewScene(r.Network, from.Style)
-	if err != nil {
-		return err
-	}
+	scene := picture.NewScene(r.Network, from.Style)
 	nodes, sizes, err := measured(result, from.Style)
 	if err != nil {
 		return err
 	}
-	pictures, err := drawNetwork(result, scene, sizes, rates)
-	if err != nil {
-		return err
-	}
-	pictures = append(pictures, drawResamples(r, result.Spec.Inference.Level)...)
-	shown, err := save(set, dir, pictures, from.Style.Theme)
+	shown, err := save(set, dir, append(drawNetwork(result, scene, sizes, rates), drawResamples(r, result.Spec.Inference.Level)...), from.Style.Theme)
 	if err != nil {
 		return err
 	}
@@ -77,7 +69,7 @@ func WriteNetwork(set *atomicfile.Set, dir string, from Source, t *data.Table, r
 		}},
 		{"layout.csv", func(w io.Writer) error { return scene.WriteLayout(w, r.Names) }},
 		{"path.csv", func(w io.Writer) error { return r.WritePath(w, rates) }},
-		{"report.html", func(w io.Writer) error { return writePage(w, from, t, result, scene, nodes, shown) }},
+		{"report.html", func(w io.Writer) error { return writePage(w, from, t, result, scene, nodes, sizes, shown) }},
 	}
 	if len(r.Names) <= mostInMatrix {
 		files = append(files, file{"precision.csv", func(w io.Writer) error { return network.WritePrecision(w, r.Names, r.Precision) }})
@@ -142,10 +134,7 @@ type drawing struct {
 
 func save(set *atomicfile.Set, dir string, pictures []drawing, theme picture.Theme) (shown []Picture, err error) {
 	for _, p := range pictures {
-		svg, err := picture.SVG(p.plot, p.width, p.height, theme)
-		if err != nil {
-			return nil, err
-		}
+		svg := picture.SVG(p.plot, p.width, p.height, theme)
 		shown = append(shown, Picture{p.name, p.caption, svg})
 		if err := write(set, dir, []file{
 			{p.name + ".svg", func(w io.Writer) error { _, err := io.WriteString(w, picture.XML+svg); return err }},
@@ -158,13 +147,9 @@ func save(set *atomicfile.Set, dir string, pictures []drawing, theme picture.The
 	return shown, nil
 }
 
-func drawNetwork(result *trainers.Result, s *picture.Scene, sizes []float64, rates []network.Rate) ([]drawing, error) {
+func drawNetwork(result *trainers.Result, s *picture.Scene, sizes []float64, rates []network.Rate) []drawing {
 	r, spec := result.Network, result.Spec
 	side := s.Side()
-	n, err := picture.Network(r.Network, sizes, s)
-	if err != nil {
-		return nil, err
-	}
 	drawn, left := curves(r)
 	lambda := r.Lambda
 	shown := "The network at the chosen λ."
@@ -177,27 +162,17 @@ func drawNetwork(result *trainers.Result, s *picture.Scene, sizes []float64, rat
 	case *spec.Network.Refit && !spec.Network.PathOnly:
 		along = "Partial correlations along the path, shrunken by the penalty. The dashed line marks the chosen λ, whose edges are refitted without the penalty; colours show their signs."
 	}
-	paths, err := picture.Path(drawn, lambda)
-	if err != nil {
-		return nil, err
-	}
 	if left > 0 {
 		along += fmt.Sprintf(" The picture shows %d pairs, the edges of the network first; %d weaker pairs are left out.", len(drawn), left)
 	}
 	out := []drawing{
-		{"network", shown + " Blue, solid: positive partial correlation; red, dashed: negative;" + withoutSign(r.Network) + " wider lines are stronger.", n, side, side},
-		{"path", along, paths, 18 * vg.Centimeter, 12 * vg.Centimeter},
+		{"network", shown + " Blue, solid: positive partial correlation; red, dashed: negative;" + withoutSign(r.Network) + " wider lines are stronger.", picture.Network(r.Network, sizes, s), side, side},
+		{"path", along, picture.Path(drawn, lambda), 18 * vg.Centimeter, 12 * vg.Centimeter},
 	}
 	if rates != nil {
-		auc := network.AUC(rates)
-		roc, err := picture.ROC(rates, auc)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, drawing{"roc", "True against false positive rate along the path.", roc, 12 * vg.Centimeter, 12 * vg.Centimeter})
+		out = append(out, drawing{"roc", "True against false positive rate along the path.", picture.ROC(rates, network.AUC(rates)), 12 * vg.Centimeter, 12 * vg.Centimeter})
 	}
-	uncertain, err := drawUncertainty(r, spec.Inference.Level)
-	return append(out, uncertain...), err
+	return append(out, drawIntervals(r.Network, spec.Inference.Level)...)
 }
 
 // CentralityColumn returns a column of centrality.csv, NaN for empty cells; nil for "".
@@ -275,46 +250,13 @@ const (
 	shownInclusion = 0.25 // of resamples, of a pair that is no edge of the network, to be shown
 )
 
-func drawUncertainty(r *trainers.NetworkResult, level float64) (out []drawing, err error) {
-	if r.Inference == nil {
-		return nil, nil
+func drawIntervals(n *network.Network, level float64) []drawing {
+	shown := forest(n)
+	if len(shown) == 0 {
+		return nil
 	}
-	shown := forest(r.Network)
-	if len(shown) > 0 {
-		title := fmt.Sprintf("%.3g %% intervals: %s", 100*level, largestOf(len(shown), len(r.Network.Pairs)))
-		p, err := picture.Forest(title, "partial correlation", shown)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, drawing{"intervals", fmt.Sprintf("The %d largest estimates with intervals; grey if the interval contains 0.", len(shown)), p, picture.ForestWidth(shown), picture.ForestHeight(len(shown))})
-	}
-	var p []float64
-	resampled := false
-	for _, e := range r.Network.Pairs {
-		if u := e.Uncertainty; !math.IsNaN(u.P) {
-			p = append(p, u.P)
-		}
-		resampled = resampled || !math.IsNaN(e.Uncertainty.Inclusion) && !math.IsNaN(e.Uncertainty.Estimate)
-	}
-	if len(p) > 0 {
-		drawn, err := picture.PValues(p)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, drawing{"pvalues", "p values of all pairs. Pairs without an edge have uniform p values; the excess at the left is edges.", drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
-	}
-	if resampled {
-		drawn, left, err := picture.Inclusion(r.Network.Pairs)
-		if err != nil {
-			return nil, err
-		}
-		caption := "Each pair: its estimate, and the share of resamples with this edge."
-		if left > 0 {
-			caption += fmt.Sprintf(" %d pairs with small shares are left out; pairs.csv has all.", left)
-		}
-		out = append(out, drawing{"inclusion", caption, drawn, 12 * vg.Centimeter, 8 * vg.Centimeter})
-	}
-	return out, nil
+	title := fmt.Sprintf("%.3g %% intervals: %s", 100*level, largestOf(len(shown), len(n.Pairs)))
+	return []drawing{{"intervals", fmt.Sprintf("The %d largest estimates with intervals; grey if the interval contains 0.", len(shown)), picture.Forest(title, "partial correlation", shown), picture.ForestWidth(shown), picture.ForestHeight(len(shown))}}
 }
 
 func largestOf(drawn, all int) string {

@@ -27,11 +27,7 @@ type Power struct {
 
 // WritePower adds all files, power.json last.
 func WritePower(set *atomicfile.Set, dir string, p Power) error {
-	drawn, err := drawPower(p.Result)
-	if err != nil {
-		return err
-	}
-	shown, err := save(set, dir, []drawing{drawn}, p.Theme)
+	shown, err := save(set, dir, []drawing{drawPower(p.Result)}, p.Theme)
 	if err != nil {
 		return err
 	}
@@ -66,7 +62,7 @@ func (p Power) page(drawn *Picture) page {
 	return out
 }
 
-func drawPower(r *power.Result) (drawing, error) {
+func drawPower(r *power.Result) drawing {
 	var bands []picture.Band
 	for m, name := range power.Names {
 		if m == power.FDR { // 1 − precision, but where no edge is found
@@ -79,7 +75,7 @@ func drawPower(r *power.Result) (drawing, error) {
 		}
 		bands = append(bands, b)
 	}
-	p, err := picture.Recovery("Recovery of the network", bands, r.Config.Sensitivity, r.Needed.Rows)
+	p := picture.Recovery("Recovery of the network", bands, r.Config.Sensitivity, r.Needed.Rows)
 	caption := fmt.Sprintf("Means over tables with %g %% intervals. Dashed: the wanted sensitivity and its sample size.", 100*r.Config.Level)
-	return drawing{"power", caption, p, 14 * vg.Centimeter, 9 * vg.Centimeter}, err
+	return drawing{"power", caption, p, 17 * vg.Centimeter, 9 * vg.Centimeter}
 }

@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"regexp"
 	"strings"
 
 	"missingscore/internal/data/mcar"
@@ -82,24 +83,15 @@ func (p page) Notices() (out []notice) {
 	return out
 }
 
-// cutNotice splits a text after its first clause of at least 24 characters.
+// cutNotice splits a text after its first clause of at least 24 characters, not within parentheses.
 func cutNotice(text string) notice {
-	const least = 24
-	depth := 0
-	for i, r := range text {
-		switch r {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		case ':', ';', '.':
-			if depth == 0 && i >= least && strings.HasPrefix(text[i+1:], " ") {
-				return notice{Short: text[:i], Rest: text[i+2:]}
-			}
-		}
+	if found := clause.FindStringSubmatch(text); found != nil {
+		return notice{Short: found[1], Rest: found[2]}
 	}
 	return notice{Short: text}
 }
+
+var clause = regexp.MustCompile(`(?s)^((?:[^()]|\([^()]*\)){24,}?)[:;.] (.*)$`)
 
 // Picture is an <svg> element that is inserted without escaping: it must come from picture.SVG.
 type Picture struct{ Name, Caption, SVG string }

@@ -23,16 +23,9 @@ import (
 	"missingscore/trainers"
 )
 
-func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result, s *picture.Scene, nodes []network.Centrality, pictures []Picture) error {
+func writePage(w io.Writer, from Source, t *data.Table, result *trainers.Result, s *picture.Scene, nodes []network.Centrality, sizes []float64, pictures []Picture) error {
 	r, functions := result.Network, result.Model.Transform
-	x, err := explore(r, s, result.Spec.Inference.Level)
-	if err != nil {
-		return err
-	}
-	sizes, err := CentralityColumn(r.Names, nodes, from.Style.NodeSize)
-	if err != nil {
-		return err
-	}
+	x := explore(r, s, result.Spec.Inference.Level)
 	x.size(from.Style.NodeSize, sizes)
 	source := strings.ToValidUTF8(filepath.Base(from.Table), "\ufffd") // a file's name may be any bytes
 	if found := r.Inference; found != nil && found.Rests != "" {
@@ -194,7 +187,7 @@ func gapTable(gaps []mcar.Column) (title, note string, t *table) {
 }
 
 func methods(source string, t *data.Table, result *trainers.Result) [][2]string {
-	r, spec, e, names := result.Network, result.Spec, result.Estimator, result.Model.Transform.Labels(t.Names)
+	r, spec, e := result.Network, result.Spec, result.Estimator
 	c := *spec.Network
 	out := [][2]string{
 		{"Table", fmt.Sprintf("%s, %d rows, %d columns, %d cells missing, %d rows without any value left out", source, t.RowCount(), t.D, t.Missing(), t.Dropped)},
@@ -203,8 +196,8 @@ func methods(source string, t *data.Table, result *trainers.Result) [][2]string 
 		{"Selection of λ", c.Select.Describe(result.Model.Domain.Bounded() || spec.Missingness != nil, spec.Missingness != nil && spec.Missingness.Logistic != nil)},
 		{"Chosen λ", fmt.Sprintf("%.4g, number %d of %d from %.4g to %.4g", r.Lambda, r.Chosen+1, len(r.Points), c.LambdaMax, c.LambdaMin)},
 		{"Sizes", sizesText(c, r.Choice != "")},
-		{"Support", supportText(spec, result.Model.Domain, e.FitsMean(), names)},
-		{"Missing cells", missingText(result, names)},
+		{"Support", supportText(spec, result.Model.Domain, e.FitsMean())},
+		{"Missing cells", missingText(result)},
 		{"Edge", fmt.Sprintf("|P_jk| > %g, columns standardised", c.Threshold)},
 		{"Score-matching loss", fmt.Sprintf("%.5g per row and column", result.Loss)},
 		{"Verdict", result.Verdict},
@@ -269,76 +262,26 @@ func sizesText(c regpath.Config, ownEdges bool) string {
 	return "refitted without the penalty on the edges of the chosen λ"
 }
 
-func supportText(c trainers.Spec, s *domain.Domain, meanFitted bool, names []string) string {
+func supportText(c trainers.Spec, s *domain.Domain, meanFitted bool) string {
 	switch {
 	case !s.Bounded() && c.Missingness != nil && c.Missingness.Censored != nil:
-		return "R^d with thresholds of censored columns; the objective is weighted by the distance to them, imputed cells lie beyond them"
-	case !s.Bounded() && c.Missingness != nil:
-		return "R^d"
-	case !s.Bounded() && meanFitted:
+		return "R^d with thresholds of censored columns; imputed cells lie beyond them"
+	case !s.Bounded() && (meanFitted || c.Missingness != nil):
 		return "R^d; the mean is estimated"
 	case !s.Bounded():
 		return "R^d; the mean is fixed at the observed means"
 	}
-	var parts []string
-	if bound := boundText("every column", s.Lower[0], s.Upper[0]); bound != "" && slices.Min(s.Lower) == slices.Max(s.Lower) && slices.Min(s.Upper) == slices.Max(s.Upper) {
-		parts = append(parts, bound)
-	} else {
-		for j, name := range names {
-			if bound := boundText(name, s.Lower[j], s.Upper[j]); bound != "" {
-				parts = append(parts, bound)
-			}
-		}
-	}
-	if n := len(s.Half); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d half-space(s)", n))
-	}
-	cap := c.Weight.Cap
-	if cap == 0 {
-		cap = 1
-	}
-	g := "one g for each cell"
-	if c.Weight.Scalar {
-		g = "one g for a row"
-	}
-	if c.Weight.NoTangent {
-		g += ", without the tangential correction"
-	}
-	return fmt.Sprintf("%s. Precision and mean describe the unrestricted normal distribution. The objective is weighted by the distance to the boundary up to %.3g standard deviations, %s; imputed cells stay inside", strings.Join(parts, ", "), cap, g)
+	return "bounds as in the command below and in model.json. Precision and mean describe the unrestricted normal distribution. The objective is weighted by the distance to the boundary; imputed cells stay inside"
 }
 
-func missingText(r *trainers.Result, names []string) string {
-	m := r.Model.Missingness
-	if m == nil && r.Assumption == losses.NoGaps {
+func missingText(r *trainers.Result) string {
+	switch {
+	case r.Model.Missingness != nil:
+		return fmt.Sprintf("assumed %v (in model.json); the mean is estimated", r.Assumption)
+	case r.Assumption == losses.NoGaps:
 		return "none"
 	}
-	if m == nil {
-		return fmt.Sprintf("assumed %v", r.Assumption)
-	}
-	var parts []string
-	for j, name := range names {
-		if m.Logistic != nil && m.Logistic.Concerns(j) {
-			parts = append(parts, name+" by a logistic regression")
-		}
-		if c := m.Censored; c != nil && !math.IsInf(c.Above[j], 1) {
-			parts = append(parts, fmt.Sprintf("%s above %.4g", name, c.Above[j]))
-		} else if c != nil && !math.IsInf(c.Below[j], -1) {
-			parts = append(parts, fmt.Sprintf("%s below %.4g", name, c.Below[j]))
-		}
-	}
-	return fmt.Sprintf("assumed %v: %s (in model.json); the mean is estimated", r.Assumption, strings.Join(parts, ", "))
-}
-
-func boundText(name string, low, high float64) string {
-	switch {
-	case math.IsInf(low, -1) && math.IsInf(high, 1):
-		return ""
-	case math.IsInf(high, 1):
-		return fmt.Sprintf("%s ≥ %.4g", name, low)
-	case math.IsInf(low, -1):
-		return fmt.Sprintf("%s ≤ %.4g", name, high)
-	}
-	return fmt.Sprintf("%.4g ≤ %s ≤ %.4g", low, name, high)
+	return fmt.Sprintf("assumed %v", r.Assumption)
 }
 
 // Column summarises a column: counts of cells, mean and standard deviation of observed cells in the table's

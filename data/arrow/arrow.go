@@ -1,14 +1,14 @@
-// Package arrow reads and writes tables in Apache Arrow IPC files (Feather 2), and reads IPC
-// streams. Nulls are missing cells.
+// Package arrow reads and writes tables in Apache Arrow IPC files (Feather 2). Nulls are missing
+// cells.
 //
 //	import _ "missingscore/data/arrow"
 package arrow
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -17,119 +17,58 @@ import (
 	arrowmemory "github.com/apache/arrow-go/v18/arrow/memory"
 
 	"missingscore/data/format"
-	"missingscore/internal/memory"
 )
 
 func init() {
 	format.Register(&format.Format{
 		Name:    "an Arrow file",
-		Endings: []string{".arrow", ".feather", ".ipc", ".arrows"},
-		Begins: func(first []byte) bool {
-			return bytes.HasPrefix(first, fileMark) || bytes.HasPrefix(first, []byte{0xff, 0xff, 0xff, 0xff})
-		},
-		Open:  open,
-		Write: write,
+		Endings: []string{".arrow", ".feather", ".ipc"},
+		Begins:  func(first []byte) bool { return bytes.HasPrefix(first, []byte("ARROW1")) },
+		Open:    open,
+		Write:   write,
 	})
 }
 
-var fileMark = []byte("ARROW1")
-
 type reader struct {
-	next  func() (arrow.RecordBatch, error) // io.EOF after the last
-	all   []format.Column
-	batch arrow.RecordBatch
-	at    int // rows of it already read
-	row   int // of the file
-	end   func() error
-}
-
-// fileReader reads the record batches of a file, from any row.
-type fileReader struct {
-	*reader
 	file   *ipc.FileReader
+	all    []format.Column
 	number int // of the next record batch
-}
-
-// boundedAllocator panics with a *memory.Error above its bound: a damaged file may request any
-// amount.
-type boundedAllocator struct {
-	arrowmemory.Allocator
-	most float64
-}
-
-func (a boundedAllocator) check(size int) {
-	if size < 0 || float64(size) > a.most {
-		panic(&memory.Error{What: "a part of it", Need: float64(size), Limit: a.most, Advice: "write the file with smaller record batches, if it is not damaged"})
-	}
-}
-
-func (a boundedAllocator) Allocate(size int) []byte {
-	a.check(size)
-	return a.Allocator.Allocate(size)
-}
-
-func (a boundedAllocator) Reallocate(size int, b []byte) []byte {
-	a.check(size)
-	return a.Allocator.Reallocate(size, b)
+	batch  arrow.RecordBatch
+	at     int // rows of it already read
+	row    int // of the file
 }
 
 func open(in *format.File) (format.Reader, error) {
-	limit, err := memory.Limit()
-	if err != nil {
-		return nil, err
-	}
-	most := limit / 2
-	if in.Size > 0 { // decompression expands a part at most 1024 times
-		most = min(most, max(1<<26, 1024*float64(in.Size)))
-	}
-	options := []ipc.Option{ipc.WithAllocator(boundedAllocator{arrowmemory.NewGoAllocator(), most})}
-	if first, _ := in.Peek(len(fileMark)); !bytes.Equal(first, fileMark) {
-		if in.Size > 0 { // no part is larger than the file
-			most = min(most, float64(in.Size))
-		}
-		if in.Size > 0 { // the size of a pipe is unknown
-			begin, _ := in.Peek(in.Reader.Size())
-			if n := int(min(uint64(len(begin)), 8+uint64(binary.LittleEndian.Uint32(begin[4:])))); n > 8 && n < len(begin) {
-				if err := soundSchema(begin[8:n], messageHeader); err != nil {
-					return nil, err
-				}
-			}
-		}
-		options = append(options, ipc.WithBodySizeLimit(int64(most)), ipc.WithMetadataSizeLimit(int64(min(most, mostSchema))))
-		stream, err := ipc.NewReaderFromMessageReader(ipc.NewMessageReader(in, options...), options...) // NewReader forgets the limits
-		if err != nil {
-			return nil, err
-		}
-		r := &reader{next: stream.Read, end: func() error { stream.Release(); return nil }}
-		return r, r.name(stream.Schema())
-	}
 	content, size, err := in.Content()
 	if err != nil {
 		return nil, err
 	}
-	if err := soundFooter(content, size); err != nil {
-		return nil, err
-	}
-	file, err := ipc.NewFileReader(io.NewSectionReader(content, 0, size), append(options, ipc.WithBodySizeLimit(size), ipc.WithMetadataSizeLimit(size))...)
+	// The options bound what a damaged file can make the library allocate.
+	file, err := ipc.NewFileReader(io.NewSectionReader(content, 0, size), ipc.WithBodySizeLimit(size), ipc.WithMetadataSizeLimit(size))
 	if err != nil {
 		return nil, err
 	}
-	r := &fileReader{file: file}
-	r.reader = &reader{end: file.Close, next: func() (arrow.RecordBatch, error) {
-		if r.number == file.NumRecords() {
-			return nil, io.EOF
+	r := &reader{file: file}
+	for _, f := range file.Schema().Fields() {
+		if scale := decimals(f.Type); scale < -mostDecimals || scale > mostDecimals {
+			return nil, format.Damaged("a column has numbers with %d decimals", scale)
 		}
-		r.number++
-		return file.RecordBatchAt(r.number - 1)
-	}}
-	return r, r.name(file.Schema())
+		dictionary, _ := f.Type.(*arrow.DictionaryType)
+		r.all = append(r.all, format.Column{Name: f.Name, Kind: kindOf(f.Type), Ordered: dictionary != nil && dictionary.Ordered})
+	}
+	return r, nil
 }
 
-// mostSchema is the maximum size of a stream's schema in bytes.
-const mostSchema = 64 << 20
+func (r *reader) next() (arrow.RecordBatch, error) {
+	if r.number == r.file.NumRecords() {
+		return nil, io.EOF
+	}
+	r.number++
+	return r.file.RecordBatchAt(r.number - 1)
+}
 
 // Index implements format.Seeker: the number of rows before each record batch, and in total.
-func (r *fileReader) Index(int) (int, any, error) {
+func (r *reader) Index(int) (int, any, error) {
 	starts := []int{0}
 	for i := range r.file.NumRecords() {
 		batch, err := r.file.RecordBatchAt(i)
@@ -142,7 +81,7 @@ func (r *fileReader) Index(int) (int, any, error) {
 	return starts[len(starts)-1], starts, nil
 }
 
-func (r *fileReader) Seek(index any, row int, _ []int) error {
+func (r *reader) Seek(index any, row int, _ []int) error {
 	starts := index.([]int)
 	r.release()
 	r.row = row
@@ -153,17 +92,6 @@ func (r *fileReader) Seek(index any, row int, _ []int) error {
 		return err
 	}
 	r.batch, r.at = batch, row-starts[r.number-1]
-	return nil
-}
-
-func (r *reader) name(schema *arrow.Schema) error {
-	for _, f := range schema.Fields() {
-		if scale := decimals(f.Type); scale < -mostDecimals || scale > mostDecimals {
-			return format.Damaged("a column has numbers with %d decimals", scale)
-		}
-		dictionary, _ := f.Type.(*arrow.DictionaryType)
-		r.all = append(r.all, format.Column{Name: f.Name, Kind: kindOf(f.Type), Ordered: dictionary != nil && dictionary.Ordered})
-	}
 	return nil
 }
 
@@ -255,34 +183,18 @@ func (r *reader) Read(chosen []int, texts bool) (*format.Block, error) {
 	return b, nil
 }
 
-func converted[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32](a interface{ Value(int) T }) func(int) float64 {
-	return func(i int) float64 { return float64(a.Value(i)) }
-}
-
+// numbersOf returns the numbers of a column; nil for other columns and decimals, which are read as
+// text.
 func numbersOf(values arrow.Array) func(i int) float64 {
 	switch a := values.(type) {
 	case *array.Float64:
 		return a.Value
 	case *array.Float32:
-		return converted(a)
+		return func(i int) float64 { return float64(a.Value(i)) }
 	case *array.Float16:
 		return func(i int) float64 { return float64(a.Value(i).Float32()) }
-	case *array.Int8:
-		return converted(a)
-	case *array.Int16:
-		return converted(a)
-	case *array.Int32:
-		return converted(a)
 	case *array.Int64:
-		return converted(a)
-	case *array.Uint8:
-		return converted(a)
-	case *array.Uint16:
-		return converted(a)
-	case *array.Uint32:
-		return converted(a)
-	case *array.Uint64:
-		return converted(a)
+		return func(i int) float64 { return float64(a.Value(i)) }
 	case *array.Boolean:
 		return func(i int) float64 {
 			if a.Value(i) {
@@ -290,8 +202,16 @@ func numbersOf(values arrow.Array) func(i int) float64 {
 			}
 			return 0
 		}
+	case *array.Dictionary:
+		return nil
 	}
-	return nil // also decimals: written as text
+	if arrow.IsInteger(values.DataType().ID()) {
+		return func(i int) float64 {
+			x, _ := strconv.ParseFloat(values.ValueStr(i), 64) // an integer's text
+			return x
+		}
+	}
+	return nil
 }
 
 // levelsOf returns the dictionary of a column in order; nil without a dictionary, or if it is too
@@ -325,16 +245,9 @@ func textOf(values arrow.Array) func(i int) string {
 		return textOf(a.Storage())
 	case *array.Null:
 		return func(int) string { return "" }
-	case *array.Float64, *array.Float32, *array.Float16:
+	case *array.Float64, *array.Float32, *array.Float16, *array.Boolean:
 		number := numbersOf(a)
 		return func(i int) string { return format.Number(number(i)) }
-	case *array.Boolean:
-		return func(i int) string {
-			if a.Value(i) {
-				return "1"
-			}
-			return "0"
-		}
 	case *array.Timestamp:
 		nanos := int64(a.DataType().(*arrow.TimestampType).Unit.Multiplier())
 		zone := kindOf(a.DataType()).Zone()
@@ -359,7 +272,7 @@ func (r *reader) release() {
 
 func (r *reader) Close() error {
 	r.release()
-	return r.end()
+	return r.file.Close()
 }
 
 // writer writes record batches of at most 16·format.BlockRows rows.

@@ -1,6 +1,6 @@
 // Package excel reads and writes tables in workbooks of Excel 2007 and later (ECMA-376, part 1).
 // The first nonblank row of a sheet names the columns. Formulas are read as their results, dates as
-// year-month-day.
+// year-month-day, times of day and elapsed times as numbers of days.
 //
 //	import _ "missingscore/data/excel"
 package excel
@@ -14,12 +14,11 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 
 	"missingscore/data/format"
-	"missingscore/internal/memory"
 	"missingscore/internal/printable"
 )
 
@@ -40,22 +39,19 @@ func init() {
 const (
 	mostRows    = 1 << 20
 	mostColumns = 1 << 14
-	mostLetters = 32767 // of a cell, in UTF-16 units
+	mostLetters = 32767 // of a cell
 )
-
-type book struct {
-	file   string
-	size   int64                // bytes
-	parts  map[string]*zip.File // by path in lower case, without the leading slash
-	texts  []string             // shared strings
-	styles []shownAs            // by cell style
-	epoch  bool                 // dates count from 1904
-}
 
 // reader reads the rows of a sheet to its end, or fails.
 type reader struct {
-	book
-	part   *part
+	file   string
+	parts  map[string]*zip.File // by path in lower case, without the leading slash
+	texts  []string             // shared strings
+	dates  []bool               // whether a cell style shows numbers as dates
+	epoch  bool                 // dates count from 1904
+	sheet  string               // its name, for messages
+	xml    *xml.Decoder
+	part   io.Closer
 	inside bool // inside the sheet's rows
 	all    []format.Column
 	kinds  []cellKinds // cell kinds seen in each column
@@ -71,7 +67,6 @@ const (
 	booleanCell
 	dateCell
 	stampCell // a date with a time
-	timeCell
 )
 
 type cell struct {
@@ -107,20 +102,48 @@ type (
 			ID int `xml:"numFmtId,attr"`
 		} `xml:"cellXfs>xf"`
 	}
+	sharedStrings struct {
+		All []richText `xml:"si"`
+	}
 	richText struct { // without rPh, the pronunciation
 		Text string `xml:"t"`
 		Runs []struct {
 			Text string `xml:"t"`
 		} `xml:"r"`
 	}
+	sheetRow struct {
+		Number string      `xml:"r,attr"`
+		Cells  []sheetCell `xml:"c"`
+	}
+	sheetCell struct {
+		Name    string    `xml:"r,attr"`
+		Kind    string    `xml:"t,attr"`
+		Style   string    `xml:"s,attr"`
+		Formula *struct{} `xml:"f"`
+		Value   *string   `xml:"v"`
+		Inline  *richText `xml:"is"`
+	}
 )
+
+// escape matches a character that XML cannot hold, as workbooks write it.
+var escape = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
 
 func (t *richText) String() string {
 	text := t.Text
 	for _, run := range t.Runs {
 		text += run.Text
 	}
-	return text
+	return unescaped(text)
+}
+
+func unescaped(text string) string {
+	if !strings.Contains(text, "_x") {
+		return text
+	}
+	return escape.ReplaceAllStringFunc(text, func(one string) string {
+		c, _ := strconv.ParseUint(one[2:6], 16, 16) // the expression guarantees hexadecimal digits
+		return string(rune(c))
+	})
 }
 
 func open(in *format.File) (format.Reader, error) {
@@ -132,21 +155,17 @@ func open(in *format.File) (format.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{book: book{file: in.Name, size: size, parts: map[string]*zip.File{}}}
+	r := &reader{file: in.Name, parts: map[string]*zip.File{}}
 	for _, f := range archive.File {
-		name := partName("", f.Name)
-		if r.parts[name] != nil {
-			return nil, format.Damaged("the part %s occurs twice", name)
-		}
-		r.parts[name] = f
+		r.parts[partName("", f.Name)] = f
 	}
-	if r.part, err = r.sheet(in.Sheet); err != nil {
+	if err := r.find(in.Sheet); err != nil {
 		return nil, err
 	}
-	for {
+	for len(r.all) == 0 {
 		cells, err := r.next()
 		if err == io.EOF {
-			err = r.refuse(": the %s is empty; it needs a first row of column names and a row for each case", r.part.name)
+			err = r.refuse(": the %s is empty; it needs a first row of column names and a row for each case", r.sheet)
 		}
 		if err != nil {
 			r.Close()
@@ -155,15 +174,13 @@ func open(in *format.File) (format.Reader, error) {
 		for _, c := range cells {
 			r.all = append(r.all, format.Column{Name: strings.TrimSpace(c.text), Kind: format.Mixed})
 		}
-		if len(r.all) > 0 {
-			r.top, r.kinds = r.row, make([]cellKinds, len(r.all))
-			return r, nil
-		}
 	}
+	r.top, r.kinds = r.row, make([]cellKinds, len(r.all))
+	return r, nil
 }
 
-func (b *book) refuse(what string, args ...any) error {
-	return &format.Error{Text: b.file + fmt.Sprintf(what, args...)}
+func (r *reader) refuse(what string, args ...any) error {
+	return &format.Error{Text: r.file + fmt.Sprintf(what, args...)}
 }
 
 // partName resolves a target relative to a folder.
@@ -175,237 +192,128 @@ func partName(folder, target string) string {
 	return strings.ToLower(strings.TrimPrefix(target, "/"))
 }
 
-// sheet reads the parts of the workbook except its sheets, and opens the sheet with the name or
+// find reads the parts of the workbook except its sheets, and opens the sheet with the name or
 // number (from 1) asked; "" opens the first.
-func (b *book) sheet(asked string) (*part, error) {
-	var top, own relations
-	main := "xl/workbook.xml"
-	if err := b.decode("_rels/.rels", &top); err != nil {
-		return nil, err
+func (r *reader) find(asked string) error {
+	main, err := r.main()
+	if err != nil {
+		return err
 	}
-	for _, r := range top.All {
-		if strings.HasSuffix(r.Kind, "/officeDocument") {
-			main = partName("", r.Target)
-		}
-	}
-	if strings.HasSuffix(main, ".bin") {
-		return nil, b.refuse(": a binary workbook (.xlsb) cannot be read: save it as .xlsx")
-	}
-	if b.parts[main] == nil {
-		return nil, format.Damaged("it has no workbook")
-	}
+	var own relations
+	var book workbook
 	folder := path.Dir(main)
-	if err := b.decode(path.Join(folder, "_rels", path.Base(main)+".rels"), &own); err != nil {
-		return nil, err
+	if err := r.decode(path.Join(folder, "_rels", path.Base(main)+".rels"), &own); err != nil {
+		return err
+	}
+	if err := r.decode(main, &book); err != nil {
+		return err
 	}
 	targets := map[string]string{}
-	for _, r := range own.All {
-		target := partName(folder, r.Target)
+	var shared sharedStrings
+	var styles styleSheet
+	for _, one := range own.All {
+		target := partName(folder, one.Target)
 		var err error
-		switch path.Base(r.Kind) {
+		switch path.Base(one.Kind) {
 		case "sharedStrings":
-			err = b.readTexts(target)
+			err = r.decode(target, &shared)
 		case "styles":
-			err = b.readStyles(target)
+			err = r.decode(target, &styles)
 		case "worksheet":
-			targets[r.ID] = target
+			targets[one.ID] = target
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	var book workbook
-	if err := b.decode(main, &book); err != nil {
-		return nil, err
+	for _, text := range shared.All {
+		r.texts = append(r.texts, text.String())
 	}
-	b.epoch = book.Properties.Epoch == "1" || book.Properties.Epoch == "true"
+	r.epoch = book.Properties.Epoch == "1" || book.Properties.Epoch == "true"
+	codes := map[int]string{}
+	for _, c := range styles.Codes {
+		codes[c.ID] = c.Code
+	}
+	for _, s := range styles.Styles {
+		code, own := codes[s.ID]
+		r.dates = append(r.dates, own && showsDate(code) || !own && builtInDate(s.ID))
+	}
 	var names, sheets []string
-	at := -1
 	for _, s := range book.Sheets {
-		if targets[s.Relation] == "" { // a chart
-			continue
+		if targets[s.Relation] != "" { // else a chart
+			names, sheets = append(names, s.Name), append(sheets, targets[s.Relation])
 		}
-		names, sheets = append(names, s.Name), append(sheets, targets[s.Relation])
-		if k := len(names); asked == "" && k == 1 || asked == strconv.Itoa(k) && at < 0 || asked == s.Name {
-			at = k - 1
-		}
+	}
+	at := slices.Index(names, asked)
+	if k, err := strconv.Atoi(asked); at < 0 && err == nil && 1 <= k && k <= len(names) {
+		at = k - 1
 	}
 	switch {
 	case len(names) == 0:
-		return nil, b.refuse(": the workbook has no sheet")
+		return r.refuse(": the workbook has no sheet")
+	case asked == "":
+		at = 0
 	case at < 0:
-		return nil, b.refuse(": no sheet %q; there are: %s", asked, strings.Join(names, ", "))
+		return r.refuse(": no sheet %q; there are: %s", asked, strings.Join(names, ", "))
 	}
-	p, err := b.open(sheets[at])
-	if err == nil {
-		p.name = fmt.Sprintf("sheet %q", names[at])
-	}
-	return p, err
-}
-
-func (b *book) readStyles(name string) error {
-	var sheet styleSheet
-	if err := b.decode(name, &sheet); err != nil {
-		return err
-	}
-	codes := map[int]shownAs{}
-	for _, c := range sheet.Codes {
-		codes[c.ID] = formatOfCode(c.Code)
-	}
-	for _, s := range sheet.Styles {
-		shown, own := codes[s.ID]
-		if !own {
-			shown = builtInFormat(s.ID)
-		}
-		b.styles = append(b.styles, shown)
-	}
-	return nil
-}
-
-// textBytes is the overhead of a shared string.
-const textBytes = 32
-
-// readTexts reads the shared strings.
-func (b *book) readTexts(name string) error {
-	if b.parts[name] == nil {
-		return nil
-	}
-	limit, err := memory.Limit()
-	if err != nil {
-		return err
-	}
-	p, err := b.open(name)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	size := 0.0
-	for {
-		t, err := p.Token()
-		if err == io.EOF {
-			return nil
-		}
-		if e, begins := t.(xml.StartElement); begins && e.Name.Local == "si" {
-			var text richText
-			err = p.DecodeElement(&text, &e)
-			b.texts = append(b.texts, unescaped(text.String()))
-			if size += textBytes + float64(len(b.texts[len(b.texts)-1])); size > limit/2 {
-				return &memory.Error{What: b.file + ", with its texts,", Need: 2 * size, Limit: limit, Advice: "take fewer rows, or leave columns out of the file"}
-			}
-		}
-		if err != nil {
-			return p.damage(fmt.Sprintf(" after text %d", len(b.texts)), err)
-		}
-	}
-}
-
-// decode reads a small part; a part that does not exist is empty.
-func (b *book) decode(name string, to any) error {
-	if b.parts[name] == nil {
-		return nil
-	}
-	p, err := b.open(name)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	if err := p.Decode(to); err != nil {
-		return p.damage("", err)
-	}
-	return nil
-}
-
-// part is an open part of a workbook, of limited length.
-type part struct {
-	*xml.Decoder
-	io.Closer
-	file, name string // for messages
-}
-
-const (
-	mostXML  = 200     // times the size of the part in the file; usually 5 to 30
-	leastXML = 1 << 26 // bytes always allowed
-)
-
-var errLong = format.Damaged("too much text for its size")
-
-// bounded fails after a number of bytes.
-type bounded struct {
-	io.Reader
-	left int64
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		return 0, errLong
-	}
-	return n, err
-}
-
-// shallow rejects deep nesting of elements, which would exhaust memory.
-type shallow struct {
-	*xml.Decoder
-	depth int
-}
-
-const deepest = 64
-
-func (s *shallow) Token() (xml.Token, error) {
-	t, err := s.RawToken()
-	switch t.(type) {
-	case xml.StartElement:
-		s.depth++
-	case xml.EndElement:
-		s.depth--
-	}
-	if s.depth > deepest {
-		return nil, format.Damaged("elements nested too deeply")
-	}
-	return t, err
-}
-
-func (b *book) open(name string) (*part, error) {
-	f := b.parts[name]
+	f := r.parts[sheets[at]]
 	if f == nil {
-		return nil, format.Damaged("its part %s is missing", name)
+		return format.Damaged("its part %s is missing", sheets[at])
 	}
 	content, err := f.Open()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	most := max(leastXML, mostXML*int64(min(f.CompressedSize64, uint64(b.size))))
-	return &part{xml.NewTokenDecoder(&shallow{Decoder: xml.NewDecoder(&bounded{content, most})}), content, b.file, name}, nil
+	r.sheet, r.part, r.xml = fmt.Sprintf("sheet %q", names[at]), content, xml.NewDecoder(content)
+	return nil
 }
 
-func (p *part) damage(where string, err error) error {
-	advice := "open it in Excel or LibreOffice, check the rows there and save it again"
-	if errors.Is(err, errLong) {
-		advice = "save the table as CSV"
+// main is the name of the workbook's part.
+func (r *reader) main() (string, error) {
+	var top relations
+	if err := r.decode("_rels/.rels", &top); err != nil {
+		return "", err
 	}
-	what := ""
+	main := "xl/workbook.xml"
+	for _, one := range top.All {
+		if strings.HasSuffix(one.Kind, "/officeDocument") {
+			main = partName("", one.Target)
+		}
+	}
+	if strings.HasSuffix(main, ".bin") {
+		return "", r.refuse(": a binary workbook (.xlsb) cannot be read: save it as .xlsx")
+	}
+	return main, nil
+}
+
+// decode reads a small part; a part that does not exist is empty.
+func (r *reader) decode(name string, to any) error {
+	f := r.parts[name]
+	if f == nil {
+		return nil
+	}
+	content, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	if err := xml.NewDecoder(content).Decode(to); err != nil {
+		return r.damage(name, err)
+	}
+	return nil
+}
+
+func (r *reader) damage(what string, err error) error {
+	why := ""
 	var damage *format.Damage
 	if errors.As(err, &damage) {
-		what = " (" + damage.What + ")"
+		why = " (" + damage.What + ")"
 	}
-	return &format.Error{Text: fmt.Sprintf("%s: %s is damaged%s%s; %s", p.file, p.name, where, what, advice), Cause: err}
-}
-
-// escape matches a character that XML cannot hold, as workbooks write it.
-var escape = regexp.MustCompile(`(?:_x[0-9A-Fa-f]{4}_)+`)
-
-func unescaped(text string) string {
-	if !strings.Contains(text, "_x") {
-		return text
+	where := ""
+	if r.row > 0 {
+		where = fmt.Sprintf(" after row %d", r.row)
 	}
-	return escape.ReplaceAllStringFunc(text, func(all string) string {
-		units := make([]uint16, 0, len(all)/7)
-		for ; all != ""; all = all[7:] {
-			u, _ := strconv.ParseUint(all[2:6], 16, 16) // the expression guarantees hexadecimal digits
-			units = append(units, uint16(u))
-		}
-		return string(utf16.Decode(units))
-	})
+	return &format.Error{Text: fmt.Sprintf("%s: %s is damaged%s%s; open it in Excel or LibreOffice, check the rows there and save it again", r.file, what, where, why), Cause: err}
 }
 
 func (r *reader) Columns() ([]format.Column, int) {
@@ -461,123 +369,60 @@ func (r *reader) Read(chosen []int, _ bool) (*format.Block, error) {
 }
 
 // next reads a row up to its last nonblank cell; io.EOF at the end of the sheet.
-func (r *reader) next() ([]cell, error) {
-	row, err := r.cells()
-	if err != nil && err != io.EOF {
-		where := ""
-		if r.row > 0 {
-			where = fmt.Sprintf(" after row %d", r.row)
-		}
-		return nil, r.part.damage(where, err)
-	}
-	for n := len(row); n > 0 && (n > len(r.all) || !row[n-1].uncomputed) && strings.TrimSpace(row[n-1].text) == ""; n-- {
-		row = row[:n-1]
-	}
-	return row, err
-}
-
-func (r *reader) cells() ([]cell, error) {
+func (r *reader) next() (row []cell, err error) {
 	for {
-		t, err := r.part.Token()
-		if err != nil {
+		t, err := r.xml.Token()
+		if err == io.EOF {
 			return nil, err
+		}
+		if err != nil {
+			return nil, r.damage(r.sheet, err)
+		}
+		if end, ends := t.(xml.EndElement); ends && end.Name.Local == "sheetData" {
+			r.inside = false
 		}
 		e, begins := t.(xml.StartElement)
-		if end, ends := t.(xml.EndElement); ends && end.Name.Local == "sheetData" || begins && e.Name.Local == "sheetData" {
-			r.inside = begins
+		if begins && e.Name.Local == "sheetData" {
+			r.inside = true
 		}
-		if r.inside && begins && e.Name.Local == "row" {
-			return r.cellsOf(e)
+		if !r.inside || !begins || e.Name.Local != "row" {
+			continue
 		}
+		var raw sheetRow
+		if err = r.xml.DecodeElement(&raw, &e); err == nil {
+			row, err = r.cells(raw)
+		}
+		if err != nil {
+			return nil, r.damage(r.sheet, err)
+		}
+		for n := len(row); n > 0 && (n > len(r.all) || !row[n-1].uncomputed) && strings.TrimSpace(row[n-1].text) == ""; n-- {
+			row = row[:n-1]
+		}
+		return row, nil
 	}
 }
 
-func (r *reader) cellsOf(begin xml.StartElement) (row []cell, err error) {
+func (r *reader) cells(raw sheetRow) (row []cell, err error) {
 	number := r.row + 1
-	if given := attribute(begin, "r"); given != "" {
-		if number, err = strconv.Atoi(given); err != nil || number <= r.row || number > mostRows {
-			return nil, format.Damaged("a row of number %.20q", given)
+	if raw.Number != "" {
+		if number, err = strconv.Atoi(raw.Number); err != nil || number <= r.row || number > mostRows {
+			return nil, format.Damaged("a row of number %.20q", raw.Number)
 		}
 	}
-	for {
-		t, err := r.part.Token()
+	for _, c := range raw.Cells {
+		at, err := cellColumn(c.Name, number, len(row))
 		if err != nil {
 			return nil, err
 		}
-		switch e := t.(type) {
-		case xml.EndElement:
-			r.row = number
-			return row, nil
-		case xml.StartElement:
-			if e.Name.Local != "c" {
-				err = r.part.Skip()
-				break
-			}
-			at, wrong := cellColumn(attribute(e, "r"), number, len(row))
-			if wrong != nil {
-				return nil, wrong
-			}
-			var one cell
-			if one, err = r.readCell(e); err == nil {
-				row = append(append(row, make([]cell, at-len(row))...), one)
-			}
-		}
+		one, err := r.cell(c)
 		if err != nil {
 			return nil, err
 		}
+		one.uncomputed = c.Formula != nil && c.Value == nil
+		row = append(append(row, make([]cell, at-len(row))...), one)
 	}
-}
-
-func attribute(e xml.StartElement, name string) string {
-	for _, a := range e.Attr {
-		if a.Name.Local == name {
-			return a.Value
-		}
-	}
-	return ""
-}
-
-// readCell reads the element of a cell: formula, value or inline text.
-func (r *reader) readCell(begin xml.StartElement) (cell, error) {
-	text, formula, value, inside := "", false, false, false // inside the value
-	var inline *richText
-	for {
-		t, err := r.part.Token()
-		if err != nil {
-			return cell{}, err
-		}
-		switch e := t.(type) {
-		case xml.CharData:
-			if inside {
-				text += string(e)
-			}
-		case xml.StartElement:
-			switch {
-			case e.Name.Local == "v" && !inside:
-				value, inside, text = true, true, ""
-			case e.Name.Local == "is" && !inside:
-				inline = &richText{}
-				err = r.part.DecodeElement(inline, &e)
-			default:
-				formula = formula || e.Name.Local == "f"
-				err = r.part.Skip()
-			}
-			if err != nil {
-				return cell{}, err
-			}
-		case xml.EndElement:
-			if inside {
-				inside = false
-				break
-			}
-			if inline != nil {
-				text = inline.String()
-			}
-			one, err := r.cell(attribute(begin, "t"), attribute(begin, "s"), text)
-			one.uncomputed = formula && !value
-			return one, err
-		}
-	}
+	r.row = number
+	return row, nil
 }
 
 func cellColumn(name string, row, next int) (int, error) {
@@ -604,40 +449,38 @@ func columnName(at int) (name string) {
 	return name
 }
 
-func (b *book) cell(kind, style, text string) (cell, error) {
-	trimmed := strings.TrimSpace(text)
-	if trimmed == "" && kind != "str" && kind != "inlineStr" {
-		return cell{text: text}, nil
+// cell converts a cell by its type.
+func (r *reader) cell(c sheetCell) (cell, error) {
+	text := ""
+	if c.Value != nil {
+		text = *c.Value
 	}
-	switch kind {
-	case "s":
-		k, err := strconv.Atoi(trimmed)
-		if err != nil || k < 0 || k >= len(b.texts) {
-			return cell{}, format.Damaged("a cell with text number %.20q of %d", text, len(b.texts))
-		}
-		text = b.texts[k]
-	case "str", "inlineStr":
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case c.Kind == "inlineStr" && c.Inline != nil:
+		text = c.Inline.String()
+	case c.Kind == "str":
 		text = unescaped(text)
-	case "b":
-		switch trimmed {
-		case "1", "true":
-			return cell{text: "1", kind: booleanCell}, nil
-		case "0", "false":
-			return cell{text: "0", kind: booleanCell}, nil
+	case trimmed == "":
+	case c.Kind == "s":
+		k, err := strconv.Atoi(trimmed)
+		if err != nil || k < 0 || k >= len(r.texts) {
+			return cell{}, format.Damaged("a cell with text number %.20q of %d", text, len(r.texts))
 		}
-		return cell{}, format.Damaged("a cell that is %.20q, neither true nor false", text)
-	case "", "n":
+		text = r.texts[k]
+	case c.Kind == "b" && (trimmed == "1" || trimmed == "true"):
+		return cell{text: "1", kind: booleanCell}, nil
+	case c.Kind == "b":
+		return cell{text: "0", kind: booleanCell}, nil
+	case c.Kind == "" || c.Kind == "n":
 		days, err := strconv.ParseFloat(trimmed, 64)
 		if err != nil {
 			break
 		}
-		if at, err := strconv.Atoi(style); err == nil && at >= 0 && at < len(b.styles) && b.styles[at] != shownAsNumber {
-			if shown, ok := b.styles[at].shown(days, b.epoch); ok {
-				switch {
-				case strings.Contains(shown, "T"):
+		if at, err := strconv.Atoi(c.Style); err == nil && at >= 0 && at < len(r.dates) && r.dates[at] {
+			if shown, ok := date(days, r.epoch); ok {
+				if strings.Contains(shown, "T") {
 					return cell{text: shown, kind: stampCell}, nil
-				case strings.Contains(shown, ":"):
-					return cell{text: shown, kind: timeCell}, nil
 				}
 				return cell{text: shown, kind: dateCell}, nil
 			}

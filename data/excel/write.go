@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf16"
+	"unicode/utf8"
 
 	"missingscore/data/format"
 )
 
 // parts are the parts of a workbook besides its sheet (ECMA-376, part 1, annex L). Styles: 1 date,
-// 2 date and time, 3 time.
+// 2 date and time.
 var parts = []struct{ name, text string }{
 	{"[Content_Types].xml", `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
 		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
@@ -31,10 +30,10 @@ var parts = []struct{ name, text string }{
 		`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/>` +
 		`<Relationship Id="rId2" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/styles" Target="styles.xml"/></Relationships>`},
 	{"xl/styles.xml", `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">` +
-		`<numFmts count="3"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/><numFmt numFmtId="165" formatCode="yyyy\-mm\-dd\ hh:mm:ss"/><numFmt numFmtId="166" formatCode="[h]:mm:ss"/></numFmts>` +
+		`<numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/><numFmt numFmtId="165" formatCode="yyyy\-mm\-dd\ hh:mm:ss"/></numFmts>` +
 		`<fonts count="1"><font/></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>` +
-		`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="4"><xf/>` +
-		`<xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/><xf numFmtId="166" applyNumberFormat="1"/></cellXfs></styleSheet>`},
+		`<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="3"><xf/>` +
+		`<xf numFmtId="164" applyNumberFormat="1"/><xf numFmtId="165" applyNumberFormat="1"/></cellXfs></styleSheet>`},
 }
 
 type writer struct {
@@ -92,11 +91,11 @@ func (w *writer) add(row []string, of func(j int) format.Kind) error {
 			w.sheet.WriteString(place + attribute + "><v>" + value + "</v></c>")
 			continue
 		}
-		if units := len(utf16.Encode([]rune(cell))); units > mostLetters {
+		if units := utf8.RuneCountInString(cell); units > mostLetters {
 			return fmt.Errorf("a cell has at most %d characters, but one in column %q has %d; choose a name that ends in .csv or .parquet", mostLetters, w.columns[j].Name, units)
 		}
 		w.sheet.WriteString(place + ` t="inlineStr"><is><t xml:space="preserve">`)
-		if err := xml.EscapeText(w.sheet, []byte(escaped(cell))); err != nil {
+		if err := xml.EscapeText(w.sheet, []byte(cell)); err != nil {
 			return err
 		}
 		w.sheet.WriteString("</t></is></c>")
@@ -127,25 +126,6 @@ func typedCell(k format.Kind, cell string) (attribute, value string, ok bool) {
 func longWhole(cell string) bool {
 	digits := strings.TrimLeft(cell, "+-0")
 	return len(digits) > 15 && !strings.ContainsAny(digits, ".eE")
-}
-
-// unwritable matches characters that XML cannot hold.
-var unwritable = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f\x{fffe}\x{ffff}]`)
-
-// escaped is the inverse of unescaped. Text that looks like an escape has its first character
-// escaped.
-func escaped(text string) string {
-	for at := 0; ; at += len("_x005F_") {
-		next := escape.FindStringIndex(text[at:])
-		if next == nil {
-			break
-		}
-		at += next[0]
-		text = text[:at] + "_x005F_" + text[at+1:]
-	}
-	return unwritable.ReplaceAllStringFunc(text, func(c string) string {
-		return fmt.Sprintf("_x%04X_", []rune(c)[0])
-	})
 }
 
 func (w *writer) Close() error {

@@ -8,7 +8,6 @@ package format
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -36,46 +35,25 @@ var registered []*Format
 // Register registers a format. Call it from init functions only.
 func Register(f *Format) { registered = append(registered, f) }
 
-// others lists formats of this module, for the message if their packages are not imported.
-var others = []struct{ name, importPath, begins, endings string }{
-	{"an Excel workbook", "missingscore/data/excel", "PK\x03\x04", ".xlsx .xlsm"},
-	{"a Parquet file", "missingscore/data/parquet", "PAR1", ".parquet .pq"},
-	{"an Arrow file", "missingscore/data/arrow", "ARROW1", ".arrow .feather .ipc .arrows"},
-}
-
-// ByContent returns the format with these first bytes; nil for text.
-func ByContent(first []byte) (*Format, error) {
+// ByContent returns the format with these first bytes; nil for text, and for a format whose package
+// the program does not import.
+func ByContent(first []byte) *Format {
 	for _, f := range registered {
 		if f.Begins(first) {
-			return f, nil
+			return f
 		}
 	}
-	for _, o := range others {
-		if bytes.HasPrefix(first, []byte(o.begins)) {
-			return nil, notImported(o.name, o.importPath)
-		}
-	}
-	return nil, nil
+	return nil
 }
 
 // ByName returns the format with the ending of path; nil for text.
-func ByName(path string) (*Format, error) {
-	ending := Ending(path)
+func ByName(path string) *Format {
 	for _, f := range registered {
-		if slices.Contains(f.Endings, ending) {
-			return f, nil
+		if slices.Contains(f.Endings, Ending(path)) {
+			return f
 		}
 	}
-	for _, o := range others {
-		if slices.Contains(strings.Fields(o.endings), ending) {
-			return nil, notImported(o.name, o.importPath)
-		}
-	}
-	return nil, nil
-}
-
-func notImported(name, importPath string) error {
-	return fmt.Errorf("this program does not read or write %s: import _ %q into it", strings.TrimPrefix(strings.TrimPrefix(name, "an "), "a ")+"s", importPath)
+	return nil
 }
 
 // Ending is the ending of a file's name in lower case, ignoring compression: ".csv" of t.CSV.gz.

@@ -1,71 +1,38 @@
 package parquet
 
 import (
+	"bytes"
 	"encoding/base64"
-	"encoding/binary"
 
-	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/parquet-go/parquet-go"
 
 	"missingscore/data/format"
 	"missingscore/internal/panics"
 )
 
-// Field offsets in tables of Arrow's schema (Message.fbs, Schema.fbs), which R and Python write
-// into a file.
-const (
-	messageHeader   = 8
-	schemaFields    = 6
-	fieldName       = 4
-	fieldDictionary = 12
-	ordered         = 8
-)
-
-// factors returns the columns that had a dictionary when the file was written, such as R's factors,
-// and whether their levels are ordered. Unreadable metadata is ignored.
-func factors(f *parquet.File) (of map[string]bool) {
+// factors returns the columns that had a dictionary when R or Python wrote the file, such as R's
+// factors, and whether their levels are ordered. It ignores unreadable metadata.
+func factors(f *parquet.File) map[string]bool {
 	text, _ := f.Lookup("ARROW:schema")
 	message, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
 		return nil
 	}
-	_ = panics.Caught(func() error { of = dictionaries(message); return nil })
-	return of
-}
-
-// dictionaries returns the fields of a schema with a dictionary, by name. It panics if an offset
-// leads outside.
-func dictionaries(message []byte) map[string]bool {
-	if binary.LittleEndian.Uint32(message) == 0xffffffff { // precedes the length since version 0.15
-		message = message[4:]
-	}
-	message = message[4:]
-	root := flatbuffers.Table{Bytes: message, Pos: flatbuffers.GetUOffsetT(message)}
-	inside := func(t flatbuffers.Table, place flatbuffers.VOffsetT) (at flatbuffers.UOffsetT) {
-		if o := t.Offset(place); o != 0 {
-			at = t.Pos + flatbuffers.UOffsetT(o)
-		}
-		return at
-	}
-	at := inside(root, messageHeader)
-	if at == 0 {
-		return nil
-	}
-	schema := flatbuffers.Table{Bytes: message, Pos: root.Indirect(at)}
-	fields := flatbuffers.UOffsetT(schema.Offset(schemaFields))
-	if fields == 0 {
-		return nil
-	}
 	of := map[string]bool{}
-	for k := range schema.VectorLen(fields) {
-		field := flatbuffers.Table{Bytes: message, Pos: schema.Indirect(schema.Vector(fields) + flatbuffers.UOffsetT(4*k))}
-		name, dictionary := inside(field, fieldName), inside(field, fieldDictionary)
-		if name == 0 || dictionary == 0 {
-			continue
+	_ = panics.Caught(func() error {
+		stream, err := ipc.NewReader(bytes.NewReader(message))
+		if err != nil {
+			return err
 		}
-		encoding := flatbuffers.Table{Bytes: message, Pos: field.Indirect(dictionary)}
-		of[field.String(name)] = encoding.GetBoolSlot(ordered, false)
-	}
+		for _, field := range stream.Schema().Fields() {
+			if dictionary, ok := field.Type.(*arrow.DictionaryType); ok {
+				of[field.Name] = dictionary.Ordered
+			}
+		}
+		return nil
+	})
 	return of
 }
 

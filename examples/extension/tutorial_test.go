@@ -24,7 +24,7 @@ func TestTutorialIsThisCode(t *testing.T) {
 		}
 	}
 	blocks := strings.Split(string(page), "```go\n")[1:]
-	require.Len(t, blocks, 15)
+	require.Len(t, blocks, 9)
 	for _, b := range blocks {
 		block, _, _ := strings.Cut(b, "```")
 		require.True(t, strings.Contains(code.String(), block), block)

@@ -173,9 +173,21 @@ func isCondition(err error) bool {
 // SetMean sets μ; for Natural set the precision first.
 func (g *Gaussian) SetMean(mu []float64) {
 	copy(g.Location.Value, mu)
-	if g.kind == Natural {
-		mat.NewVecDense(g.d, g.Location.Value).MulVec(g.Precision(), mat.NewVecDense(g.d, append([]float64(nil), mu...)))
+	if g.kind != Natural {
+		return
 	}
+	eta, i := make([]float64, g.d), 0
+	for j, v := range mu {
+		row := g.Packed.Value[i : i+g.d-j]
+		i += len(row)
+		sum := v * row[0]
+		for k, p := range row[1:] {
+			sum += mu[j+1+k] * p
+			eta[j+1+k] += v * p
+		}
+		eta[j] += sum
+	}
+	copy(g.Location.Value, eta)
 }
 
 // Precision returns a copy of P.

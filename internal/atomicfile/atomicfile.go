@@ -13,9 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-
-	"missingscore/internal/filelock"
 )
 
 // Write calls fill on a temporary file beside path and renames it to path on success; on error the
@@ -57,12 +54,12 @@ func Target(path string) string {
 	return Target(link)
 }
 
-// Remove removes a file, if it exists, and temporary files of it that killed processes left.
+// Remove removes a file, if it exists.
 func Remove(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return sweep(Companion(Target(path), ""))
+	return nil
 }
 
 // Writable fails if no file can be created in a folder.
@@ -71,7 +68,7 @@ func Writable(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.Remove(f.Name()), f.Close())
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // Set writes several files as one result. Write prepares a file; Commit puts all in place. The last
@@ -85,8 +82,8 @@ type Set struct {
 
 type staged struct {
 	path string
-	temp *os.File // locked until it is in place; nil for a device or a pipe
-	text []byte   // for a device or a pipe
+	temp string // "" for a device or a pipe
+	text []byte // for a device or a pipe
 }
 
 // Write prepares a file: it calls fill on a temporary file beside path.
@@ -104,15 +101,15 @@ func (s *Set) Write(path string, fill func(io.Writer) error) (err error) {
 	if err != nil {
 		return err
 	}
-	s.files = append(s.files, staged{path: path, temp: f})
+	s.files = append(s.files, staged{path: path, temp: f.Name()})
 	w := bufio.NewWriter(f)
-	if err = fill(w); err != nil {
-		return err
+	if err = fill(w); err == nil {
+		err = w.Flush()
 	}
-	if err = w.Flush(); err != nil {
-		return err
+	if err == nil {
+		err = f.Sync()
 	}
-	return f.Sync()
+	return errors.Join(err, f.Close())
 }
 
 // Clear makes Commit remove the files of a folder, among names, that were not written.
@@ -126,7 +123,7 @@ func (s *Set) Clear(dir string, names []string) {
 }
 
 // Commit puts the files in place.
-func (s *Set) Commit() error { return s.commit(rename) }
+func (s *Set) Commit() error { return s.commit(os.Rename) }
 
 func (s *Set) commit(rename func(from, to string) error) error {
 	defer s.Discard()
@@ -139,8 +136,8 @@ func (s *Set) commit(rename func(from, to string) error) error {
 			return fmt.Errorf("%s is a folder, but the result needs a file with this name: rename the folder", path)
 		}
 	}
-	if mark := s.files[len(s.files)-1]; len(paths) > 1 && mark.temp != nil { // a single file is replaced in one step
-		if err := os.Remove(mark.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if mark := s.files[len(s.files)-1]; len(paths) > 1 && mark.temp != "" { // a single file is replaced in one step
+		if err := Remove(mark.path); err != nil {
 			return err
 		}
 	}
@@ -151,8 +148,8 @@ func (s *Set) commit(rename func(from, to string) error) error {
 	}
 	for _, f := range s.files {
 		var err error
-		if f.temp != nil {
-			err = rename(f.temp.Name(), f.path)
+		if f.temp != "" {
+			err = rename(f.temp, f.path)
 		} else {
 			err = into(f.path, f.text)
 		}
@@ -166,9 +163,8 @@ func (s *Set) commit(rename func(from, to string) error) error {
 // Discard removes prepared files that are not in place. After Commit it does nothing.
 func (s *Set) Discard() {
 	for _, f := range s.files {
-		if f.temp != nil {
-			os.Remove(f.temp.Name()) // gone if it is in place
-			f.temp.Close()           // releases the lock
+		if f.temp != "" {
+			os.Remove(f.temp) // gone if it is in place
 		}
 	}
 	s.files, s.gone = nil, nil
@@ -185,76 +181,21 @@ func into(path string, text []byte) error {
 
 const temporarySuffix = ".tmp"
 
-// temporary creates the locked file that will replace path. It removes unlocked temporary files of
-// the same path, which killed processes left.
+// temporary creates the file that will replace path.
 func temporary(path string) (*os.File, error) {
 	mode, replaced := os.FileMode(0o666), false
 	if info, err := os.Stat(path); err == nil {
 		mode, replaced = info.Mode().Perm(), true
 	}
-	begin := Companion(path, "")
-	if err := sweep(begin); err != nil {
-		return nil, err
-	}
-	for {
-		name := fmt.Sprintf("%s.%d%s", begin, rand.Uint64(), temporarySuffix)
-		f, err := filelock.OpenNoLink(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		ours, err := filelock.Take(f)
-		if errors.Is(err, filelock.ErrHeld) {
-			continue // another process removed the file before it was locked
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !ours {
+	name := fmt.Sprintf("%s.%d%s", Companion(path, ""), rand.Uint64(), temporarySuffix)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err == nil && replaced { // umask applies to new files only
+		if err = f.Chmod(mode); err != nil {
 			f.Close()
-			continue
-		}
-		if replaced { // umask applies to new files only
-			if err := f.Chmod(mode); err != nil {
-				os.Remove(name)
-				f.Close()
-				return nil, err
-			}
-		}
-		return f, nil
-	}
-}
-
-// sweep removes unlocked temporary files with this prefix.
-func sweep(begin string) error {
-	entries, err := os.ReadDir(filepath.Dir(begin))
-	if err != nil {
-		return nil // a folder that cannot be listed may still be writable
-	}
-	for _, e := range entries {
-		name := filepath.Join(filepath.Dir(begin), e.Name())
-		middle, begins := strings.CutPrefix(name, begin+".")
-		middle, ends := strings.CutSuffix(middle, temporarySuffix)
-		if !begins || !ends || !e.Type().IsRegular() || strings.Trim(middle, "0123456789") != "" {
-			continue
-		}
-		f, err := filelock.OpenNoLink(name, os.O_RDWR, 0)
-		if err != nil {
-			continue // gone or locked by another process
-		}
-		if ours, err := filelock.Take(f); err == nil {
-			if ours {
-				err = os.Remove(name)
-			}
-			f.Close()
-			if err != nil {
-				return err
-			}
+			os.Remove(name)
 		}
 	}
-	return nil
+	return f, err
 }
 
 const longestName = 255 // maximum in bytes on nearly every file system

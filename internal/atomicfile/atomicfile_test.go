@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"missingscore/internal/atomicfile"
-	"missingscore/internal/filelock"
 )
 
 func TestWriteIsWholeOrNotAtAll(t *testing.T) {
@@ -65,27 +64,6 @@ func TestWriteFollowsLinks(t *testing.T) {
 	require.True(t, info.Mode().IsRegular())
 	require.NoError(t, os.Symlink("circle", at("circle")))
 	require.Equal(t, at("circle"), atomicfile.Target(at("circle")), "a circle leads nowhere")
-}
-
-// A writer removes temporary files of killed processes, but not of running ones or similar names.
-func TestSweep(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	for _, name := range []string{".f.123.tmp", ".f.17.tmp", ".f.txt.123.tmp", ".f.x.tmp", ".g.1.tmp"} {
-		require.NoError(t, os.WriteFile(at(name), []byte("half"), 0o600))
-	}
-	live, err := filelock.Open(at(".f.17.tmp"))
-	require.NoError(t, err)
-	require.NoError(t, atomicfile.Write(at("f"), text("whole")))
-	left, err := filepath.Glob(at(".*"))
-	require.NoError(t, err)
-	for i := range left {
-		left[i] = filepath.Base(left[i])
-	}
-	require.Equal(t, []string{".f.17.tmp", ".f.txt.123.tmp", ".f.x.tmp", ".g.1.tmp"}, left)
-	require.NoError(t, live.Close())
-	require.NoError(t, atomicfile.Write(at("f"), text("whole")))
-	require.NoFileExists(t, at(".f.17.tmp"))
 }
 
 // Concurrent writers of one file do not remove each other's temporary files.

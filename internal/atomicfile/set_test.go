@@ -59,7 +59,7 @@ func TestSetCommits(t *testing.T) {
 	want := map[string]string{"picture": "new", "table": "new", "mark": "new", "notes": "mine"}
 	moves := 0
 	require.NoError(t, prepared(t, dir, "new").commit(func(from, to string) error {
-		require.NoError(t, rename(from, to))
+		require.NoError(t, os.Rename(from, to))
 		moves++
 		if visible, _ := files(t, dir); visible["mark"] != "" {
 			require.Equal(t, want, visible)
@@ -92,7 +92,7 @@ func TestSetAfterAFailure(t *testing.T) {
 		if filepath.Base(to) == "table" {
 			return errFull
 		}
-		return rename(from, to)
+		return os.Rename(from, to)
 	}), errFull)
 	visible, hidden := files(t, dir)
 	require.NotContains(t, visible, "mark")

@@ -37,20 +37,3 @@ func elementaryIs[T Float](t *testing.T, most float64, at func(float64) T) {
 	require.True(t, math.IsInf(float64(p[1]), 1) && p[4] == 800 && math.Abs(float64(p[0])) < 1e-37)
 	require.True(t, math.IsNaN(float64(s[2])) && math.IsNaN(float64(p[2])))
 }
-
-func BenchmarkElementary(b *testing.B) {
-	z, s := make([]float64, 4096), make([]float64, 4096)
-	for i := range z {
-		z[i] = 3 * math.Sin(float64(i))
-	}
-	b.Run("sigmoid", func(b *testing.B) {
-		for b.Loop() {
-			Sigmoid(s, z)
-		}
-	})
-	b.Run("softplus", func(b *testing.B) {
-		for b.Loop() {
-			Softplus(z, z, s)
-		}
-	})
-}

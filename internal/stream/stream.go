@@ -52,6 +52,11 @@ func (s *Stream) At(seed uint64, keys ...uint64) *Stream {
 	return s
 }
 
+// MarshalBinary returns the position in the stream, UnmarshalBinary goes to it.
+func (s *Stream) MarshalBinary() ([]byte, error) { return s.pcg.MarshalBinary() }
+
+func (s *Stream) UnmarshalBinary(position []byte) error { return s.pcg.UnmarshalBinary(position) }
+
 // mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15

@@ -39,8 +39,7 @@ var subjects = map[string]subject{
 	"gaussian in a corner":     {make: on(func() *domain.Domain { return simplex(0.6, 2.7) })},
 	"gaussian, censored":       {make: on(censored), last: true},
 	"gaussian with categories": {make: categories, last: true},
-	"gaussian with an imputer": {make: func(t *testing.T) *fitted.Model { return imputed(t, 1, 1) }, last: true},
-	"gaussian, poor imputer":   {make: func(t *testing.T) *fitted.Model { return imputed(t, 0, 0.72) }, last: true},
+	"gaussian with an imputer": {make: func(t *testing.T) *fitted.Model { return imputed(t) }, last: true},
 	"mixture":                  {make: mixture},
 	alongLevels:                {make: alongNoise},
 }
@@ -117,13 +116,12 @@ func mixture(t *testing.T) *fitted.Model {
 	return named(m, nil)
 }
 
-// imputed is a gaussian with an imputer of its last column, exact if share and wider are 1, else as poor
-// as one that training has hardly begun:
+// imputed is a gaussian with the exact imputer of its last column,
 //
-//	E[x_d | others] = μ_d − share Σ_j P_dj (x_j − μ_j)/P_dd,   deviation wider/√P_dd
+//	E[x_d | others] = μ_d − Σ_j P_dj (x_j − μ_j)/P_dd,   deviation 1/√P_dd
 //
 // by a network with a rectified unit for each other column, one for its negative, and these once more.
-func imputed(t *testing.T, share, wider float64) *fitted.Model {
+func imputed(t *testing.T) *fitted.Model {
 	f, p := gaussian(t, nil), precision()
 	const last, units = columns - 1, 2 * (columns - 1)
 	m := nets.NewNormalImputer(columns, nets.NormalOptions{Hidden: units}, stream.New(1))
@@ -133,7 +131,7 @@ func imputed(t *testing.T, share, wider float64) *fitted.Model {
 	first, second, third, constant := m.Params()[0], m.Params()[2], m.Params()[4], m.Params()[5]
 	constant.Value[last] = centre[last]
 	for j := range last {
-		slope := -share * p.At(last, j) / p.At(last, last)
+		slope := -p.At(last, j) / p.At(last, last)
 		constant.Value[last] -= slope * centre[j]
 		for side, sign := range []float64{1, -1} {
 			unit := 2*j + side
@@ -142,7 +140,7 @@ func imputed(t *testing.T, share, wider float64) *fitted.Model {
 			third.Value[unit*columns+last] = sign * slope
 		}
 	}
-	m.LogSD.Value[0] = math.Log(wider / math.Sqrt(p.At(last, last)))
+	m.LogSD.Value[0] = -math.Log(p.At(last, last)) / 2
 	f.Imputer = m
 	return f
 }

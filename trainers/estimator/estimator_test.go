@@ -15,55 +15,6 @@ import (
 	"missingscore/trainers/source"
 )
 
-// The properties of the methods follow from their parts.
-func TestWhatFollowsFromTheParts(t *testing.T) {
-	type can struct{ draws, trains, proposes, density, normal, definite, complete, correctable bool }
-	want := []struct {
-		name string
-		can
-	}{
-		{"var", can{draws: true, trains: true, density: true, definite: true, correctable: true}},
-		{"iw", can{draws: true, proposes: true, density: true}},
-		{"variw", can{draws: true, trains: true, density: true, definite: true}},
-		{"exact", can{normal: true, definite: true}},
-		{"exact-mc", can{draws: true, density: true, normal: true, definite: true, correctable: true}},
-		{"em-exact", can{normal: true, definite: true}},
-		{"em-exact-mc", can{draws: true, normal: true, definite: true}},
-		{"em-var", can{draws: true, trains: true, density: true, definite: true}},
-		{"em-variw", can{draws: true, trains: true, density: true, definite: true}},
-		{"em-chains", can{draws: true, density: true}},
-		{"chains", can{draws: true, density: true, correctable: true}},
-		{"em", can{draws: true, proposes: true, density: true}},
-		{"em-full", can{draws: true, proposes: true, density: true}},
-		{"zeroed", can{}},
-		{"pairwise", can{normal: true, definite: true}},
-		{"em-latent", can{normal: true, definite: true}},
-		{"full", can{complete: true}},
-	}
-	require.Len(t, estimator.All, len(want))
-	for i, e := range estimator.All {
-		got := can{e.Draws(), e.Trains(), e.Proposes(), e.NeedsDensity(), e.NeedsNormal(), e.NeedsDefinite(), e.NeedsCompleteRows(), e.Correctable()}
-		require.Equal(t, want[i].name, e.Name)
-		require.Equal(t, want[i].can, got, e.Name)
-		require.Equal(t, !e.Draws(), e.Deterministic())
-		complete := slices.Contains([]string{"em-exact-mc", "em-var", "em-variw", "em-chains", "em-full"}, e.Name)
-		require.Equal(t, complete, e.Loss.Needs().CompletedRows)
-		require.Equal(t, complete && e.Name != "em-full" || e.Name == "em-exact" || e.Name == "em-latent", e.FitsMean(), e.Name)
-		require.Equal(t, !complete && e.Name != "em-exact", e.Minimises(), e.Name)
-		require.Equal(t, e.Name == "pairwise" || e.Name == "em-latent", e.OfMatrix())
-		assumes := losses.MCAR
-		switch {
-		case complete || e.Name == "em-exact" || e.Name == "em-latent":
-			assumes = losses.MAR
-		case e.Name == "zeroed":
-			assumes = losses.NoneHolds
-		case e.Name == "full":
-			assumes = losses.NoGaps
-		}
-		require.Equal(t, assumes, e.Assumption(), e.Name)
-	}
-}
-
 // scoreAlone is a model without a log density.
 type scoreAlone struct{ model.Model }
 

@@ -27,7 +27,7 @@ var cellSamplers = []cellSampler{
 		name: "exact", refuses: refusesExactCells, chains: func(f *Model) bool { return f.gaps().Bounded() },
 		completer: func(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 			if f.mixed() != nil {
-				return f.byComponents(z, c.Draws), nil
+				return byComponents(f, z, c.Draws), nil
 			}
 			return bySource(f, z, c.Draws, source.NewExact)
 		},
@@ -186,7 +186,7 @@ func byLangevin(f *Model, z *data.Table, c ImputeConfig) (completer, error) {
 		for i := range blockRows {
 			copy(mask[i*c.Draws*z.D:], slices.Repeat(batch.Mask[i*z.D:(i+1)*z.D], c.Draws))
 		}
-		y, err := s.Complete(ctx, x, mask, c.Diffusion, rng.Rand)
+		y, err := s.Complete(ctx, x, mask, c.Steps, rng.Rand)
 		if err != nil {
 			return block{}, err
 		}

@@ -1,8 +1,6 @@
 package fitted
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -16,7 +14,6 @@ import (
 	"missingscore/data"
 	"missingscore/graph/model"
 	"missingscore/internal/stream"
-	"missingscore/internal/trainers/mcmc"
 )
 
 // Check compares rows drawn from a model with the rows of a table, in the table's units. Missing
@@ -30,6 +27,7 @@ type Check struct {
 	Modes    []TableDrawn    `json:"modes,omitempty"`    // component shares of a mixture of the table
 	Distance *EnergyDistance `json:"distance,omitempty"` // nil without numeric columns, or for another sample
 	Off      []string        `json:"off"`                // messages on large differences
+	Sample   []float64       `json:"-"`                  // the drawn rows (Drawn, d)
 }
 
 // TableDrawn is a statistic of the table and of the drawn rows.
@@ -46,6 +44,8 @@ type CheckedColumn struct {
 	Quantiles [5]TableDrawn `json:"quantiles"`
 }
 
+func (k CheckedColumn) unit() float64 { return max(k.SD.Table, math.SmallestNonzeroFloat64) }
+
 // CheckedPair is the correlation of two columns of numbers.
 type CheckedPair struct {
 	A           int        `json:"a"` // of Columns, from 0
@@ -56,80 +56,81 @@ type CheckedPair struct {
 // EnergyDistance is 2 E|X−Y| − E|X−X'| − E|Y−Y'| of standardised rows of the table X and drawn rows Y.
 type EnergyDistance struct {
 	Drawn  float64 `json:"drawn"`
-	Chance float64 `json:"chance"` // 99 % quantile under the null, by 200 permutations
+	Chance float64 `json:"chance"` // 99 % quantile under the null, by 400 permutations
 	Normal float64 `json:"normal"` // distance of normal rows with the table's means and covariances
-	room   float64 // tolerance
 }
 
-// A feature is off if it differs by more than checkedErrors standard errors and by more than
-// checkedRoom. Features are means of standardised numbers, of squares and products, and shares
-// below quantiles, of levels and of modes.
+// A statistic is off if it differs by more than errors standard errors plus room. Means are in
+// standard deviations of the table, variances in squares of them.
 const (
-	checkedErrors = 4.
-	checkedRoom   = 0.1
-	checkedPairs  = 50  // columns
-	distanceRows  = 400 // of each sample
-	permutations  = 200
-	distanceRoom  = 0.005 // in units of 2 E|X−Y|
+	statisticErrors = 2.
+	levelErrors     = 4. // of statistics in the rows of one level
+	statisticRoom   = 0.1
+	againRoom       = 0.15 // of Again, so that draws of a model that passed pass again
+	checkedPairs    = 50   // columns of a table with correlations
+	distanceRows    = 400  // of each sample
+	permutations    = 400
+	distanceRoom    = 0.005 // in units of 2 E|X−Y|
 )
 
 // leastAgain is the minimum sample size that Again judges.
 const leastAgain = 100
 
-// CheckedRows is the sample size of a Check with independent draws.
-const CheckedRows = 2000
-
 var checkedQuantiles = [5]float64{0.05, 0.25, 0.5, 0.75, 0.95}
 
-// feature is a statistic of a row whose means are compared.
-type feature struct {
-	name     string
-	of       func(row []float64) float64
-	expected float64                    // mean over the table's rows
-	show     func(mean float64) float64 // converts a mean to the units of a message
+// judge collects messages on statistics of samples of these sizes.
+type judge struct {
+	off          *[]string
+	table, drawn int // rows
+	errors, room float64
+	where        string
+}
+
+// differ reports a statistic v whose values differ by apart in units where one row has this variance.
+func (j judge) differ(name string, v TableDrawn, apart, variance float64) {
+	se := math.Sqrt(variance * (1/float64(j.table) + 1/float64(j.drawn)))
+	if j.table > 1 && j.drawn > 1 && !(math.Abs(apart) <= j.errors*se+j.room) {
+		*j.off = append(*j.off, fmt.Sprintf("%s%s is %.3g, drawn %.3g", name, j.where, v.Table, v.Drawn))
+	}
+}
+
+// share reports shares of rows.
+func (j judge) share(name string, v TableDrawn) {
+	j.differ(name, v, v.Drawn-v.Table, max(v.Table*(1-v.Table), v.Drawn*(1-v.Drawn)))
 }
 
 // CheckRows compares drawn rows (m, d) with completed rows (n, d) of t. It also compares levels,
 // and component shares if mixture is not nil.
 func CheckRows(t *data.Table, completed, drawn []float64, mixture *model.Mixed, seed uint64) *Check {
 	d := t.D
-	c := &Check{Rows: len(completed) / d, Drawn: len(drawn) / d, Off: []string{}}
+	c := &Check{Rows: len(completed) / d, Drawn: len(drawn) / d, Off: []string{}, Sample: drawn}
 	var numbers []int
 	for j, name := range t.Names {
 		if data.Coded(t, j) != nil {
 			continue
 		}
-		numbers = append(numbers, j)
-		x := slices.Sorted(slices.Values(columnOf(completed, j, d)))
-		k := CheckedColumn{Name: name}
+		x, k := slices.Sorted(slices.Values(columnOf(completed, j, d))), CheckedColumn{Name: name}
 		k.Mean.Table, k.SD.Table = stat.PopMeanStdDev(x, nil)
 		for i, p := range checkedQuantiles {
 			k.Quantiles[i].Table = stat.Quantile(p, stat.Empirical, x, nil)
 		}
-		c.Columns = append(c.Columns, k)
-	}
-	if len(numbers) <= checkedPairs {
-		for a := range numbers {
-			for b := range a {
-				r := correlation(columnOf(completed, numbers[a], d), columnOf(completed, numbers[b], d))
-				c.Pairs = append(c.Pairs, CheckedPair{A: a, B: b, Correlation: TableDrawn{Table: r}})
-			}
+		for a := 0; a < len(numbers) && t.D <= checkedPairs; a++ {
+			r := correlation(columnOf(completed, j, d), columnOf(completed, numbers[a], d))
+			c.Pairs = append(c.Pairs, CheckedPair{A: len(numbers), B: a, Correlation: TableDrawn{Table: r}})
 		}
+		numbers, c.Columns = append(numbers, j), append(c.Columns, k)
 	}
-	features := c.features(numbers, drawn, d)
+	j := judge{&c.Off, c.Rows, c.Drawn, statisticErrors, statisticRoom, ""}
+	c.numbers(numbers, drawn, d, j)
 	if mixture != nil && len(mixture.Weights) > 1 {
-		features = append(features, c.modes(mixture, completed)...)
-	}
-	means := compare(&c.Off, features, completed, drawn, d, "")
-	if len(c.Modes) > 0 {
-		for k, mean := range means[len(means)-len(c.Modes):] {
-			c.Modes[k].Drawn = mean
+		table, own := modes(mixture, completed), modes(mixture, drawn)
+		for k := range table {
+			c.Modes = append(c.Modes, TableDrawn{table[k], own[k]})
+			j.share(fmt.Sprintf("the share of mode %d", k+1), c.Modes[k])
 		}
 	}
-	c.levels(t, numbers, completed, drawn)
-	if len(numbers) > 0 {
-		c.distance(numbers, completed, drawn, d, stream.New(seed, stream.Sample, 4))
-	}
+	c.levels(t, numbers, completed, drawn, j)
+	c.distance(numbers, completed, drawn, d, stream.New(seed, stream.Sample, 4))
 	return c
 }
 
@@ -141,9 +142,9 @@ func (c *Check) Again(names []string, drawn []float64) *Check {
 	for _, k := range c.Columns {
 		numbers = append(numbers, slices.Index(names, k.Name))
 	}
-	features := again.features(numbers, drawn, len(names))
-	if again.Drawn >= leastAgain {
-		compare(&again.Off, features, nil, drawn, len(names), "")
+	again.numbers(numbers, drawn, len(names), judge{&again.Off, c.Rows, again.Drawn, statisticErrors, againRoom, ""})
+	if again.Drawn < leastAgain {
+		again.Off = []string{}
 	}
 	return again
 }
@@ -182,271 +183,158 @@ func columnOf(rows []float64, j, d int) (x []float64) {
 	return x
 }
 
-// features sets the drawn statistics of numeric columns and returns their features.
-func (c *Check) features(numbers []int, drawn []float64, d int) (features []feature) {
-	same := func(v float64) float64 { return v }
-	var z []func(row []float64) float64 // centred at the drawn mean
+// numbers sets the drawn statistics of numeric columns and judges them.
+func (c *Check) numbers(numbers []int, drawn []float64, d int, j judge) {
 	for a := range c.Columns {
-		k, j := &c.Columns[a], numbers[a]
-		x := slices.Sorted(slices.Values(columnOf(drawn, j, d)))
+		k := &c.Columns[a]
+		x := slices.Sorted(slices.Values(columnOf(drawn, numbers[a], d)))
 		k.Mean.Drawn, k.SD.Drawn = stat.PopMeanStdDev(x, nil)
-		sd := max(k.SD.Table, math.SmallestNonzeroFloat64)
-		z = append(z, func(row []float64) float64 { return (row[j] - k.Mean.Drawn) / sd })
-		features = append(features, feature{"the mean of " + k.Name, func(row []float64) float64 { return (row[j] - k.Mean.Table) / sd }, 0,
-			func(v float64) float64 { return k.Mean.Table + sd*v }})
-		features = append(features, feature{"the standard deviation of " + k.Name, func(row []float64) float64 { return z[a](row) * z[a](row) }, 1,
-			func(v float64) float64 { return sd * math.Sqrt(v) }})
+		ratio, fourth := math.Pow(k.SD.Drawn/k.unit(), 2), 0.0
+		if ratio > 0 {
+			fourth = ratio * ratio * (stat.ExKurtosis(x, nil) + 2)
+		}
+		j.differ("the mean of "+k.Name, k.Mean, (k.Mean.Drawn-k.Mean.Table)/k.unit(), max(1, ratio))
+		j.differ("the standard deviation of "+k.Name, k.SD, ratio-1, fourth)
 		for i, p := range checkedQuantiles {
-			k.Quantiles[i].Drawn = stat.Quantile(p, stat.Empirical, x, nil)
-			at := k.Quantiles[i].Table
-			features = append(features, feature{fmt.Sprintf("the share of %s up to %.3g", k.Name, at), func(row []float64) float64 {
-				if row[j] <= at {
-					return 1
-				}
-				return 0
-			}, p, same})
+			q := &k.Quantiles[i]
+			q.Drawn = stat.Quantile(p, stat.Empirical, x, nil)
+			up := stat.CDF(q.Table, stat.Empirical, x, nil)
+			j.share(fmt.Sprintf("the share of %s up to %.3g", k.Name, q.Table), TableDrawn{p, up})
 		}
 	}
 	for i := range c.Pairs {
 		p := &c.Pairs[i]
-		p.Correlation.Drawn = correlation(columnOf(drawn, numbers[p.A], d), columnOf(drawn, numbers[p.B], d))
-		features = append(features, feature{fmt.Sprintf("the covariance (standardised) of %s and %s", c.Columns[p.B].Name, c.Columns[p.A].Name),
-			func(row []float64) float64 { return z[p.A](row) * z[p.B](row) }, p.Correlation.Table, same})
+		a, b := c.Columns[p.A], c.Columns[p.B]
+		x, y := columnOf(drawn, numbers[p.A], d), columnOf(drawn, numbers[p.B], d)
+		p.Correlation.Drawn = correlation(x, y)
+		for i := range x {
+			x[i] = (x[i] - a.Mean.Drawn) / a.SD.Drawn * (y[i] - b.Mean.Drawn) / b.SD.Drawn
+		}
+		if variance := stat.PopVariance(x, nil); a.SD.Drawn > 0 && b.SD.Drawn > 0 { // constants are off already
+			j.differ(fmt.Sprintf("the correlation of %s and %s", b.Name, a.Name), p.Correlation, p.Correlation.Drawn-p.Correlation.Table, variance)
+		}
 	}
-	return features
 }
 
-// modes returns one feature per component of a mixture: the component's posterior probability given
-// the row.
-func (c *Check) modes(m *model.Mixed, completed []float64) (features []feature) {
+// modes returns the mean posterior probability of each component given the rows.
+func modes(m *model.Mixed, rows []float64) []float64 {
 	given := m.Given(slices.Repeat([]bool{true}, m.Dim()))
-	part := make([]float64, len(m.Weights))
-	for k := range m.Weights {
-		of := func(row []float64) float64 { given.Posterior(row, part); return part[k] }
-		mean := 0.0
-		for row := range slices.Chunk(completed, m.Dim()) {
-			mean += of(row) / float64(c.Rows)
-		}
-		c.Modes = append(c.Modes, TableDrawn{Table: mean})
-		features = append(features, feature{fmt.Sprintf("the share of mode %d", k+1), of, mean, func(v float64) float64 { return v }})
+	part, mean := make([]float64, len(m.Weights)), make([]float64, len(m.Weights))
+	for row := range slices.Chunk(rows, m.Dim()) {
+		given.Posterior(row, part)
+		floats.AddScaled(mean, float64(m.Dim())/float64(len(rows)), part)
 	}
-	return features
+	return mean
 }
 
-// levels compares the shares of levels, and within each level the means of numbers and shares of
+// levels judges the shares of levels, and within each level the means of numbers and the shares of
 // other levels.
-func (c *Check) levels(t *data.Table, numbers []int, completed, drawn []float64) {
-	share := func(j, level int) feature {
-		return feature{fmt.Sprintf("the share of %s = %s", t.Names[j], data.Coded(t, j)[level]), func(row []float64) float64 {
-			if int(row[j]) == level {
-				return 1
-			}
-			return 0
-		}, math.NaN(), func(v float64) float64 { return v }}
-	}
-	var all []feature
-	first := make([]int, t.D+1) // first level of each column
-	for j := range t.D {
-		names := data.Coded(t, j)
-		for level := range names {
-			if level > 0 || len(names) > 2 { // the share of the second level is redundant
-				all = append(all, share(j, level))
+func (c *Check) levels(t *data.Table, numbers []int, completed, drawn []float64, j judge) {
+	shares := func(from int, completed, drawn []float64, j judge) {
+		for col := from; col < t.D; col++ {
+			names := data.Coded(t, col)
+			for level, name := range names {
+				share := func(rows []float64) float64 { return float64(len(with(rows, col, level, t.D))) / float64(len(rows)) }
+				if level > 0 || len(names) > 2 { // the share of the second level is redundant
+					j.share(fmt.Sprintf("the share of %s = %s", t.Names[col], name), TableDrawn{share(completed), share(drawn)})
+				}
 			}
 		}
-		first[j+1] = len(all)
 	}
-	compare(&c.Off, all, completed, drawn, t.D, "")
-	var means []feature
-	for a, k := range c.Columns {
-		j, sd := numbers[a], max(k.SD.Table, math.SmallestNonzeroFloat64)
-		means = append(means, feature{"the mean of " + k.Name, func(row []float64) float64 { return (row[j] - k.Mean.Table) / sd }, math.NaN(),
-			func(v float64) float64 { return k.Mean.Table + sd*v }})
-	}
-	for j := range t.D {
-		for level, name := range data.Coded(t, j) {
-			with := func(rows []float64) (of []float64) {
-				for row := range slices.Chunk(rows, t.D) {
-					if int(row[j]) == level {
-						of = append(of, row...)
-					}
-				}
-				return of
+	shares(0, completed, drawn, j)
+	for col := range t.D {
+		for level, name := range data.Coded(t, col) {
+			table, own := with(completed, col, level, t.D), with(drawn, col, level, t.D)
+			in := judge{j.off, len(table) / t.D, len(own) / t.D, levelErrors, j.room, fmt.Sprintf(" where %s = %s", t.Names[col], name)}
+			shares(col+1, table, own, in) // earlier columns are compared in the other direction
+			for a, k := range c.Columns {
+				m, s := stat.PopMeanStdDev(columnOf(table, numbers[a], t.D), nil)
+				other, spread := stat.PopMeanStdDev(columnOf(own, numbers[a], t.D), nil)
+				in.differ("the mean of "+k.Name, TableDrawn{m, other}, (other-m)/k.unit(), math.Pow(max(s, spread)/k.unit(), 2))
 			}
-			others := slices.Concat(all[first[j+1]:], means) // earlier columns are compared in the other direction
-			compare(&c.Off, others, with(completed), with(drawn), t.D, fmt.Sprintf(" where %s = %s", t.Names[j], name))
 		}
 	}
 }
 
-// compare reports the features that are off and returns the drawn means. Without completed rows it
-// uses the expected means.
-func compare(off *[]string, features []feature, completed, drawn []float64, d int, where string) (means []float64) {
-	evaluate := func(f feature, rows []float64) (mean, variance, n float64) {
-		var x []float64
-		for row := range slices.Chunk(rows, d) {
-			x = append(x, f.of(row))
+// with returns the rows with a level in column j.
+func with(rows []float64, j, level, d int) (of []float64) {
+	for row := range slices.Chunk(rows, d) {
+		if int(row[j]) == level {
+			of = append(of, row...)
 		}
-		mean, variance = stat.PopMeanVariance(x, nil)
-		return mean, variance, float64(len(x))
 	}
-	for _, f := range features {
-		a, av, an := evaluate(f, drawn)
-		b, bv, bn := evaluate(f, completed)
-		if completed == nil {
-			b, bv, bn = f.expected, av, an
-		}
-		means = append(means, a)
-		if !math.IsNaN(f.expected) && where == "" { // centred at the table's mean
-			b = f.expected
-		}
-		if an < 2 || bn < 2 || math.Abs(a-b) <= checkedErrors*math.Sqrt(max(av, bv)*(1/an+1/bn))+checkedRoom {
-			continue
-		}
-		*off = append(*off, fmt.Sprintf("%s%s is %.3g, drawn %.3g", f.name, where, f.show(b), f.show(a)))
-	}
-	return means
+	return of
 }
 
 // distance sets the energy distance of the numeric columns and its permutation quantile.
 func (c *Check) distance(numbers []int, completed, drawn []float64, d int, rng *rand.Rand) {
-	k := len(numbers)
 	rows := func(from []float64) (z [][]float64) {
 		order := rng.Perm(len(from) / d)
 		for _, i := range order[:min(len(order), distanceRows)] {
-			row := make([]float64, k)
+			var row []float64
 			for a, j := range numbers {
-				row[a] = (from[i*d+j] - c.Columns[a].Mean.Table) / max(c.Columns[a].SD.Table, math.SmallestNonzeroFloat64)
+				row = append(row, (from[i*d+j]-c.Columns[a].Mean.Table)/c.Columns[a].unit())
 			}
 			z = append(z, row)
 		}
 		return z
 	}
 	x, y := rows(completed), rows(drawn)
-	if len(x) < 2 || len(y) < 2 {
+	if len(numbers) == 0 || len(x) < 2 || len(y) < 2 {
 		return
 	}
-	flat := mat.NewDense(len(x), k, slices.Concat(x...))
 	var covariance mat.SymDense
-	stat.CovarianceMatrix(&covariance, flat, nil)
-	middle := make([]float64, k)
-	for a := range k {
-		middle[a] = stat.Mean(mat.Col(nil, a, flat), nil)
+	stat.CovarianceMatrix(&covariance, mat.NewDense(len(x), len(numbers), slices.Concat(x...)), nil)
+	middle := make([]float64, len(numbers))
+	for _, row := range x {
+		floats.AddScaled(middle, 1/float64(len(x)), row)
 	}
 	law, ok := distmv.NewNormal(middle, &covariance, rng)
 	if !ok {
 		return
 	}
-	var normal [][]float64
-	for range y {
-		normal = append(normal, law.Rand(nil))
+	normal := make([][]float64, len(y))
+	for i := range normal {
+		normal[i] = law.Rand(nil)
 	}
-	c.Distance = &EnergyDistance{}
-	c.Distance.Normal, _ = energyDistance(x, normal, 0, nil)
+	e := &EnergyDistance{}
+	e.Normal, _, _ = energyDistance(x, normal, 0, nil)
 	var chance []float64
-	c.Distance.Drawn, chance = energyDistance(x, y, permutations, rng)
+	var across float64
+	e.Drawn, across, chance = energyDistance(x, y, permutations, rng)
 	slices.Sort(chance)
-	c.Distance.Chance = stat.Quantile(0.99, stat.Empirical, chance, nil)
-	across := 0.0
-	for i, row := range x {
-		across += floats.Distance(row, y[i%len(y)], 2) / float64(len(x))
-	}
-	c.Distance.room = distanceRoom * 2 * across
-	if e := c.Distance; e.Drawn > 2*e.Chance+e.room && !(e.Drawn < e.Normal) {
+	e.Chance = stat.Quantile(0.99, stat.Empirical, chance, nil)
+	if c.Distance = e; e.Drawn > e.Chance+distanceRoom*across && !(e.Drawn < e.Normal) {
 		c.Off = append(c.Off, fmt.Sprintf("the energy distance of drawn rows is %.3g, of normal rows %.3g", e.Drawn, e.Normal))
 	}
 }
 
-// energyDistance returns the energy distance of x and y, and of permuted samples.
-func energyDistance(x, y [][]float64, permutations int, rng *rand.Rand) (distance float64, permuted []float64) {
-	both := slices.Concat(x, y)
-	n, total := len(x), len(both)
-	apart := make([]float64, total*total)
+// energyDistance returns the energy distance of x and y, its term 2 E|X−Y|, and the distances of
+// permuted samples.
+func energyDistance(x, y [][]float64, permutations int, rng *rand.Rand) (distance, across float64, permuted []float64) {
+	both, n, m := slices.Concat(x, y), float64(len(x)), float64(len(y))
+	apart, sums := mat.NewSymDense(len(both), nil), make([]float64, len(both))
 	for i := range both {
 		for j := range i {
 			v := floats.Distance(both[i], both[j], 2)
-			apart[i*total+j], apart[j*total+i] = v, v
+			apart.SetSym(i, j, v)
+			sums[i], sums[j] = sums[i]+v, sums[j]+v
 		}
 	}
-	of := func(order []int) float64 {
-		first := make([]float64, total) // 1 for rows of the first sample
-		for _, i := range order[:n] {
-			first[i] = 1
+	first := mat.NewVecDense(len(both), slices.Concat(slices.Repeat([]float64{1}, len(x)), make([]float64, len(y)))) // 1 for rows of the first sample
+	for k := range permutations + 1 {
+		within := mat.Inner(first, apart, first)
+		between := floats.Dot(first.RawVector().Data, sums) - within
+		v := 2*between/(n*m) - within/(n*(n-1)) - (floats.Sum(sums)-within-2*between)/(m*(m-1))
+		if k == 0 {
+			distance, across = v, 2*between/(n*m)
+		} else {
+			permuted = append(permuted, v)
 		}
-		within, across, all := 0.0, 0.0, 0.0
-		for i := range both {
-			row := apart[i*total : (i+1)*total]
-			near, sum := floats.Dot(row, first), floats.Sum(row)
-			all += sum
-			if first[i] == 1 {
-				within += near
-				across += sum - near
-			}
-		}
-		m := float64(total - n)
-		a := float64(n)
-		return 2*across/(a*m) - within/(a*(a-1)) - (all-within-2*across)/(m*(m-1))
-	}
-	order := make([]int, total)
-	for i := range order {
-		order[i] = i
-	}
-	distance = of(order)
-	for range permutations {
-		permuted = append(permuted, of(rng.Perm(total)))
-	}
-	return distance, permuted
-}
-
-// ErrUnchecked means that the model's rows cannot be compared with a table.
-var ErrUnchecked = errors.New("the model describes rows with added noise, not the rows of the table")
-
-// CheckDraws draws the rows for a Check in the units after Transform: exactly if possible,
-// otherwise along noise levels or by Monte Carlo from weighted draws of a mixture.
-func CheckDraws(ctx context.Context, f *Model, mixture *model.Mixed, seed uint64) ([]float64, error) {
-	if f.Noise != nil && f.Noise.Single() {
-		return nil, ErrUnchecked
-	}
-	c, err := SampleConfig{N: CheckedRows, Seed: seed}.For(f)
-	if err != nil {
-		return nil, err
-	}
-	rng := stream.New(seed, stream.Sample, 5)
-	var z []float64
-	switch c.Sampler {
-	case "exact":
-		z, err = model.SampleRows(f.Model, c.N, f.support(), rng)
-	case "hmc":
-		own := model.NewMixed(len(mixture.Weights), make([]int, mixture.Dim()))
-		if err := own.SetQuantities(mixture.Quantities()); err != nil {
-			return nil, err
-		}
-		shift, inverse := make([]float64, len(f.Names)), make([]float64, len(f.Names))
-		for j, v := range f.Scale.Deviation {
-			shift[j], inverse[j] = -f.Scale.Mean[j]/v, 1/v
-		}
-		if err := own.Rescale(shift, inverse); err != nil {
-			return nil, err
-		}
-		var r *Rows
-		if r, err = rowsFrom(ctx, f.density(), f.support(), own, mostChains/2, mcmc.Options{Keep: 1}, 1, rng); err == nil {
-			z = r.Values
-		}
-	default:
-		c.N, c.Diffusion.Corrections = noiseRows, 10
-		if c.Sampler == "sde" {
-			c.Sampler, c.Diffusion.Corrections = "ode", 0
-		}
-		var r *Rows
-		if r, err = rowSamplers[slices.Index(RowSamplers, c.Sampler)-1].draw(ctx, f, c); err == nil {
-			z = r.Values
+		if rng != nil {
+			of := first.RawVector().Data
+			rng.Shuffle(len(of), func(i, j int) { of[i], of[j] = of[j], of[i] })
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	for i := range z {
-		j := i % len(f.Names)
-		z[i] = f.Scale.Mean[j] + f.Scale.Deviation[j]*z[i]
-	}
-	return z, nil
+	return distance, across, permuted
 }

@@ -25,7 +25,7 @@ type Hold struct {
 // multiple inside the limits and the model's domain. A value without such a multiple stays; levels
 // stay. It returns the number of changed values.
 func (h Hold) Apply(f *Model, t *data.Table, values []float64, draws int) (changed int) {
-	allowed := f.allowed(t)
+	allowed := allowed(f, t)
 	for at := range values {
 		i, j := at/t.D/draws, at%t.D
 		if t.Observed[i*t.D+j] || data.Coded(t, j) != nil {
@@ -118,7 +118,7 @@ func Ranges(t *data.Table) (low, high []float64) {
 }
 
 // allowed reports whether completed row i lies in the model's domain for its missing cells.
-func (f *Model) allowed(t *data.Table) func(i int, completed []float64) bool {
+func allowed(f *Model, t *data.Table) func(i int, completed []float64) bool {
 	var section domain.Section
 	var mask []float64
 	support, x, row := f.patterned(), make([]float64, t.D), -1 // row is the row of section

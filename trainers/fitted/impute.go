@@ -11,7 +11,6 @@ import (
 	"missingscore/internal/panics"
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
-	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/internal/trainers/mcmc"
 	"missingscore/trainers/source"
 )
@@ -32,8 +31,8 @@ type ImputeConfig struct {
 	Draws   int // per row; 1
 	Seed    uint64
 
-	Chains    mcmc.Options      // of mcmc: WarmUp, Draws (1000 by default), Leapfrog
-	Diffusion diffusion.Options // of diffusion
+	Chains mcmc.Options // of mcmc: WarmUp, Draws (1000 by default), Leapfrog
+	Steps  int          // of diffusion: diffusion.Sampler.Complete
 
 	Workers int                   // threads; 1. Results do not depend on it.
 	Observe func(done, total int) // called after each block of rows, if set

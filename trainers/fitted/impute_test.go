@@ -17,7 +17,6 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/data/noise"
 	"missingscore/internal/stream"
-	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/nets"
 	"missingscore/trainers/fitted"
 )
@@ -198,12 +197,12 @@ func TestImputeNoiseConditional(t *testing.T) {
 	const draws = 400
 	for by, f := range map[string]*fitted.Model{"diffusion": noiseConditional(false), "mcmc": noiseConditional(true)} {
 		r, err := fitted.Impute(context.Background(), f, table(f.Names, []float64{7, nan}, []float64{nan, 5}), fitted.ImputeConfig{
-			Draws: draws, Diffusion: diffusion.Options{Steps: 30, Corrections: 60}})
+			Draws: draws, Steps: 1800})
 		require.NoError(t, err)
 		require.Equal(t, by, r.Sampler)
 		x := mat.Col(nil, 1, mat.NewDense(draws, 2, r.Values[:draws*2]))
 		require.InDelta(t, 6.5, stat.Mean(x, nil), 4.5*1.5/math.Sqrt(draws))
-		require.InEpsilon(t, 1.5, stat.StdDev(x, nil), 4.5/math.Sqrt(2*draws)+0.05) // 30 × 30 steps leave 10 % of variance
+		require.InEpsilon(t, 1.5, stat.StdDev(x, nil), 4.5/math.Sqrt(2*draws)+0.05)
 		require.Equal(t, 7., r.Values[2*draws-2])
 	}
 }

@@ -105,7 +105,7 @@ func rowsByParameters(_ context.Context, f *Model, c SampleConfig) (*Rows, error
 
 // scoreKept is Score for posterior draws: normalised log densities of the observed cells of all
 // rows, without derivatives.
-func (f *Model) scoreKept(ctx context.Context, t *data.Table, c ImputeConfig) (*Scores, error) {
+func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Scores, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("the model has %d columns, but the table has %d", len(f.Names), t.D)
 	}

@@ -135,7 +135,7 @@ func matchColumn(f *Model, t *data.Table, r *Imputed, c MatchConfig, p predictor
 	}
 	rng.Shuffle(len(donors), func(a, b int) { donors[a], donors[b] = donors[b], donors[a] }) // random order of ties
 	slices.SortStableFunc(donors, func(a, b donor) int { return cmp.Compare(a.predicted, b.predicted) })
-	allowed := f.allowed(t)
+	allowed := allowed(f, t)
 	for i := range t.N {
 		if t.Observed[i*t.D+j] {
 			continue

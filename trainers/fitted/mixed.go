@@ -40,7 +40,7 @@ func (f *Model) Drawn() [][]string {
 
 // byComponents draws a component given the observed cells, then the missing cells given the
 // component (docs/theory/models.md#eq-mixed-conditional).
-func (f *Model) byComponents(z *data.Table, draws int) completer {
+func byComponents(f *Model, z *data.Table, draws int) completer {
 	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {
 		b, given := block{rows: rows}, f.mixed().ByPattern()
 		for _, i := range rows {
@@ -55,7 +55,7 @@ func (f *Model) byComponents(z *data.Table, draws int) completer {
 	}
 }
 
-func (f *Model) scoreMixed(t *data.Table) (*Scores, error) {
+func scoreMixed(f *Model, t *data.Table) (*Scores, error) {
 	x, err := f.transformed(t)
 	if err != nil {
 		return nil, err
@@ -72,11 +72,11 @@ func (f *Model) scoreMixed(t *data.Table) (*Scores, error) {
 		}
 		given(observed).Score(row, r.Score[i*t.D:(i+1)*t.D])
 	}
-	f.inTableUnits(r, t)
+	inTableUnits(f, r, t)
 	return r, nil
 }
 
-func (f *Model) expectMixed(t *data.Table) (*Points, error) {
+func expectMixed(f *Model, t *data.Table) (*Points, error) {
 	if _, err := f.transformed(t); err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ const PointDraws = 400
 const ClosedForm = "closed form"
 
 // Point returns the conditional means E[x_mis | x_obs] in the table's units
-// (docs/theory/sampling.md#eq-conditional-mean). For a normal model on R^d with c.Sampler exact or
+// (docs/theory/gaussian.md#eq-gaussian-conditional). For a normal model on R^d with c.Sampler exact or
 // unset it is μ_m − P_mm⁻¹P_mo(x_o − μ_o). Otherwise it is the mean of c.Draws draws (default
 // PointDraws); for categories the most frequent draw. It fails as Impute does.
 func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Points, error) {
@@ -46,7 +46,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 		return expectations(f, t, normal)
 	}
 	if f.mixed() != nil && f.Transform == nil {
-		return f.expectMixed(t)
+		return expectMixed(f, t)
 	}
 	r := &Points{Sampler: c.Sampler, Draws: c.Draws, Values: slices.Clone(t.Values), Error: make([]float64, len(t.Values))}
 	categories := f.Transform.Ordinal()

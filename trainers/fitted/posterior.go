@@ -39,6 +39,7 @@ func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 //	Donors     int // donor rows of predictive-mean matching; 0: draws from the model
 //	Workers    int // threads; results do not depend on them
 //	Observe    func(done, total int) // called after each chain; may be nil
+//	Partial, Save        // chains' states to continue from, and a callback after each part; may be nil
 //	Cuts, Levels, Anchor // set by Posterior
 type PosteriorConfig = posterior.Config
 
@@ -82,7 +83,7 @@ func Posterior(ctx context.Context, t *data.Table, functions transform.Columns, 
 	}
 	r := &PosteriorImputed{Imputed: Imputed{Sampler: FromPosterior, Draws: len(drawn.Gaps)}, Law: drawn, Transform: functions, scale: scale}
 	f := &Model{Names: t.Names, Transform: functions, Scale: scale}
-	r.Values = f.fill(t, drawn.Gaps)
+	r.Values = fill(f, t, drawn.Gaps)
 	if c.Donors > 0 {
 		snap(t, r.Values)
 	}
@@ -134,7 +135,7 @@ func snap(t *data.Table, values []float64) {
 
 // fill returns the table's rows, each with every draw of its missing cells in turn. gaps has, per
 // draw, the transformed missing cells of the whole table by row.
-func (f *Model) fill(t *data.Table, gaps [][]float64) (values []float64) {
+func fill(f *Model, t *data.Table, gaps [][]float64) (values []float64) {
 	z, next := make([]float64, t.D), 0
 	for i := range t.N {
 		observed, from := t.Observed[i*t.D:(i+1)*t.D], next

@@ -27,27 +27,25 @@ type SampleConfig struct {
 	//
 	//	exact     independent draws of a Gaussian (rejection on its domain) or a mixture
 	//	hmc       Hamiltonian Monte Carlo from the density
-	//	mala      the same with one leapfrog step
 	//	langevin  annealed Langevin steps along the noise levels
 	//	sde       the reverse-time SDE
-	//	ode       the probability-flow ODE
 	//	predictive  the posterior draws of the parameters (Model.Posterior)
 	//	auto      exact if possible; sde for many noise levels, langevin for a ladder; else hmc
 	//
-	// langevin, sde and ode need a model with noise levels and no domain.
+	// langevin and sde need a model with noise levels and no domain.
 	Sampler string
 	N       int // rows; 1000
 	Seed    uint64
 
-	Chains    mcmc.Options      // of hmc and mala: WarmUp, Draws (500 by default), Leapfrog
-	Diffusion diffusion.Options // of langevin, sde and ode
+	Chains mcmc.Options // of hmc: WarmUp and Draws (default: doubled until the chains converge), Leapfrog
+	Steps  int          // of langevin and sde: diffusion.Sampler
 }
 
 // Rows are drawn rows.
 type Rows struct {
 	Sampler string
 	Values  []float64    // (n, d) in the units of the table
-	Chains  *mcmc.Result // of hmc and mala, else nil
+	Chains  *mcmc.Result // of hmc, else nil
 	// Start is the effective sample size of the weighted draws from which the chains of an energy
 	// started, divided by the number of chains; 0 for other models.
 	Start float64
@@ -65,13 +63,18 @@ func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := rowSamplers[slices.Index(RowSamplers, c.Sampler)-1].draw(ctx, f, c) // For has checked the name
+	r, err := c.draw(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	r.Sampler = c.Sampler
 	f.restore(r.Values)
 	return r, f.checkDraws(r.Values)
+}
+
+// draw draws rows z; For has checked the sampler's name.
+func (c SampleConfig) draw(ctx context.Context, f *Model) (*Rows, error) {
+	return rowSamplers[slices.Index(RowSamplers, c.Sampler)-1].draw(ctx, f, c)
 }
 
 // For returns c with defaults for a model. It fails if the model does not support c.Sampler.
@@ -86,7 +89,7 @@ func (c SampleConfig) For(f *Model) (SampleConfig, error) {
 		return c, err
 	}
 	if c.Sampler == "auto" {
-		c.Sampler = f.autoRows(scoreOnly)
+		c.Sampler = autoRows(f, scoreOnly)
 	}
 	if scoreOnly && f.noiseConditional() == nil {
 		return c, errScoreAlone
@@ -113,16 +116,10 @@ var rowSamplers = []rowSampler{
 		return &Rows{Values: values}, err
 	}},
 	{"hmc", refusesChains, func(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
-		return rowsByChains(ctx, f, c, c.Chains)
-	}},
-	{"mala", refusesChains, func(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
-		o := c.Chains
-		o.Leapfrog = 1
-		return rowsByChains(ctx, f, c, o)
+		return byRowChains(ctx, f, c, min(max(c.N, 4), mostChains), rowTries)
 	}},
 	{"langevin", refusesNoise, alongNoise((*diffusion.Sampler).Langevin)},
 	{"sde", refusesLevels, alongNoise((*diffusion.Sampler).Reverse)},
-	{"ode", refusesLevels, alongNoise((*diffusion.Sampler).Flow)},
 	{predictive, refusesPredictive, rowsByParameters},
 }
 
@@ -135,7 +132,7 @@ var RowSamplers = func() (names []string) {
 	return names
 }()
 
-func (f *Model) autoRows(scoreOnly bool) string {
+func autoRows(f *Model, scoreOnly bool) string {
 	noisy := f.noiseConditional() != nil
 	switch {
 	case f.Posterior != nil:
@@ -163,7 +160,7 @@ func refusesChains(f *Model) error {
 	}
 	scoreOnly, err := f.scoreOnly()
 	if scoreOnly {
-		return errors.New("the model gives a score but no log density, which Monte Carlo needs: use langevin, sde or ode")
+		return errors.New("the model gives a score but no log density, which Monte Carlo needs: use langevin or sde")
 	}
 	return err
 }
@@ -193,65 +190,88 @@ func refusesLevels(f *Model) error {
 // mostChains is the largest number of parallel chains; beyond it each chain gives several rows.
 const mostChains = 1000
 
-func rowsByChains(ctx context.Context, f *Model, c SampleConfig, o mcmc.Options) (*Rows, error) {
-	chains, rng := min(max(c.N, 4), mostChains), stream.New(c.Seed, stream.Sample)
-	o.Keep = (c.N + chains - 1) / chains
-	e, _ := f.Model.(nets.Tilted)
-	if e == nil || e.Proposal() == nil {
-		setting.Default(&o.Draws, max(500, 10*o.Keep))
-		found, err := chainRows(ctx, f.density(), f.support(), chains, o, rng)
-		if err != nil {
-			return nil, err
-		}
-		return &Rows{Chains: found, Values: found.Kept[:c.N*len(f.Names)]}, nil
-	}
-	tries := proposedTries
+// Chains start at importance-resampled draws of a tilted energy's proposal, else at starts. Until
+// they converge they continue, doubling in length.
+const (
+	rowTries      = 4
+	proposedRatio = 10 // proposal draws per chain
+	leastStart    = 0.5
+)
+
+// byRowChains draws rows from the last states of chains, of each at equal distances, in up to tries
+// attempts.
+func byRowChains(ctx context.Context, f *Model, c SampleConfig, chains, tries int) (*Rows, error) {
+	q, support, rng := f.density(), f.support(), stream.New(c.Seed, stream.Sample)
+	o, r := c.Chains, &Rows{}
 	if o.Draws != 0 {
 		tries = 1
 	}
-	r, err := rowsFrom(ctx, f.Model, f.support(), e.Proposal(), chains, o, tries, rng)
-	if err != nil {
-		return nil, err
-	}
-	r.Values = r.Values[:c.N*len(f.Names)]
-	return r, nil
-}
-
-// rowsFrom runs chains for q started from draws of a mixture, o.Keep rows of each, in up to tries
-// attempts.
-func rowsFrom(ctx context.Context, q model.Model, s *domain.Domain, from *model.Mixed, chains int, o mcmc.Options, tries int, rng *rand.Rand) (*Rows, error) {
-	setting.Default(&o.WarmUp, proposedWarmUp)
-	setting.Default(&o.Draws, max(proposedIterations, 10*o.Keep))
 	if o.Leapfrog == 0 {
 		o.Travel = math.Pi / 2
 	}
-	o.Jump = from
-	x, size, err := proposed(ctx, q, s, from, chains, rng)
+	o.Keep = (c.N + chains - 1) / chains
+	var x []float64
+	var err error
+	if e, ok := f.Model.(nets.Tilted); ok && e.Proposal() != nil {
+		o.Jump = e.Proposal()
+		setting.Default(&o.WarmUp, 40)
+		setting.Default(&o.Draws, max(60, 10*o.Keep))
+		x, r.Start, err = proposed(ctx, q, support, o.Jump, chains, rng)
+		r.Start /= float64(chains)
+	} else {
+		setting.Default(&o.WarmUp, 150)
+		setting.Default(&o.Draws, max(100, 10*o.Keep))
+		x, err = starts(support, chains, q.Dim(), rng)
+	}
 	if err != nil {
 		return nil, err
 	}
-	r := &Rows{Start: size / float64(chains)}
 	for ; tries > 0; tries-- {
-		if r.Chains, err = mcmc.HMC(ctx, q, s, x, o, rng); err != nil {
+		if r.Chains, err = mcmc.HMC(ctx, q, support, x, o, rng); err != nil {
 			return nil, err
 		}
-		if r.Values = r.Chains.Kept; r.Converged() {
+		if r.Converged() {
 			break
 		}
 		x, o.WarmUp, o.Draws = r.Chains.Last, 2*o.WarmUp, 2*o.Draws
 	}
+	r.Values = r.Chains.Kept[:c.N*q.Dim()]
 	return r, nil
 }
 
-// Chains of an energy start at importance-resampled draws of its proposal. Until they converge they
-// continue, doubling in length.
-const (
-	proposedWarmUp     = 40 // iterations
-	proposedIterations = 60
-	proposedTries      = 4
-	proposedRatio      = 10 // proposal draws per chain
-	leastStart         = 0.5
-)
+// CheckedRows is the number of rows that CheckDraws draws if draws are independent.
+const CheckedRows = 2000
+
+// ErrUnchecked means that the model's rows cannot be compared with a table.
+var ErrUnchecked = errors.New("the model describes rows with added noise, not the rows of the table")
+
+// CheckDraws draws the rows for a Check as Sample does, but in the units after Transform.
+func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
+	if f.Noise != nil && f.Noise.Single() {
+		return nil, ErrUnchecked
+	}
+	c, err := SampleConfig{N: CheckedRows, Seed: seed}.For(f)
+	if err != nil {
+		return nil, err
+	}
+	var r *Rows
+	if c.Sampler == "hmc" {
+		c.N = mostChains
+		r, err = byRowChains(ctx, f, c, mostChains/2, rowTries-1) // Sample has one more try
+	} else {
+		if c.Sampler != "exact" {
+			c.N = noiseRows
+		}
+		r, err = c.draw(ctx, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, d := 0, len(f.Names); i < len(r.Values); i++ {
+		r.Values[i] = f.Scale.Mean[i%d] + f.Scale.Deviation[i%d]*r.Values[i]
+	}
+	return r, nil
+}
 
 // proposed draws n rows of a mixture by sampling-importance resampling with weights q/m, and
 // returns their effective sample size.
@@ -295,7 +315,7 @@ func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mix
 const noiseRows = 500
 
 // alongNoise draws along noise levels in blocks, each with its own random stream.
-func alongNoise(by func(*diffusion.Sampler, context.Context, diffusion.Options, *rand.Rand) ([]float64, error)) func(context.Context, *Model, SampleConfig) (*Rows, error) {
+func alongNoise(by func(*diffusion.Sampler, context.Context, int, *rand.Rand) ([]float64, error)) func(context.Context, *Model, SampleConfig) (*Rows, error) {
 	return func(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 		s, err := diffusion.New(f.noiseConditional(), *f.Noise, min(c.N, noiseRows))
 		if err != nil {
@@ -303,7 +323,7 @@ func alongNoise(by func(*diffusion.Sampler, context.Context, diffusion.Options, 
 		}
 		var values []float64
 		for k := 0; len(values) < c.N*len(f.Names); k++ {
-			x, err := by(s, ctx, c.Diffusion, stream.New(c.Seed, stream.Sample, uint64(k)))
+			x, err := by(s, ctx, c.Steps, stream.New(c.Seed, stream.Sample, uint64(k)))
 			if err != nil {
 				return nil, err
 			}
@@ -316,9 +336,6 @@ func alongNoise(by func(*diffusion.Sampler, context.Context, diffusion.Options, 
 // Sample draws n complete rows: exactly if independent draws exist; otherwise the last states of n
 // HMC chains, with diagnostics (else nil).
 func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table, *mcmc.Result, error) {
-	if rng == nil {
-		return nil, nil, errors.New("drawing rows needs a generator of random numbers: rng is nil")
-	}
 	if s.Posterior != nil {
 		return nil, nil, errPredictive
 	}
@@ -332,22 +349,17 @@ func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table,
 		t, err := data.NewTable(s.Names, x, nil)
 		return t, nil, err
 	}
-	r, err := chainRows(ctx, s.InUnits(), s.Domain, max(n, 4), mcmc.Options{}, rng)
+	start, err := starts(s.Domain, max(n, 4), d, rng)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := mcmc.HMC(ctx, s.InUnits(), s.Domain, start, mcmc.Options{}, rng)
 	if err != nil {
 		return nil, nil, err
 	}
 	s.Transform.Restore(r.Last)
 	t, err := data.NewTable(s.Names, r.Last[:n*d], nil)
 	return t, r, err
-}
-
-// chainRows runs n chains from points inside the domain.
-func chainRows(ctx context.Context, m model.Model, s *domain.Domain, n int, o mcmc.Options, rng *rand.Rand) (*mcmc.Result, error) {
-	start, err := starts(s, n, m.Dim(), rng)
-	if err != nil {
-		return nil, err
-	}
-	return mcmc.HMC(ctx, m, s, start, o, rng)
 }
 
 // starts returns points inside a domain: normal draws, shrunk towards an interior point until they

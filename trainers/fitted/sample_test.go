@@ -13,7 +13,6 @@ import (
 	"missingscore/data/domain"
 	"missingscore/graph/model"
 	"missingscore/internal/data/noise"
-	"missingscore/internal/trainers/fitted/diffusion"
 	"missingscore/trainers/fitted"
 )
 
@@ -22,7 +21,7 @@ func TestSampleNormal(t *testing.T) {
 	f, normal := scaledNormal(t)
 	var sigma mat.SymDense
 	normal.CovarianceMatrix(&sigma)
-	for method, n := range map[string]int{"auto": 2000, "hmc": 1000, "mala": 1000} {
+	for method, n := range map[string]int{"auto": 2000, "hmc": 1000} {
 		r, err := fitted.Sample(context.Background(), f, fitted.SampleConfig{Sampler: method, N: n, Seed: 7})
 		require.NoError(t, err)
 		require.Len(t, r.Values, 3*n)
@@ -30,7 +29,7 @@ func TestSampleNormal(t *testing.T) {
 			require.Equal(t, "exact", r.Sampler)
 		}
 		require.Equal(t, r.Sampler == "exact", r.Chains == nil)
-		require.Equal(t, method != "mala" || r.Chains.WorstRHat() < 1.05, r.Converged())
+		require.True(t, r.Converged())
 		rows := mat.NewDense(n, 3, r.Values)
 		for j := range 3 {
 			x := mat.Col(nil, j, rows)
@@ -50,14 +49,13 @@ func TestSampleAlongNoise(t *testing.T) {
 	for _, c := range []struct {
 		method, becomes string
 		f               *fitted.Model
-		o               diffusion.Options
+		steps           int
 	}{
-		{"auto", "sde", noiseConditional(false), diffusion.Options{Steps: 300}},
-		{"ode", "ode", noiseConditional(false), diffusion.Options{}},
-		{"langevin", "langevin", noiseConditional(false), diffusion.Options{Steps: 40, Corrections: 100}},
-		{"hmc", "hmc", noiseConditional(true), diffusion.Options{}},
+		{"auto", "sde", noiseConditional(false), 300},
+		{"langevin", "langevin", noiseConditional(false), 40},
+		{"hmc", "hmc", noiseConditional(true), 0},
 	} {
-		r, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Sampler: c.method, N: n, Diffusion: c.o})
+		r, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Sampler: c.method, N: n, Steps: c.steps})
 		require.NoError(t, err)
 		require.Equal(t, c.becomes, r.Sampler)
 		require.Len(t, r.Values, 2*n)
@@ -81,9 +79,9 @@ func TestSampleRefuses(t *testing.T) {
 	}{
 		{quartic, "exact", "use hmc"},
 		{quartic, "sde", "not fitted at several noise levels"},
-		{normal, "moon", "one of auto, exact, hmc, mala, langevin, sde, ode"},
+		{normal, "moon", "one of auto, exact, hmc, langevin, sde"},
 		{noiseConditional(false), "hmc", "no log density"},
-		{single, "ode", "one noise level"},
+		{single, "sde", "one noise level"},
 		{bounded, "langevin", "out of the domain"},
 	} {
 		_, err := fitted.Sample(context.Background(), c.f, fitted.SampleConfig{Sampler: c.method})
@@ -94,9 +92,4 @@ func TestSampleRefuses(t *testing.T) {
 	one, err := fitted.Sample(context.Background(), normal, fitted.SampleConfig{N: 1})
 	require.NoError(t, err)
 	require.Len(t, one.Values, 3)
-}
-
-func TestSampleNeedsAGenerator(t *testing.T) {
-	_, _, err := new(fitted.Saved).Sample(t.Context(), 1, nil)
-	require.ErrorContains(t, err, "rng is nil")
 }

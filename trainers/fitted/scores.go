@@ -46,10 +46,10 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 		return nil, err
 	}
 	if f.Posterior != nil {
-		return f.scoreKept(ctx, t, c)
+		return scoreKept(ctx, f, t, c)
 	}
 	if f.mixed() != nil {
-		return f.scoreMixed(t)
+		return scoreMixed(f, t)
 	}
 	nan := func(n int) []float64 { return slices.Repeat([]float64{math.NaN()}, n) }
 	r := &Scores{Sampler: c.Sampler, LogDensity: nan(t.N), Score: nan(t.N * t.D), Error: nan(t.N * t.D), Size: make([]float64, t.N)}
@@ -63,7 +63,7 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 	if err := f.scoreComplete(ctx, r, x); err != nil {
 		return nil, err
 	}
-	f.inTableUnits(r, t)
+	inTableUnits(f, r, t)
 	return r, nil
 }
 
@@ -73,7 +73,7 @@ func Score(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Score
 //	log q(x) = log q_y(T(x)) + Σ_j log T_j'(x_j),   s_j(x) = s_y,j T_j'(x_j) + T_j''(x_j)/T_j'(x_j)
 //
 // Values that are not finite become NaN.
-func (f *Model) inTableUnits(r *Scores, t *data.Table) {
+func inTableUnits(f *Model, r *Scores, t *data.Table) {
 	if f.Transform == nil {
 		return
 	}

@@ -32,7 +32,7 @@ type bounces struct {
 }
 
 const (
-	paths       = 12   // per draw; TestNarrowStrips detects bias for 3, not for 6
+	paths       = 12   // per draw; in narrow strips moments are biased for 3, not for 6
 	mostBounces = 1000 // per path; a path with more is rejected, as is its reverse
 )
 

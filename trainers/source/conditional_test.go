@@ -2,7 +2,6 @@ package source
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,61 +61,6 @@ func testBatch(size int) *data.Batch {
 }
 
 var testSources = map[string]func(Setting) (Source, error){"proposal": NewProposal, "variational": NewImputer, "exact": NewExact}
-
-// As before for batches in which each row has other missing cells; the exact source's density is
-// that of gonum's conditional normal.
-func TestSourcesOfRowsWithOtherGaps(t *testing.T) {
-	const r = 4000
-	joint, ok := distmv.NewNormalPrecision(testMean, testPrecision, nil)
-	require.True(t, ok)
-	gaps := [][]int{{1, 3}, {0}, {2, 3}}
-	table := &data.Table{Names: []string{"a", "b", "c", "d"}, N: len(gaps), D: 4}
-	for i, missing := range gaps {
-		for j := range table.D {
-			table.Values = append(table.Values, 0.3*float64(i)-0.2*float64(j))
-			table.Observed = append(table.Observed, !slices.Contains(missing, j))
-		}
-	}
-	batch := data.NewBatch(table.N, table.D)
-	batch.Fill(table, []int{0, 1, 2}, 1)
-	for name, make := range testSources {
-		t.Run(name, func(t *testing.T) {
-			source, err := make(Setting{Model: testModel(t), Imputer: nets.NewNormalImputer(4, nets.NormalOptions{DiagonalSD: true, InitialLogS: 0.3}, stream.New(2, 2)), Batch: table.N, Draws: r, ProposalSD: 2})
-			require.NoError(t, err)
-			x, log := slice(table.N*r*4), slice(table.N*r)
-			require.NoError(t, source.Complete(batch, x, log, new(stream.Stream).At(4, 4)))
-			for i, missing := range gaps {
-				var seen []int
-				var values []float64
-				for j := range table.D {
-					if table.Observed[4*i+j] {
-						seen, values = append(seen, j), append(values, table.Values[4*i+j])
-					}
-				}
-				want, ok := joint.ConditionNormal(seen, values, nil)
-				require.True(t, ok)
-				ratio := slice(r)
-				for k := range r {
-					row := x[(i*r+k)*4:][:4]
-					for a, j := range seen {
-						require.Equal(t, values[a], row[j])
-					}
-					var drawn []float64
-					for _, j := range missing {
-						drawn = append(drawn, row[j])
-					}
-					density := want.LogProb(drawn)
-					if name == "exact" {
-						require.InDelta(t, density, log[i*r+k], 1e-10)
-					}
-					ratio[k] = math.Exp(density - log[i*r+k])
-				}
-				mean, sd := stat.MeanStdDev(ratio, nil)
-				require.InDelta(t, 1, mean, 4.5*sd/math.Sqrt(r)+1e-9, "row %d", i)
-			}
-		})
-	}
-}
 
 // For a row a x + σ ε the proposal is N(0, a² sd² + σ²), and a noise-conditional imputer's standard
 // deviation is c e^{βℓ + γℓ²} σ_φ: draws have that deviation and report that density.

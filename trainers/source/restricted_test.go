@@ -1,20 +1,16 @@
 package source
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/integrate/quad"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distmv"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/nets"
 )
@@ -38,7 +34,7 @@ func domains() map[string]*domain.Domain {
 	corner.Half = []domain.HalfSpace{{A: []float64{0, 1, 0, -1}, B: -0.5}}
 	two := domain.All(4)
 	two.Half = []domain.HalfSpace{half.Half[0], {A: []float64{0, -1, 0, -0.4}, B: 0.6}}
-	return map[string]*domain.Domain{"box": box, "one column": one, "half-space": half, "box beside half-space": other,
+	return map[string]*domain.Domain{"everywhere": domain.All(4), "box": box, "one column": one, "half-space": half, "box beside half-space": other,
 		"box and half-space": both, "corner": corner, "two half-spaces": two}
 }
 
@@ -115,7 +111,7 @@ func TestSourcesOnDomains(t *testing.T) {
 				if name == "exact" { // its density lacks the mass inside
 					require.InDelta(t, 1, mean, 1e-9)
 					require.InDelta(t, 0, sd, 1e-9)
-				} else if where == "box" || where == "one column" || where == "half-space" || where == "box beside half-space" {
+				} else if where == "everywhere" || where == "box" || where == "one column" || where == "half-space" || where == "box beside half-space" {
 					require.InDelta(t, mass, mean, 4.5*sd/math.Sqrt(r)+math.Abs(mass-coarseMass))
 				}
 				for i, f := range moments {
@@ -161,92 +157,6 @@ func TestRoundingStaysInsideTheBox(t *testing.T) {
 		require.NoError(t, c.complete(b, x, logs, normals{mean: []float64{mean}, sd: []float64{0.1 + 0.013*float64(k)}}, new(Stream).At(1, 1)))
 		for _, v := range x {
 			require.True(t, 0 <= v && v <= 1, "%v", v)
-		}
-	}
-}
-
-// strip is the box [−3, 6]² cut by x₁ − x₂ ≥ cut, for missing cells 1 and 2 beside an observed
-// column.
-func strip(cut float64) *domain.Domain {
-	s := domain.All(3)
-	for _, j := range []int{1, 2} {
-		s.Lower[j], s.Upper[j] = -3, 6
-	}
-	s.Half = []domain.HalfSpace{{A: []float64{0, -1, 1}, B: -cut}}
-	return s
-}
-
-// correlated is the precision of columns 1 and 2 with unit variances and a correlation, and an
-// independent column.
-func correlated(rho float64) *mat.SymDense {
-	q := 1 / (1 - rho*rho)
-	return mat.NewSymDense(3, []float64{1, 0, 0, 0, q, -rho * q, 0, -rho * q, q})
-}
-
-// inStrip returns mass and means of (x₁+x₂)/2, its square, and x₁−x₂ under that normal on the
-// strip, by Gauss–Legendre nodes in u = x₁+x₂ and w = x₁−x₂, which are independent; the box leaves
-// u in [w − 6, 12 − w].
-func inStrip(rho, cut float64) (mass float64, means [3]float64) {
-	sum, difference := distuv.Normal{Sigma: math.Sqrt(2 + 2*rho)}, distuv.Normal{Sigma: math.Sqrt(2 - 2*rho)}
-	const n = 400
-	u, uw, w, ww := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	quad.Legendre{}.FixedLocations(w, ww, cut, cut+6*difference.Sigma)
-	for i, t := range w {
-		quad.Legendre{}.FixedLocations(u, uw, t-6, 12-t)
-		for k, s := range u {
-			p := sum.Prob(s) * difference.Prob(t) * uw[k] * ww[i]
-			mass += p
-			for a, f := range [3]float64{s / 2, s * s / 4, t} {
-				means[a] += p * f
-			}
-		}
-	}
-	for a := range means {
-		means[a] /= mass
-	}
-	return mass, means
-}
-
-// Draws of two correlated missing cells in a narrow strip have the moments of the restricted
-// normal, by rejection and by chains.
-func TestNarrowStrips(t *testing.T) {
-	const draws = 5000
-	correlations := []float64{0.95}
-	if slowtest.Set() {
-		correlations = []float64{0.8, 0.9, 0.95}
-	}
-	for _, rho := range correlations {
-		for _, share := range []float64{0.1, 0.02, 1e-4} {
-			for _, chains := range []bool{false, true} {
-				t.Run(fmt.Sprintf("correlation %v, share %v, chains %v", rho, share, chains), func(t *testing.T) {
-					cut := distuv.Normal{Sigma: math.Sqrt(2 - 2*rho)}.Quantile(1 - share)
-					mass, want := inStrip(rho, cut)
-					require.InEpsilon(t, share, mass, 0.1)
-					c := Conditional{Mean: make([]float64, 3), Precision: correlated(rho), Domain: strip(cut)}
-					require.NoError(t, c.Condition([]float64{1, 0, 0}))
-					rng := new(stream.Stream).At(1, 2)
-					var values [3][]float64
-					for range draws {
-						row := []float64{0.3, 0, 0}
-						c.Given(row)
-						if chains {
-							c.prepareChain()
-						}
-						_, err := c.Draw(row, rng)
-						require.NoError(t, err)
-						require.True(t, c.section.Contains(row, c.mask))
-						s, d := row[1]+row[2], row[1]-row[2]
-						for a, f := range [3]float64{s / 2, s * s / 4, d} {
-							values[a] = append(values[a], f)
-						}
-					}
-					for a, x := range values {
-						mean, sd := stat.MeanStdDev(x, nil)
-						t.Logf("moment %d: %.4f, truth %.4f, z %.2f", a, mean, want[a], (mean-want[a])/(sd/math.Sqrt(draws)))
-						require.InDelta(t, want[a], mean, 3.5*sd/math.Sqrt(draws), "moment %d", a)
-					}
-				})
-			}
 		}
 	}
 }

@@ -42,10 +42,11 @@ const panels = data.values.map((_, panel) => {
   return { panel, root, layers, title, lines: new Map(), discs: [] };
 });
 
-// prominent are the nodes by strength, and those of them that are always named, with the height of
-// the name. Where names stand outside of the nodes, on the side with fewer and weaker edges or else
-// on the other, better not across another node, those of the strongest that do not run into each
-// other are.
+const steps = [...Array(41).keys()].map((k) => k / 40); // along an edge
+
+// prominent are the nodes by strength, and those of them that are always named, with the place of the
+// name. Names outside of nodes stand below or above, first on the side with fewer and weaker edges, or
+// beside them: where they cover no edge, else no node, else no name.
 function prominent() {
   const strength = nodes.map(() => 0), lean = nodes.map(() => 0); // to below
   pairs.forEach((pair) => {
@@ -57,15 +58,19 @@ function prominent() {
     lean[b.i] -= down;
   });
   const order = shown.map((n) => n.i).sort((a, b) => strength[b] - strength[a]);
-  const names = new Map(inside ? order.map((i) => [i, 0]) : []), taken = [];
+  const names = new Map(inside ? order.map((i) => [i, [0, 0]]) : []), taken = [], drawn = pairs.filter((pair) => data.values.some((of) => of[pair.i]));
   for (const i of inside ? [] : order.slice(0, many ? 60 : 100)) {
     const { x, y, lines } = nodes[i], half = Math.max(...lines.map((line) => [...line].length)) * font * 0.28, high = lines.length * pitch / 2, outside = radius + 0.15 * font + high;
-    const free = (dy) => !taken.some((t) => Math.abs(t.x - x) < t.half + half && Math.abs(t.y - y - dy) < t.high + high);
-    const clear = (dy) => free(dy) && !shown.some((n) => n.i !== i && Math.abs(n.x - x) < radius + half && Math.abs(n.y - y - dy) < radius + high);
-    const sides = lean[i] > 0 ? [-outside, outside] : [outside, -outside], dy = sides.find(clear) ?? sides.find(free);
-    if (dy === undefined) continue;
-    taken.push({ x, y: y + dy, half, high });
-    names.set(i, dy - (lines.length - 1) * pitch / 2); // of the first line
+    const free = ([dx, dy]) => !taken.some((t) => Math.abs(t.x - x - dx) < t.half + half && Math.abs(t.y - y - dy) < t.high + high);
+    const clear = ([dx, dy]) => free([dx, dy]) && !shown.some((n) => n.i !== i && Math.abs(n.x - x - dx) < radius + half && Math.abs(n.y - y - dy) < radius + high);
+    const within = ([dx]) => x + dx - half > home.x && x + dx + half < home.x + home.w;
+    const apart = ([dx, dy]) => clear([dx, dy]) && within([dx]) && !drawn.some(({ ends: [a, b] }) => steps.some((at) =>
+      Math.abs(nodes[a].x + at * (nodes[b].x - nodes[a].x) - x - dx) < half + 4 && Math.abs(nodes[a].y + at * (nodes[b].y - nodes[a].y) - y - dy) < high + 4));
+    const beside = radius + 0.4 * font + half, upright = lean[i] > 0 ? [[0, -outside], [0, outside]] : [[0, outside], [0, -outside]];
+    const to = [...upright, [beside, 0], [-beside, 0]].find(apart) || upright.find(clear) || upright.find(free);
+    if (!to) continue;
+    taken.push({ x: x + to[0], y: y + to[1], half, high });
+    names.set(i, [to[0], to[1] - (lines.length - 1) * pitch / 2]); // of the first line
   }
   return { order, names };
 }
@@ -73,9 +78,9 @@ const rank = prominent();
 
 for (const p of panels) {
   for (const i of [...rank.order].reverse()) {
-    const node = nodes[i], disc = svg("circle", { r: radiusOf(i, p.panel) }), text = svg("text", { "font-size": font, y: rank.names.has(i) ? rank.names.get(i) : radius + 0.7 * font });
+    const node = nodes[i], disc = svg("circle", { r: radiusOf(i, p.panel) }), [x, y] = rank.names.get(i) || [0, radius + 0.7 * font], text = svg("text", { "font-size": font, y });
     if (node.group >= 0) disc.style.fill = data.groups[node.group].colour;
-    node.lines.forEach((line, k) => text.append(svg("tspan", { x: 0, dy: k ? pitch : 0 }, line)));
+    node.lines.forEach((line, k) => text.append(svg("tspan", { x, dy: k ? pitch : 0 }, line)));
     const g = svg("g", { class: "node" + (node.group >= 0 ? " coloured" : "") + (inside ? "" : " below") + (rank.names.has(i) ? "" : " unnamed") }, disc, text);
     p.discs[i] = g;
     p.layers.nodes.append(g);

@@ -69,7 +69,6 @@ var checks = []check{
 	{"seldom-observed", seldomObserved},
 	{apartKind, apart},
 	{"apart-levels", apartLevels},
-	{"rounded", rounded},
 	{"none-cells", noneCells},
 	{"identifier", identifiers},
 	{"code", codes},

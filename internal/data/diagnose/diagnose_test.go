@@ -101,35 +101,6 @@ func TestIdentifiers(t *testing.T) {
 	require.NotEqual(t, "identifier", f.Kind, "numbers that come twice: %s", f.Message)
 }
 
-// Codes for missing cells.
-func TestCodes(t *testing.T) {
-	for _, c := range []struct {
-		value float64
-		every int
-		scale float64
-		found bool
-	}{
-		{999, 20, 12, true}, {-99, 20, 3, true}, {9999, 300, 12, true}, {-9, 50, 12, true}, {5000, 40, 12, true},
-		{150, 40, 12, false},   // a width away, too near for an unconventional number
-		{75, 20, 12, false},    // no higher than others
-		{5000, 300, 12, false}, // once: an outlier
-	} {
-		f := find(t, columns(t, 300, []string{"age", "b"}, func(i int, a, b, _, _ float64) []float64 {
-			if i%c.every == 1 {
-				return []float64{c.value, b}
-			}
-			return []float64{math.Round(math.Max(0, 45+c.scale*a)), b}
-		}), diagnose.Setting{})
-		coded := slices.ContainsFunc(f, func(f diagnose.Finding) bool { return f.Kind == "code" })
-		require.Equal(t, c.found, coded, "%g every %d: %v", c.value, c.every, f)
-		if coded {
-			require.Len(t, f, 1, "nothing else is said of the column")
-			require.Contains(t, f[0].Message, fmt.Sprintf("%g is far outside the other values of age", c.value))
-			require.Contains(t, f[0].Message, fmt.Sprintf("ReadOptions.NA NA,%g", c.value))
-		}
-	}
-}
-
 // A log-normal column is too skewed for its bound at 0; its log is not.
 func TestTooSkewedForBound(t *testing.T) {
 	names := []string{"zinc", "b"}
@@ -255,32 +226,6 @@ func TestNoFalseAlarms(t *testing.T) {
 	}
 }
 
-// With few complete rows the set may exceed the combination; zero terms are not named.
-func TestCombinationWithoutZeroTerms(t *testing.T) {
-	said := 0
-	for seed := range uint64(20) {
-		rng := stream.New(seed, 11)
-		names := []string{"body", "brain", "night", "dream", "sleep", "span", "gest"}
-		var values []float64
-		for range 62 {
-			body, night, dream := 3*rng.NormFloat64(), math.Round(80+30*rng.NormFloat64())/10, math.Round(20+10*rng.NormFloat64())/10
-			values = append(values, math.Exp(body), math.Exp(body+rng.NormFloat64()), night, dream, night+dream, math.Exp(2+rng.NormFloat64()), 100+40*rng.NormFloat64())
-		}
-		whole, err := data.NewTable(names, values, nil)
-		require.NoError(t, err)
-		table, err := data.HideMCAR(whole, 0.2, stream.New(seed))
-		require.NoError(t, err)
-		for _, f := range find(t, table, diagnose.Setting{}) {
-			if f.Kind == "dependent" && slices.Contains(f.Columns, "dream") {
-				said++
-				require.Contains(t, f.Message, " (exact up to rounding)")
-				require.NotRegexp(t, `e-\d\d`, f.Message)
-			}
-		}
-	}
-	require.Greater(t, said, 10)
-}
-
 // A transform that the model chooses itself is not advised.
 func TestNaturalFunctions(t *testing.T) {
 	table := columns(t, 200, []string{"kids", "income", "c"}, func(_ int, a, b, c, _ float64) []float64 {
@@ -290,17 +235,6 @@ func TestNaturalFunctions(t *testing.T) {
 	natural, err := transform.Spec{Columns: map[string]string{"kids": "npn", "income": "log"}}.Fit(table, nil)
 	require.NoError(t, err)
 	require.Empty(t, find(t, table, diagnose.Setting{Natural: natural}))
-}
-
-// Rounded whole numbers do not count as few values.
-func TestRounded(t *testing.T) {
-	table := columns(t, 60, []string{"hash", "b"}, func(i int, _, b, _, _ float64) []float64 {
-		return []float64{9007199254740992000 + 1024*float64(i%6), b}
-	})
-	require.Equal(t, "few-values", only(t, table, diagnose.Setting{}).Kind)
-	table.Rounded = map[string]string{"hash": "9007199254740993288"}
-	require.Equal(t, diagnose.Finding{Kind: "rounded", Severity: diagnose.Warning, Columns: []string{"hash"}, LeaveOut: []string{"hash"},
-		Message: "whole numbers with more than 15 digits are rounded, so different ones become equal: hash (9007199254740993288); leave it out (ReadOptions.Exclude hash)"}, only(t, table, diagnose.Setting{}))
 }
 
 // "None" may be a level in R or a missing mark in Python.

@@ -121,24 +121,6 @@ func noneCells(e *examined) []Finding {
 	return []Finding{{Severity: Note, Columns: names, Message: fmt.Sprintf("cells None are read as missing (%s): if None is a level, list the marks of missing cells without it (ReadOptions.NA NA)", strings.Join(counts, ", "))}}
 }
 
-func rounded(e *examined) []Finding {
-	var found []int
-	var shown []string
-	for j, name := range e.Names {
-		if cell := e.Rounded[name]; cell != "" {
-			found = append(found, j)
-			shown = append(shown, fmt.Sprintf("%s (%s)", name, printable.Cell(cell)))
-			e.explained[j] = true
-		}
-	}
-	if found == nil {
-		return nil
-	}
-	names := e.names(found)
-	return []Finding{{Severity: Warning, Columns: names, LeaveOut: names, Message: fmt.Sprintf("whole numbers with more than 15 digits are rounded, so different ones become equal: %s; leave %s out (%s)",
-		list(shown), plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
-}
-
 const leastIncreasing = 20 // rows, if only their order is evidence
 
 func identifiers(e *examined) []Finding {

@@ -12,8 +12,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 )
 
@@ -38,17 +36,17 @@ type Expectation struct {
 
 	Algebra
 	d                int
-	eta, p           []float64 // of the last step
-	factor           []float64 // lower triangle of P's Cholesky factor
-	sigma            []float64 // Σ, if inverted
-	inverted, solved bool      // Σ belongs to P; μ belongs to η
-	logDet           float64   // of P
-	ofGaps, ofCells  *blocks   // of P and of Σ
+	eta, p           []float64    // of the last step
+	factor           *Elimination // of P
+	sigma            []float64    // Σ, if inverted
+	inverted, solved bool         // Σ belongs to P; μ belongs to η
+	logDet           float64      // of P
+	ofGaps, ofCells  *blocks      // of P and of Σ
 	together         together
 	byGaps, byCells  completedRows
 	squares          []float64 // Σ w E(qqᵀ − Q)Eᵀ
 	scratch, given   []float64
-	within           bool // the last step was Within, which has no factor of P
+	within           bool // the last step was Within
 	pairs            [][2]int32
 }
 
@@ -63,7 +61,7 @@ type completedRows struct {
 // NewExpectation returns an Expectation for d columns.
 func NewExpectation(d int, r Algebra) *Expectation {
 	square, vector := func() []float64 { return make([]float64, d*d) }, func() []float64 { return make([]float64, d) }
-	c := &Expectation{d: d, Algebra: r, eta: vector(), p: square(), factor: square(), sigma: square(), Mean: vector(),
+	c := &Expectation{d: d, Algebra: r, eta: vector(), p: square(), factor: NewElimination(d, r.Factor), sigma: square(), Mean: vector(),
 		ofGaps: newBlocks(d, r), ofCells: newBlocks(d, r), together: together{d: d}, given: vector(), Sum: vector(), Second: square(), scratch: square(), squares: square()}
 	c.p[0] = math.NaN() // differs from every P
 	return c
@@ -72,27 +70,29 @@ func NewExpectation(d int, r Algebra) *Expectation {
 // Over computes a step over rows x (n, d), 0 where missing, for η = Pμ (d) and the precision p (d,
 // d). rows are the patterns of mask and weight. It fails with ErrNotPositiveDefinite.
 func (c *Expectation) Over(eta, p, x, mask, weight []float64, rows *RowPatterns) error {
-	if err := c.prepare(eta, p); err != nil {
+	if err := c.prepare(p); err != nil {
 		return err
 	}
-	c.within = false
+	if !c.solved || !slices.Equal(c.eta, eta) {
+		copy(c.eta, eta)
+		copy(c.Mean, eta)
+		c.factor.Solve(c.Mean)
+	}
+	c.solved, c.within = true, false
 	return c.over(x, mask, weight, rows)
 }
 
 // Network is a normal distribution whose P is 0 outside some pairs of columns.
 type Network struct {
 	Mean, P []float64 // (d), (d, d)
-	LogDet  float64   // of P, which is positive definite
 	Pairs   [][2]int32
 }
 
 // Within computes a step at a network. Of M it computes only the diagonal and the network's pairs,
-// in one triangle. If the network's numbers change, P must be changed too.
+// in one triangle. It fails with ErrNotPositiveDefinite.
 func (c *Expectation) Within(at Network, x, mask, weight []float64, rows *RowPatterns) error {
-	if !slices.Equal(c.p, at.P) {
-		copy(c.p, at.P)
-		c.solved, c.inverted, c.logDet = false, false, at.LogDet
-		c.ofGaps.prepare(c.p)
+	if err := c.prepare(at.P); err != nil {
+		return err
 	}
 	copy(c.Mean, at.Mean)
 	c.solved, c.within, c.pairs = false, true, at.Pairs
@@ -133,32 +133,19 @@ func (c *Expectation) over(x, mask, weight []float64, rows *RowPatterns) error {
 	return c.finishCells(rows.patterns)
 }
 
-// prepare factors P and solves Pμ = η unless they equal the last step's. μ always comes from the
-// factor, so its rounding does not depend on earlier steps.
-func (c *Expectation) prepare(eta, p []float64) error {
-	d := c.d
-	if c.within || !slices.Equal(c.p, p) {
-		copy(c.p, p)
-		c.solved, c.inverted, c.logDet = false, false, 0
-		copy(c.factor, p)
-		if !c.Factor(c.factor, d, d) {
-			c.p[0] = math.NaN()
-			return ErrNotPositiveDefinite
-		}
-		for j := range d {
-			c.logDet += 2 * math.Log(c.factor[j*d+j])
-		}
-		c.ofGaps.prepare(c.p)
-	}
-	if c.solved && slices.Equal(c.eta, eta) {
+// prepare factors P unless it equals the last step's.
+func (c *Expectation) prepare(p []float64) (err error) {
+	if slices.Equal(c.p, p) {
 		return nil
 	}
-	copy(c.Mean, eta)
-	l, v := blas64.Triangular{Uplo: blas.Lower, Diag: blas.NonUnit, N: d, Stride: d, Data: c.factor}, blas64.Vector{N: d, Inc: 1, Data: c.Mean}
-	blas64.Trsv(blas.NoTrans, l, v)
-	blas64.Trsv(blas.Trans, l, v)
-	copy(c.eta, eta)
-	c.solved = true
+	copy(c.p, p)
+	var ok bool
+	if c.logDet, ok = c.factor.Factor(func(j int) []float64 { return c.p[j*c.d+j : (j+1)*c.d] }, 0); !ok {
+		c.p[0] = math.NaN()
+		return ErrNotPositiveDefinite
+	}
+	c.solved, c.inverted = false, false
+	c.ofGaps.prepare(c.p)
 	return nil
 }
 
@@ -329,12 +316,9 @@ func (c *Expectation) finishCells(patterns []rowPattern) error {
 		return nil
 	}
 	if !c.inverted {
-		copy(c.sigma, c.factor)
-		if c.within {
-			copy(c.sigma, c.p)
-			if !c.Factor(c.sigma, d, d) {
-				return ErrNotPositiveDefinite
-			}
+		copy(c.sigma, c.p)
+		if !c.Factor(c.sigma, d, d) {
+			return ErrNotPositiveDefinite
 		}
 		c.Invert(c.sigma, d, d)
 		mirror(c.sigma, d)

@@ -133,9 +133,8 @@ func TestStepsWithinNetworks(t *testing.T) {
 		eta.MulVec(p, mat.NewVecDense(d, mu))
 		numbers, rows := mat.DenseCopyOf(p).RawMatrix().Data, FindPatterns(mask, weight)
 		e := NewExpectation(d, Gonum)
-		logDet, _ := mat.LogDet(p)
 		got := make([]float64, 1+2*d+len(pairs))
-		require.NoError(t, e.Within(Network{Mean: mu, P: numbers, LogDet: logDet, Pairs: pairs}, x, mask, weight, rows))
+		require.NoError(t, e.Within(Network{Mean: mu, P: numbers, Pairs: pairs}, x, mask, weight, rows))
 		e.Elements(got)
 		likelihood := e.LogLikelihood
 		require.NoError(t, e.Over(eta.RawVector().Data, numbers, x, mask, weight, rows), "after it")

@@ -107,13 +107,3 @@ func TestWithoutAColumn(t *testing.T) {
 	c.Fill(m)
 	require.InDeltaSlice(t, c.X, part.Without(m, []int{1}, 1)[0], 1e-9)
 }
-
-// With a singular covariance Fill uses means, and Without keeps variances.
-func TestWithoutAFactor(t *testing.T) {
-	table := &data.Table{Names: []string{"a", "b"}, N: 2, D: 2, Values: []float64{1, 0, 0, 2}, Observed: []bool{true, false, false, true}}
-	m := &gaussian.Normal{Mean: []float64{5, 7}, Covariance: mat.NewSymDense(2, []float64{1, 3, 3, 1})}
-	c := gaussian.NewFiller(table, nil)
-	c.Fill(m)
-	require.Equal(t, []float64{1, 7, 5, 2}, c.X)
-	require.Equal(t, [][]float64{{7, 2}}, c.Without(m, []int{0}, 1))
-}

@@ -293,14 +293,3 @@ func TestLawIsThatOfTheTable(t *testing.T) {
 		}
 	})))
 }
-
-// Without a significant test no direction is reported.
-func TestNoSignOfDependence(t *testing.T) {
-	c := Column{Name: "Ozone", Predictor: "Wind", Direction: "high", P: 0.6, Corrected: 1}
-	require.Equal(t, "no sign of dependence", c.Where())
-	require.Equal(t, "whether Ozone is missing shows no sign of dependence on other columns (p = 1)", c.String())
-	c.Corrected = 0.99
-	require.Equal(t, "Wind is high", c.Where())
-	require.Equal(t, "Ozone is missing more often where Wind is high (p = 0.99)", c.String())
-	require.Equal(t, "too few to test", Column{Name: "a", Corrected: 1}.Where())
-}

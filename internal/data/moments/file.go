@@ -1,63 +1,47 @@
 package moments
 
 import (
+	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 
-	"missingscore/data"
 	"missingscore/internal/checkedfile"
-	"missingscore/internal/memory"
 )
 
 // fileMark begins a file of moments (checkedfile; docs/reference/files.md#moments).
 const fileMark = "missingscore moments\n"
 
-const fileVersion = 2
-
-// Kinds of content.
-const (
-	holdsPatterns = 0
-	holdsPairs    = 1
-)
-
-func (m *Moments) body() []byte {
-	e := encoder{}
-	e.uint(fileVersion)
-	e.uint(len(m.Names))
-	for _, name := range m.Names {
-		e.text(name)
-	}
-	e.uint(len(m.NA))
-	for _, mark := range m.NA {
-		e.text(mark)
-	}
-	e.uint(m.Rows)
-	e.uint(m.Dropped)
-	for j := range m.Names {
-		e.float(m.Low[j])
-		e.float(m.High[j])
-		e.float(m.origin[j])
-	}
-	if m.OfPairs() {
-		e.uint(holdsPairs)
-		e.sums(m.pairs)
-	} else {
-		e.uint(holdsPatterns)
-		e.uint(len(m.patterns))
-		for _, p := range m.sorted() {
-			e.pattern(p)
-		}
-	}
-	return e.body
+// file is the body, by encoding/gob. Pairs is nil for moments of patterns.
+type file struct {
+	Names, NA         []string
+	Rows, Dropped     int
+	Low, High, Origin []float64
+	Pairs             []float64
+	Patterns          []filePattern
 }
 
-// encode returns the bytes of the file: identical for the same rows in the same order and parts.
-func (m *Moments) encode() []byte { return checkedfile.Seal(fileMark, m.body()) }
+type filePattern struct {
+	Key        string
+	N          int
+	Rows, Sums []float64
+}
+
+// body is identical for the same rows in the same order and parts.
+func (m *Moments) body() []byte {
+	f := file{Names: m.Names, NA: m.NA, Rows: m.Rows, Dropped: m.Dropped, Low: m.Low, High: m.High, Origin: m.origin, Pairs: m.pairs.all()}
+	for _, p := range m.sorted() {
+		f.Patterns = append(f.Patterns, filePattern{p.key, p.n, p.rows, p.sums.all()})
+	}
+	var body bytes.Buffer
+	if err := gob.NewEncoder(&body).Encode(f); err != nil {
+		panic(err) // the types are all known to gob
+	}
+	return body.Bytes()
+}
 
 // Checksum is the checksum of the file.
 func (m *Moments) Checksum() []byte {
@@ -67,42 +51,6 @@ func (m *Moments) Checksum() []byte {
 
 // Write writes a file atomically.
 func (m *Moments) Write(path string) error { return checkedfile.Write(path, fileMark, m.body()) }
-
-type encoder struct{ body []byte }
-
-func (e *encoder) uint(n int) { e.body = binary.AppendUvarint(e.body, uint64(n)) }
-
-func (e *encoder) text(s string) {
-	e.uint(len(s))
-	e.body = append(e.body, s...)
-}
-
-func (e *encoder) float(x float64) {
-	e.body = binary.LittleEndian.AppendUint64(e.body, math.Float64bits(x))
-}
-
-// pattern writes the observed columns, a bit each, n, and rows or sums.
-func (e *encoder) pattern(p *pattern) {
-	mask := make([]byte, (len(p.key)+7)/8)
-	for _, j := range p.places {
-		mask[j/8] |= 1 << (j % 8)
-	}
-	e.body = append(e.body, mask...)
-	e.uint(p.n)
-	if p.sums != nil {
-		e.sums(p.sums)
-		return
-	}
-	for _, x := range p.rows {
-		e.float(x)
-	}
-}
-
-func (e *encoder) sums(s *sums) {
-	for i := range s.sum {
-		e.float(s.sum[i] + s.rest[i])
-	}
-}
 
 // Is reports whether a file begins as a file of moments.
 func Is(path string) bool {
@@ -123,178 +71,49 @@ func Is(path string) bool {
 // fileFactor is the memory for reading, relative to the file size.
 const fileFactor = 12
 
-// Read reads a file of Write. It fails on other files, other versions and any changed bit.
-func Read(path string) (*Moments, error) {
-	text, err := memory.ReadFile(path, fileFactor)
-	if err != nil {
-		return nil, err
-	}
-	m, err := decode(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
-}
-
 var errDamaged = errors.New("the file is damaged, or not a file of moments: run missingscore moments again")
 
-func decode(text []byte) (*Moments, error) {
-	body, err := checkedfile.Open(fileMark, text)
+// Read reads a file of Write. It fails on other files and any changed bit.
+func Read(path string) (*Moments, error) {
+	body, err := checkedfile.Read(path, fileMark, fileFactor)
+	if err != nil && !checkedfile.Broken(err) {
+		return nil, err
+	}
+	var f file
+	if err == nil {
+		err = gob.NewDecoder(bytes.NewReader(body)).Decode(&f)
+	}
 	if err != nil {
-		return nil, errDamaged
+		return nil, fmt.Errorf("%s: %w", path, errDamaged)
 	}
-	d := decoder{body: body}
-	if version := d.uint(math.MaxInt32); d.err == nil && version != fileVersion {
-		return nil, fmt.Errorf("it was written by another version of the program (moments version %d, this one reads %d): compute the moments again", version, fileVersion)
+	m := &Moments{Names: f.Names, NA: f.NA, Rows: f.Rows, Dropped: f.Dropped, Low: f.Low, High: f.High, origin: f.Origin}
+	if f.Pairs != nil {
+		m.pairs = sumsOf(2*len(f.Names), f.Pairs)
+		return m, nil
 	}
-	m := d.moments()
-	if d.err == nil && len(d.body) > 0 {
-		d.err = errDamaged
-	}
-	if d.err != nil {
-		return nil, d.err
+	m.patterns = map[string]*pattern{}
+	for _, of := range f.Patterns {
+		p := newPattern(of.Key)
+		p.n, p.rows = of.N, of.Rows
+		if of.Sums != nil {
+			p.sums = sumsOf(len(p.places)+1, of.Sums)
+			m.held += len(of.Sums)
+		}
+		m.patterns[of.Key] = p
 	}
 	return m, nil
 }
 
-// decoder reads the parts of a body, until the first fault.
-type decoder struct {
-	body []byte
-	err  error
-}
-
-func (d *decoder) fail() {
-	if d.err == nil {
-		d.err = errDamaged
-	}
-	d.body = nil
-}
-
-func (d *decoder) uint(most int) int {
-	n, size := binary.Uvarint(d.body)
-	if size <= 0 || n > uint64(most) {
-		d.fail()
-		return 0
-	}
-	d.body = d.body[size:]
-	return int(n)
-}
-
-func (d *decoder) take(n int) []byte {
-	if n > len(d.body) {
-		d.fail()
-		return nil
-	}
-	out := d.body[:n]
-	d.body = d.body[n:]
-	return out
-}
-
-func (d *decoder) texts() (out []string) {
-	for range d.uint(len(d.body)) {
-		out = append(out, string(d.take(d.uint(len(d.body)))))
-	}
-	return out
-}
-
-func (d *decoder) float() float64 {
-	b := d.take(8)
-	if b == nil {
-		return 0
-	}
-	return math.Float64frombits(binary.LittleEndian.Uint64(b))
-}
-
-// mostRows is the maximum number of rows that float64 holds exactly.
-const mostRows = min(1<<53, math.MaxInt)
-
-func (d *decoder) moments() *Moments {
-	names, marks := d.texts(), d.texts()
-	rows, dropped := d.uint(mostRows), d.uint(mostRows)
-	if d.err != nil || data.CheckNames(names) != nil {
-		d.fail()
-		return nil
-	}
-	m, err := New(names, Options{NA: marks})
-	if err != nil {
-		d.err = err
-		return nil
-	}
-	m.Rows, m.Dropped = rows, dropped
-	for j := range names {
-		low, high, origin := d.float(), d.float(), d.float()
-		none := math.IsInf(low, 1) && math.IsInf(high, -1) && math.IsNaN(origin)
-		if !none && !(low <= high && finite(low) && finite(high) && finite(origin)) {
-			d.fail()
-		}
-		m.Low[j], m.High[j], m.origin[j] = low, high, origin
-	}
-	switch d.uint(holdsPairs) {
-	case holdsPairs:
-		m.patterns, m.pairs = nil, d.sums(2*len(names))
-	default:
-		d.patterns(m)
-	}
-	return m
-}
-
-// patterns reads the patterns of m and checks that their rows sum to the total.
-func (d *decoder) patterns(m *Moments) {
-	left, before := m.Rows, ""
-	for i := range d.uint(mostPatterns) {
-		p := d.pattern(len(m.Names), left)
-		if d.err != nil || i > 0 && p.key >= before {
-			d.fail()
-			return
-		}
-		before, left = p.key, left-p.n
-		m.patterns[p.key] = p
-	}
-	if left != 0 {
-		d.fail()
-	}
-}
-
-func (d *decoder) pattern(columns, most int) *pattern {
-	mask, key := d.take((columns+7)/8), make([]byte, columns)
-	if mask == nil {
-		return nil
-	}
-	for j := range key {
-		key[j] = '0' + mask[j/8]>>(j%8)&1
-	}
-	p := newPattern(string(key))
-	p.n = d.uint(most)
-	if k := len(p.places); k == 0 || p.n == 0 {
-		d.fail()
-	} else if !p.few(p.n) {
-		p.sums = d.sums(k + 1)
-	} else {
-		for range p.n * k {
-			p.rows = append(p.rows, d.finite())
+// all returns the sums; nil if s is nil.
+func (s *sums) all() (all []float64) {
+	if s != nil {
+		for i, x := range s.sum {
+			all = append(all, x+s.rest[i])
 		}
 	}
-	return p
+	return all
 }
 
-func (d *decoder) finite() float64 {
-	x := d.float()
-	if !finite(x) {
-		d.fail()
-	}
-	return x
-}
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
-
-func (d *decoder) sums(c int) *sums {
-	if pairs(c) > len(d.body)/8 {
-		d.fail()
-		return nil
-	}
-	s := newSums(c)
-	for i := range s.sum {
-		s.sum[i] = d.finite()
-	}
-	return s
+func sumsOf(columns int, all []float64) *sums {
+	return &sums{c: columns, sum: all, rest: make([]float64, len(all))}
 }

@@ -32,9 +32,7 @@ func (m *Moments) Table() (*data.Table, error) {
 		return t, nil
 	}
 	for _, p := range m.sorted() {
-		if err := p.represent(m, t, centre); err != nil {
-			return nil, err
-		}
+		p.represent(m, t, centre)
 	}
 	return t, nil
 }
@@ -70,10 +68,7 @@ func (m *Moments) scale() (s data.Scale, centre []float64, own []int, err error)
 		}
 		mean := sum[j] / n
 		deviation := math.Sqrt(square[j]/n - mean*mean)
-		if !finite(deviation) || n > float64(m.Rows) {
-			return s, nil, nil, errDamaged
-		}
-		if deviation < data.SmallestDeviation {
+		if !(deviation >= data.SmallestDeviation) {
 			return s, nil, nil, &data.ColumnError{Column: name, Problem: fmt.Sprintf("its values vary too little (standard deviation %.2g): rescale it", deviation)}
 		}
 		s.Mean, s.Deviation = append(s.Mean, m.origin[j]+mean), append(s.Deviation, deviation)
@@ -96,7 +91,7 @@ func (m *Moments) standardisedPairs(centre, deviation []float64) *data.Pairs {
 }
 
 // represent appends the pattern's rows, or rows with the same moments, to a table.
-func (p *pattern) represent(m *Moments, t *data.Table, centre []float64) error {
+func (p *pattern) represent(m *Moments, t *data.Table, centre []float64) {
 	k, n, deviation := len(p.places), float64(p.n), t.Counted.Scale.Deviation
 	if p.sums == nil {
 		z := make([]float64, k)
@@ -106,7 +101,7 @@ func (p *pattern) represent(m *Moments, t *data.Table, centre []float64) error {
 			}
 			p.append(t, z, 1)
 		}
-		return nil
+		return
 	}
 	of, mean, cov := p.moved(p.sums, centre), make([]float64, k), mat.NewSymDense(k, nil)
 	for a, j := range p.places {
@@ -114,11 +109,7 @@ func (p *pattern) represent(m *Moments, t *data.Table, centre []float64) error {
 	}
 	for a, j := range p.places {
 		for b := a; b < k; b++ {
-			v := of.at(a, b)/n/deviation[j]/deviation[p.places[b]] - mean[a]*mean[b]
-			if !finite(v) {
-				return errDamaged
-			}
-			cov.SetSym(a, b, v)
+			cov.SetSym(a, b, of.at(a, b)/n/deviation[j]/deviation[p.places[b]]-mean[a]*mean[b])
 		}
 	}
 	rows := Representatives(mean, cov)
@@ -126,7 +117,6 @@ func (p *pattern) represent(m *Moments, t *data.Table, centre []float64) error {
 	for i := range count {
 		p.append(t, rows.RawRowView(i), n/float64(count))
 	}
-	return nil
 }
 
 func (p *pattern) append(t *data.Table, z []float64, count float64) {

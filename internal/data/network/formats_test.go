@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,37 +38,6 @@ func TestFormats(t *testing.T) {
 		want, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, string(want), got.String())
-	}
-}
-
-func TestFormatsOfNothing(t *testing.T) {
-	var edges, object bytes.Buffer
-	require.NoError(t, (&Network{}).WriteEdges(&edges))
-	require.Equal(t, "from,to,weight,partial_correlation,precision\n", edges.String())
-	require.NoError(t, (&Network{}).WriteJSON(&object))
-	require.JSONEq(t, `{"nodes":[],"edges":[]}`, object.String())
-}
-
-func TestFormatErrors(t *testing.T) {
-	edge := func(from, to string, precision float64) *Network {
-		return &Network{Nodes: []string{"a", "b"}, Edges: []Edge{{From: from, To: to, Precision: precision}}}
-	}
-	for want, write := range map[string]func(io.Writer) error{
-		`network: "a" is joined to itself`:              edge("a", "a", 1).WriteDOT,
-		`network: edge "a" – "c": no node is named "c"`: edge("a", "c", 1).WriteDOT,
-		`network: columns 1 and 2 are both named "a"`:   (&Network{Nodes: []string{"a", "a"}}).WriteGraphML,
-		"json: unsupported value: NaN":                  edge("a", "b", math.NaN()).WriteJSON,
-	} {
-		var b bytes.Buffer
-		require.EqualError(t, write(&b), want)
-		require.Zero(t, b.Len())
-	}
-}
-
-// Non-breaking spaces and joiners have no escapes in DOT.
-func TestDOTNamesStayAsTheyAre(t *testing.T) {
-	for name, want := range map[string]string{"price\u00a0EUR": "\"price\u00a0EUR\"", "می\u200cروم": "\"می\u200cروم\"", `a\b "c"` + "\n": `"a\\b \"c\"\n"`} {
-		require.Equal(t, want, dotNode{name: name}.DOTID())
 	}
 }
 
@@ -109,35 +77,4 @@ func TestTakeEstimates(t *testing.T) {
 		got = append(got, e.From, e.To, e.PartialCorrelation, e.Weight())
 	}
 	require.Equal(t, []any{"a", "b", -0.25, 0.25, "a", "c", -0.25, 0.25, "b", "c", 0.125, 0.125}, got)
-}
-
-// Formats contain the known uncertainty only.
-func TestUncertaintyInOtherFormats(t *testing.T) {
-	p := mat.NewSymDense(3, []float64{4, 2, 0, 2, 9, 3, 0, 3, 1})
-	n, err := New([]string{"a", "b", "c"}, p, Adjacency{D: 3, Edge: []bool{true, false, true}})
-	require.NoError(t, err)
-	var before bytes.Buffer
-	require.NoError(t, n.WriteGraphML(&before))
-	require.NotContains(t, before.String(), `"se"`)
-	tested := Unknown(7)
-	tested.Estimate, tested.SE, tested.P = -0.25, 0.125, 0.0625
-	n.SetUncertainty(p, []Uncertainty{tested, Unknown(6), Unknown(5)})
-	for name, c := range map[string]struct {
-		write func(io.Writer) error
-		want  []string
-		no    string
-	}{
-		"GraphML": {n.WriteGraphML, []string{`<key id="se" for="edge" attr.name="se" attr.type="double">`, `<data key="estimate">-0.25</data>`, `<data key="se">0.125</data>`, `<data key="p">0.0625</data>`, `<data key="pairs">7</data>`, `<data key="pairs">5</data>`}, `<data key="q">`},
-		"JSON":    {n.WriteJSON, []string{`"estimate": -0.25,`, `"se": 0.125,`, `"p": 0.0625,`, `"pairs": 7`, `"pairs": 5`}, `"q"`},
-		"DOT":     {n.WriteDOT, []string{`estimate="-0.25"`, `se="0.125"`, `p="0.0625"`, `pairs="7"`, `pairs="5"`}, `q="`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got bytes.Buffer
-			require.NoError(t, c.write(&got))
-			for _, want := range c.want {
-				require.Equal(t, 1, strings.Count(got.String(), want), want)
-			}
-			require.NotContains(t, strings.ReplaceAll(got.String(), `key id="q"`, ""), c.no)
-		})
-	}
 }

@@ -41,13 +41,6 @@ func TestPrecisionRoundTrip(t *testing.T) {
 	require.True(t, mat.Equal(p, got))
 }
 
-func TestReadPrecisionMatchesByName(t *testing.T) {
-	path := save(t, "p.csv", []byte("a,b,c\n1,12,13\n12,2,23\n13,23,3\n"))
-	got, err := ReadPrecision(path, []string{"c", "a"})
-	require.NoError(t, err)
-	require.True(t, mat.Equal(mat.NewSymDense(2, []float64{3, 13, 13, 1}), got))
-}
-
 // An escaped name is found by its original.
 func TestPrecisionOfEscapedNames(t *testing.T) {
 	var text bytes.Buffer
@@ -96,9 +89,4 @@ func TestReadPrecisionErrors(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = ReadPrecision(save(t, "p.csv.gz", []byte("not compressed")), nil)
 	require.ErrorIs(t, err, gzip.ErrHeader)
-}
-
-func TestWritePrecisionErrors(t *testing.T) {
-	err := WritePrecision(&bytes.Buffer{}, []string{"a"}, mat.NewSymDense(2, nil))
-	require.EqualError(t, err, "network: 1 names for a precision of size 2")
 }

@@ -72,7 +72,7 @@ func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 		return nil, err
 	}
 	s.Sample = drawn.table(f.Names)
-	s.Sample.Dropped, s.Sample.Rounded = dropped, f.Rounded()
+	s.Sample.Dropped = dropped
 	s.Sample.Sampled = &data.Sampled{Rows: n, Gaps: gaps, Pairs: pairs, Checksum: hex.EncodeToString(sum.Sum(nil))}
 	for j, c := range s.Columns {
 		s.Sample.Sampled.Own = append(s.Sample.Sampled.Own, c.Number)

@@ -41,22 +41,6 @@ func taken(t *testing.T, path string, block, workers int) *survey.Survey {
 	return s
 }
 
-// With several blocks of the default size the scale equals the table's bit for bit.
-func TestSurveyOfManyRows(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "t.csv")
-	table := uneven(140_000)
-	require.NoError(t, data.WriteCSV(path, table))
-	_, scale := data.Standardise(table)
-	about := data.RootMeanSquareScale(table, 1)
-	s := taken(t, path, 0, 2)
-	require.Len(t, s.Before, 3)
-	for j, c := range s.Columns {
-		mean, deviation := c.MeanDeviation()
-		require.Equal(t, []float64{scale.Mean[j], scale.Deviation[j]}, []float64{mean, deviation})
-		require.Equal(t, about.Deviation[j], c.Norm/math.Sqrt(float64(c.Number)))
-	}
-}
-
 // With one block scale and counts equal the table's bit for bit; other block sizes differ by
 // rounding. Workers and formats do not matter.
 func TestSurvey(t *testing.T) {

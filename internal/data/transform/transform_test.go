@@ -314,18 +314,6 @@ func TestOrdinal(t *testing.T) {
 	}
 }
 
-// An ordered column has at most forty categories.
-func TestMostCategories(t *testing.T) {
-	for n, refused := range map[int]bool{transform.MostCategories: false, transform.MostCategories + 1: true} {
-		table := &data.Table{Names: []string{"a"}, N: n, D: 1}
-		for i := range n {
-			table.Values, table.Observed = append(table.Values, float64(i)), append(table.Observed, true)
-		}
-		_, err := transform.Spec{Columns: map[string]string{"a": transform.OrdinalKind}}.Fit(table, nil)
-		require.Equal(t, refused, err != nil, "%d: %v", n, err)
-	}
-}
-
 // ByRanks is true exactly for functions that depend on other cells.
 func TestByRanks(t *testing.T) {
 	for name, kind := range transform.Kinds {

@@ -51,7 +51,7 @@ func start(ctx context.Context, t *data.Table, rows []int, counts []float64, wor
 	if err != nil {
 		return nil, err
 	}
-	m.S, m.Half = make([]float64, t.D*t.D), nil
+	m.S = make([]float64, t.D*t.D)
 	of, other := places(blocks, t.D), []int(nil)
 	for j := range t.D {
 		if of[j] < 0 {

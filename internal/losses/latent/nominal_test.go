@@ -237,47 +237,6 @@ func TestNominalMissingAtRandom(t *testing.T) {
 	require.Equal(t, m, again)
 }
 
-// Two levels are one threshold: utility u = z − τ of variance 1, whitened −u about its mean.
-func TestTwoLevelsAreAThreshold(t *testing.T) {
-	const n = 1500
-	s := mat.NewSymDense(4, []float64{1, .5, -.3, .4, .5, 1, .2, .3, -.3, .2, 1, .1, .4, .3, .1, 1})
-	tau := []float64{0, .4, -.6, 0}
-	z := normal(n, s, 12)
-	table := mixed(z, []float64{0, -.4, .6, 0}, 0, 1, 1, 0)
-	for i := range n {
-		if z[4*i] > 0.5 && i%2 == 0 {
-			hide(table, i, table.Blocks[1])
-		}
-	}
-	ordered := *table
-	ordered.Blocks, ordered.Cuts = nil, [][]float64{nil, {0.4}, {-0.6}, nil}
-	ordered.Values = append([]float64{}, table.Values...)
-	for at := range ordered.Values {
-		if own := ordered.Cuts[at%4]; own != nil {
-			ordered.Values[at] += own[0] - 0.5
-		}
-	}
-	u := newChain(table, table.Blocks[1:3], all(n), nil, 2, &pairmoments.Moments{D: 4, S: mat.DenseCopyOf(s).RawMatrix().Data})
-	_, err := u.average(t.Context(), 60)
-	require.NoError(t, err)
-	mean, err := u.average(t.Context(), 300)
-	require.NoError(t, err)
-	m, err := Of(t.Context(), &ordered, all(n), nil, 2)
-	require.NoError(t, err)
-	sign, cov := []float64{1, -1, -1, 1}, mean.whitened()
-	for j := range 4 {
-		require.InDelta(t, m.S[5*j], cov[5*j], 1e-9)
-		for k := range j {
-			require.InDelta(t, m.S[4*j+k], sign[j]*sign[k]*cov[4*j+k], 0.03)
-			require.InDelta(t, s.At(j, k), m.S[4*j+k], 0.1)
-		}
-		if m.Cuts[j] != nil {
-			require.InDelta(t, m.Cuts[j][0], -mean.mean[j], 0.03)
-			require.InDelta(t, tau[j], m.Cuts[j][0], 0.1)
-		}
-	}
-}
-
 // relabel is u' = R u where level k' of the new order is level order[k'] of the old: u'_k = v_order[k] −
 // v_order[0].
 func relabel(order ...int) *mat.Dense {

@@ -80,10 +80,6 @@ const leastLevel = 0.01
 
 // scale multiplies all off-diagonal elements by a factor.
 func (m *Moments) scale(factor float64) {
-	if m.Half != nil {
-		m.Half.scale(factor)
-		return
-	}
 	for j := range m.D {
 		own := m.S[j*m.D+j]
 		floats.Scale(factor, m.S[j*m.D:(j+1)*m.D])
@@ -111,38 +107,17 @@ func (m *Moments) lowest(ctx context.Context, workers int) (float64, error) {
 	}
 	scaled := make([]float64, d)
 	workers = max(1, min(workers, d/tile))
-	spaces := make([][]float64, workers)
 	return lanczos.Smallest(ctx, d, func(y, x []float64) {
 		floats.MulTo(scaled, unit, x)
 		var pool errgroup.Group
 		for w := range workers {
 			pool.Go(func() error {
-				if m.Half != nil && spaces[w] == nil {
-					spaces[w] = make([]float64, together*d)
+				for j := w * d / workers; j < (w+1)*d/workers; j++ {
+					y[j] = unit[j] * floats.Dot(m.S[j*d:(j+1)*d], scaled)
 				}
-				m.eachRow(w*d/workers, (w+1)*d/workers, spaces[w], func(j int, row []float64) { y[j] = unit[j] * floats.Dot(row, scaled) })
 				return nil
 			})
 		}
 		_ = pool.Wait() // no task fails
 	})
-}
-
-// eachRow visits rows of S; space is the buffer for rows of a Half.
-func (m *Moments) eachRow(from, to int, space []float64, visit func(j int, row []float64)) {
-	d := m.D
-	if m.Half == nil {
-		for j := from; j < to; j++ {
-			visit(j, m.S[j*d:(j+1)*d])
-		}
-		return
-	}
-	for j := from; j < to; {
-		number := min(to, (j/together+1)*together) - j // within a tile
-		m.Half.rows(j, space[:number*d])
-		for i := range number {
-			visit(j+i, space[i*d:(i+1)*d])
-		}
-		j += number
-	}
 }

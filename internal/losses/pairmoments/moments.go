@@ -23,9 +23,8 @@ import (
 // they are polychoric and polyserial correlations over the same rows, with S_jj = 1
 // (docs/theory/ordinal.md).
 type Moments struct {
-	D    int
-	S    []float64 // (d, d), row by row, symmetric
-	Half *Half     // replaces S if S exceeds the memory limit
+	D int
+	S []float64 // (d, d), row by row, symmetric
 
 	Rows  float64   // n = Σ_i a_i
 	Own   []float64 // n_jj: rows of each column
@@ -69,14 +68,9 @@ const (
 )
 
 // Of computes the moments of rows of a table. counts are a, nil for ones. Time is O(n d²); memory
-// is S, or half of it (Needed), plus some tiles. Results do not depend on workers.
+// is S (Needed) plus some tiles. Results do not depend on workers.
 func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, workers int) (*Moments, error) {
-	m := &Moments{D: t.D, Own: make([]float64, t.D), Least: math.Inf(1)}
-	if _, half := Needed(t.N, t.D); half && t.Cuts == nil {
-		m.Half = newHalf(t.D)
-	} else {
-		m.S = make([]float64, t.D*t.D)
-	}
+	m := &Moments{D: t.D, Own: make([]float64, t.D), Least: math.Inf(1), S: make([]float64, t.D*t.D)}
 	m.shares = t.Weights != nil
 	m.own(t, rows, counts)
 	behind := m.newLatents(t, rows, counts)
@@ -120,21 +114,10 @@ func Of(ctx context.Context, t *data.Table, rows []int, counts []float64, worker
 }
 
 // Element returns S_jk.
-func (m *Moments) Element(j, k int) float64 {
-	if m.Half != nil {
-		return m.Half.Element(j, k)
-	}
-	return m.S[j*m.D+k]
-}
+func (m *Moments) Element(j, k int) float64 { return m.S[j*m.D+k] }
 
 // set sets S_jk and S_kj.
-func (m *Moments) set(j, k int, v float64) {
-	if m.Half != nil {
-		m.Half.set(j, k, v)
-		return
-	}
-	m.S[j*m.D+k], m.S[k*m.D+j] = v, v
-}
+func (m *Moments) set(j, k int, v float64) { m.S[j*m.D+k], m.S[k*m.D+j] = v, v }
 
 // own sets the diagonal and n.
 func (m *Moments) own(t *data.Table, rows []int, counts []float64) {
@@ -298,4 +281,17 @@ func (p *products) load(to columns, rows []int, first, number int, weighted bool
 			}
 		}
 	}
+}
+
+// Measured memory of a network by moments: numbers of 8 bytes per cell of the matrix, and per cell
+// of the table; bytes of the program.
+const (
+	pairNumbers = 1.2
+	cellNumbers = 4
+	program     = 60e6
+)
+
+// Needed returns the memory in bytes of a network by moments of n rows and d columns.
+func Needed(n, d int) float64 {
+	return program + 8*cellNumbers*float64(n)*float64(d) + pairNumbers*8*float64(d)*float64(d)
 }

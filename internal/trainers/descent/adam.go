@@ -34,115 +34,105 @@ type sums struct {
 	Count      int
 }
 
-type adam struct {
-	*Fit
-	rows     rows.Rows
-	perEpoch int // steps per epoch
-	heldOut  *engine.HeldOut
-	every    int // epochs between held-out losses
-	over     engine.Window
-}
-
 // runAdam makes steps on mini-batches for a number of epochs (paper, appendix "Normal Distribution
 // estimation") or until the held-out loss stops falling, and keeps the parameters of the least
 // held-out loss. It saves after each epoch and after each window of a file.
 func runAdam(ctx context.Context, f *Fit) error {
-	s := f.State
-	if s.Adam.Rate == 0 {
-		s.Adam.Rate = f.Config.Rate
-	}
-	a := &adam{Fit: f}
-	if err := a.divide(); err != nil {
+	s, c := f.State, f.Config
+	setting.Default(&s.Adam.Rate, c.Rate)
+	from, heldOut, err := f.divide()
+	if err != nil {
 		return err
 	}
-	if err := a.lookBefore(); err != nil {
-		return err
-	}
-	a.over = a.Whole // less the held-out rows
-	size := f.Engine.Config.Batch
-	a.perEpoch = (a.rows.Count() + size - 1) / size
-	if a.every = 1; model.TrainingOf(f.Engine.Model).HeldOutDraws > 0 {
-		a.every = max(1, 100/a.perEpoch)
-	}
-	for epoch := s.Iteration / a.perEpoch; epoch < f.Config.Epochs && !f.patient(); epoch++ {
-		if err := a.epoch(ctx, epoch); err != nil {
+	if heldOut != nil && s.Iteration == 0 { // a fit that never falls below it has diverged
+		before, err := heldOut.Loss()
+		if err != nil {
 			return err
 		}
+		s.Before = &before
+	}
+	perEpoch, every := f.batches(from.Count()), 1
+	if model.TrainingOf(f.Engine.Model).HeldOutDraws > 0 {
+		every = max(1, 100/perEpoch)
+	}
+	over := f.Whole // less the held-out rows
+	for epoch := s.Iteration / perEpoch; epoch < c.Epochs && !f.patient(); epoch++ {
+		if err := f.epoch(ctx, from, epoch, perEpoch, &over); err != nil {
+			return err
+		}
+		r := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Epoch.Loss, EffectiveSize: s.Epoch.Size / float64(s.Epoch.Count), HeldOut: math.NaN(), Gradient: math.NaN()}
+		f.swapAverage() // the held-out loss is of the averaged parameters
+		if heldOut != nil && (r.Epoch%every == 0 || r.Epoch == c.Epochs) {
+			err = f.validate(&r, heldOut)
+		}
+		if err == nil {
+			err = f.record(r)
+		}
+		f.swapAverage()
+		if err != nil {
+			return err
+		}
+		s.Epoch = sums{}
 		if err := f.Save(); err != nil {
 			return err
 		}
 	}
-	a.takeAverage()
+	for i, mean := range s.Average {
+		copy(f.Model.Params()[i].Value, mean)
+	}
 	if s.Best != nil {
 		f.Restore(s.Best.Engine)
 	}
 	return nil
 }
 
-func (a *adam) epoch(ctx context.Context, epoch int) error {
-	s, made := a.State, epoch*a.perEpoch // steps before the window
-	for w, err := range a.rows.Pass(ctx, epoch) {
+// batches returns the number of batches of n rows.
+func (f *Fit) batches(n int) int {
+	size := f.Engine.Config.Batch
+	return (n + size - 1) / size
+}
+
+// epoch makes the remaining steps of an epoch. over is the window of the last step.
+func (f *Fit) epoch(ctx context.Context, from rows.Rows, epoch, perEpoch int, over *engine.Window) error {
+	s, n, size, made := f.State, from.Count(), f.Engine.Config.Batch, epoch*perEpoch // steps before the window
+	for w, err := range from.Pass(ctx, epoch) {
 		if err != nil {
 			return err
 		}
-		if w.Table != a.over.Table {
+		if w.Table != over.Table {
 			first := made
 			if w.Whole {
 				first = 0
 			}
-			a.over = engine.NewWindow(w.Table, first)
+			*over = engine.NewWindow(w.Table, first)
 		}
-		if err := a.window(ctx, w, made); err != nil {
-			return err
+		for at := (s.Iteration - made) * size; at < len(w.Order); at += size {
+			batch := w.Order[at:min(at+size, len(w.Order))]
+			step, err := f.Step(ctx, s.Iteration, *over, batch, 1/float64(len(batch)))
+			if err != nil {
+				return err
+			}
+			s.Adam.Step(f.Model.Params(), step.Grads)
+			f.shrink.afterAdam(&s.Adam)
+			s.Iteration++
+			f.average()
+			s.Epoch.Size += step.EffectiveSize
+			s.Epoch.Loss += step.Loss * float64(len(batch)) / float64(n)
+			s.Epoch.Count++
+			p := engine.Progress{Stage: "fit", Unit: "iteration", Iteration: s.Iteration, Total: f.Config.Epochs * perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize}
+			if !w.Whole {
+				p.Streamed = &engine.Pass{Number: epoch + 1, Passes: f.Config.Epochs, Done: min((s.Iteration-epoch*perEpoch)*size, n), Rows: n}
+			}
+			f.Report(p)
 		}
-		size := a.Engine.Config.Batch
-		made += (len(w.Order) + size - 1) / size
-		if !w.Whole && made < a.perEpoch { // the pass is not over until it was checked
-			if err := a.Save(); err != nil {
+		made += f.batches(len(w.Order))
+		if !w.Whole && made < (epoch+1)*perEpoch { // the pass is not over until it was checked
+			if err := f.Save(); err != nil {
 				return err
 			}
 		}
 	}
-	r := Record{Epoch: epoch + 1, Iteration: s.Iteration, Loss: s.Epoch.Loss, EffectiveSize: s.Epoch.Size / float64(s.Epoch.Count), HeldOut: math.NaN(), Gradient: math.NaN()}
-	a.swapAverage() // the held-out loss is of the averaged parameters
-	defer a.swapAverage()
-	if err := a.validate(&r); err != nil {
-		return err
-	}
-	s.Epoch = sums{}
-	return a.record(r)
-}
-
-// window makes the remaining steps over the rows of w in order; before is the number of earlier
-// steps of the epoch.
-func (a *adam) window(ctx context.Context, w rows.Window, before int) error {
-	s, n, size, order := a.State, a.rows.Count(), a.Engine.Config.Batch, w.Order
-	for from := (s.Iteration - before) * size; from < len(order); from += size {
-		batch := order[from:min(from+size, len(order))]
-		step, err := a.Step(ctx, s.Iteration, a.over, batch, 1/float64(len(batch)))
-		if err != nil {
-			return err
-		}
-		s.Adam.Step(a.Model.Params(), step.Grads)
-		a.shrink.afterAdam(&s.Adam)
-		s.Iteration++
-		a.average()
-		s.Epoch.Size += step.EffectiveSize
-		s.Epoch.Loss += step.Loss * float64(len(batch)) / float64(n)
-		s.Epoch.Count++
-		a.report(step, !w.Whole)
-	}
 	return nil
-}
-
-func (a *adam) report(step engine.Step, streamed bool) {
-	done := a.State.Iteration
-	p := engine.Progress{Stage: "fit", Unit: "iteration", Iteration: done, Total: a.Config.Epochs * a.perEpoch, Loss: step.Loss, EffectiveSize: step.EffectiveSize}
-	if streamed {
-		pass, rows := (done-1)/a.perEpoch, a.rows.Count()
-		p.Streamed = &engine.Pass{Number: pass + 1, Passes: a.Config.Epochs, Done: min((done-pass*a.perEpoch)*a.Engine.Config.Batch, rows), Rows: rows}
-	}
-	a.Report(p)
 }
 
 func verdictOfAdam(f *Fit) (converged bool, verdict string) {
@@ -172,7 +162,7 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 		if patient {
 			advice = "use more rows, a larger held-out share, a smaller rate or more patience"
 		}
-		return false, fmt.Sprintf("NOT converged: the held-out loss was least after only %d steps; %s; %s", steps, advice, best)
+		return false, fmt.Sprintf("NOT converged: %s was least after only %d steps; %s; %s", HeldOutLoss, steps, advice, best)
 	}
 	if patient {
 		return true, fmt.Sprintf("converged: the held-out loss has not fallen for %d epochs; %s", f.Config.Patience, best)
@@ -181,13 +171,14 @@ func verdictOfAdam(f *Fit) (converged bool, verdict string) {
 		return false, tooFew(h) + "; " + best
 	}
 	if fell > 0 {
-		return false, fmt.Sprintf("NOT converged: in the last %d epochs %s by %.3g; allow more epochs; %s", n, StillFell, fell, best)
+		return false, fmt.Sprintf("NOT converged: in the last %d epochs %s still fell by %.3g; allow more epochs; %s", n, HeldOutLoss, fell, best)
 	}
 	return true, fmt.Sprintf("converged: the held-out loss stopped falling within %d epochs; %s", len(h), best)
 }
 
-// StillFell is in the verdict of a fit whose held-out loss fell until the epochs ended.
-const StillFell = "the held-out loss still fell"
+// HeldOutLoss is in the verdict of a fit whose held-out loss fell until the epochs ended, or was least
+// after few steps.
+const HeldOutLoss = "the held-out loss"
 
 // Stochastic steps make the parameters fluctuate around the optimum. With a share a the fit is the
 // running average
@@ -212,12 +203,12 @@ func (c Config) resolveAverage(training model.Training, p Problem) (Config, erro
 }
 
 // average adds the parameters after a step to the running average.
-func (a *adam) average() {
-	s, share := a.State, a.Fit.Config.Average
+func (f *Fit) average() {
+	s, share := f.State, f.Config.Average
 	if share == nil || *share == 0 {
 		return
 	}
-	params := a.Model.Params()
+	params := f.Model.Params()
 	if s.Average == nil {
 		for _, p := range params {
 			s.Average = append(s.Average, make([]float64, len(p.Value)))
@@ -233,17 +224,10 @@ func (a *adam) average() {
 }
 
 // swapAverage exchanges the model's parameters and their average.
-func (a *adam) swapAverage() {
-	for i, mean := range a.State.Average {
-		for k, p := 0, a.Model.Params()[i]; k < len(mean); k++ {
+func (f *Fit) swapAverage() {
+	for i, mean := range f.State.Average {
+		for k, p := 0, f.Model.Params()[i]; k < len(mean); k++ {
 			mean[k], p.Value[k] = p.Value[k], mean[k]
 		}
-	}
-}
-
-// takeAverage sets the model to the average, which is unchanged.
-func (a *adam) takeAverage() {
-	for i, mean := range a.State.Average {
-		copy(a.Model.Params()[i].Value, mean)
 	}
 }

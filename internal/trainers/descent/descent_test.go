@@ -94,83 +94,69 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// Verdicts of Adam with held-out rows: losses of 30 epochs, the best after the tenth.
+// verdict is that of a fit by Adam of 30 epochs with these losses; with held-out rows the tenth is the
+// best.
+func verdict(t *testing.T, m model.Model, c descent.Config, steps int, best *descent.Best, before *float64, loss func(epoch int) float64) (bool, string) {
+	t.Helper()
+	c.Optimiser = "adam"
+	s := &descent.State{Best: best, Before: before, Iteration: steps}
+	for i := range 30 {
+		r := descent.Record{Epoch: i + 1, Iteration: steps * (i + 1), HeldOut: loss(i), Loss: -float64(i)}
+		if best == nil {
+			r.Iteration, r.HeldOut, r.Loss = steps, math.NaN(), loss(i)
+		}
+		s.History = append(s.History, r)
+	}
+	f := &descent.Fit{Engine: &engine.Engine{}, Config: c, State: s}
+	f.Engine.Model = m
+	if best != nil {
+		require.Equal(t, 10, f.Final().Epoch)
+	}
+	return f.Verdict()
+}
+
+// Verdicts of Adam with held-out rows. A fit that never fell below its start has diverged.
 func TestVerdictByHeldOutRows(t *testing.T) {
+	const kept = "kept the best parameters, of epoch 10, held-out loss -7 over 40 rows"
 	for want, c := range map[string]struct {
 		patience int
+		before   float64
 		loss     func(epoch int) float64
 	}{
-		"converged: the held-out loss has not fallen for 20 epochs; kept the best parameters, of epoch 10, held-out loss -7 over 40 rows":                                 {20, func(int) float64 { return 1 }},
-		"converged: the held-out loss stopped falling within 30 epochs; kept the best parameters, of epoch 10, held-out loss -7 over 40 rows":                             {21, func(i int) float64 { return float64(i) }},
-		"NOT converged: in the last 6 epochs the held-out loss still fell by 12; allow more epochs; kept the best parameters, of epoch 10, held-out loss -7 over 40 rows": {21, func(i int) float64 { return -2 * float64(i) }},
+		"converged: the held-out loss has not fallen for 20 epochs; " + kept:                                 {20, 0, func(int) float64 { return 1 }},
+		"converged: the held-out loss stopped falling within 30 epochs; " + kept:                             {21, 0, func(i int) float64 { return float64(i) }},
+		"NOT converged: in the last 6 epochs the held-out loss still fell by 12; allow more epochs; " + kept: {21, 0, func(i int) float64 { return -2 * float64(i) }},
+		"NOT converged: the held-out loss never fell below its start of -7; use a smaller rate; " + kept:     {20, -7, func(int) float64 { return 1 }},
+		"NOT converged: the held-out loss never fell below its start of NaN; use a smaller rate; " + kept:    {20, math.NaN(), func(int) float64 { return 1 }},
 	} {
-		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: -7, Rows: 40}}
-		for i := range 30 {
-			s.History = append(s.History, descent.Record{Epoch: i + 1, HeldOut: c.loss(i), Loss: -float64(i)})
-		}
-		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "adam", Patience: c.patience}, State: s}
-		converged, verdict := f.Verdict()
-		require.Contains(t, verdict, want)
+		converged, words := verdict(t, nil, descent.Config{Patience: c.patience}, 100, &descent.Best{Epoch: 10, Loss: -7, Rows: 40}, &c.before, c.loss)
+		require.Contains(t, words, want)
 		require.Equal(t, want[:3] == "con", converged)
-		require.Equal(t, 10, f.Final().Epoch)
-		f.State.History, f.Config.Patience = f.State.History[:14], 10
-		converged, verdict = f.Verdict()
-		require.False(t, converged)
-		require.Contains(t, verdict, "NOT converged: 14 epochs are too few to tell; allow more epochs; kept the best parameters, of epoch 10")
 	}
 }
 
-// A network whose held-out loss was least near its start has not learned.
+// A network whose held-out loss was least near its start, or that made few steps, has not learned.
 func TestVerdictOfAFitThatBarelyMoved(t *testing.T) {
 	energy, err := nets.NewEnergy(2, nets.NetworkOptions{Hidden: []int{4}}, stream.New(1))
 	require.NoError(t, err)
 	for _, c := range []struct {
-		steps     int     // per epoch; the tenth epoch is the best
+		steps     int     // per epoch
 		rate      float64 // relative to the network's default
 		converged bool
 	}{{9, 1, false}, {10, 1, true}, {9, 1.2, true}, {10, 0.9, false}} {
-		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: -7}}
-		for i := range 30 {
-			s.History = append(s.History, descent.Record{Epoch: i + 1, Iteration: c.steps * (i + 1), HeldOut: float64(i)})
-		}
-		for _, patience := range []int{20, 40} {
-			f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "adam", Patience: patience, Rate: c.rate * model.TrainingOf(energy).Rate}, State: s}
-			f.Engine.Model = energy
-			converged, verdict := f.Verdict()
-			require.Equal(t, c.converged, converged, verdict)
+		config := descent.Config{Rate: c.rate * model.TrainingOf(energy).Rate}
+		for patience, advice := range map[int]string{20: "use more rows, a larger held-out share", 40: "allow more epochs"} { // by the reason for the end
+			config.Patience = patience
+			converged, words := verdict(t, energy, config, c.steps, &descent.Best{Epoch: 10, Loss: -7}, nil, func(i int) float64 { return float64(i) })
+			require.Equal(t, c.converged, converged, words)
 			if !converged {
-				advice := map[int]string{20: "use more rows, a larger held-out share", 40: "allow more epochs"}[patience] // by the reason for the end
-				require.Contains(t, verdict, fmt.Sprintf("NOT converged: the held-out loss was least after only %d steps; %s", 10*c.steps, advice))
+				require.Contains(t, words, fmt.Sprintf("NOT converged: the held-out loss was least after only %d steps; %s", 10*c.steps, advice))
 			}
 		}
-
-		// Without held-out rows all steps count.
-		s = &descent.State{Iteration: 10 * c.steps}
-		for i := range 30 {
-			s.History = append(s.History, descent.Record{Epoch: i + 1, Loss: float64(i % 2), HeldOut: math.NaN()})
-		}
-		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "adam", Rate: c.rate * model.TrainingOf(energy).Rate}, State: s}
-		f.Engine.Model = energy
-		converged, verdict := f.Verdict()
-		require.Equal(t, c.converged, converged, verdict)
+		converged, words := verdict(t, energy, config, 10*c.steps, nil, nil, func(i int) float64 { return float64(i % 2) })
+		require.Equal(t, c.converged, converged, words)
 		if !converged {
-			require.Equal(t, fmt.Sprintf("NOT converged: %d steps are too few; allow more epochs", 10*c.steps), verdict)
-		}
-	}
-}
-
-// A fit that diverged is not converged, even if its loss is constant.
-func TestVerdictOfAFitThatDiverged(t *testing.T) {
-	for before, want := range map[float64]bool{6.9: false, 7: false, 7.1: true, math.NaN(): false} {
-		s := &descent.State{Best: &descent.Best{Epoch: 10, Loss: 7}, Before: &before}
-		for i := range 30 {
-			s.History = append(s.History, descent.Record{Epoch: i + 1, Iteration: 100 * (i + 1), HeldOut: 7 + math.Abs(float64(i-9))})
-		}
-		f := &descent.Fit{Engine: &engine.Engine{}, Config: descent.Config{Optimiser: "adam", Patience: 20}, State: s}
-		converged, verdict := f.Verdict()
-		require.Equal(t, want, converged, verdict)
-		if !want {
-			require.Contains(t, verdict, "NOT converged: the held-out loss never fell below its start of ")
+			require.Equal(t, fmt.Sprintf("NOT converged: %d steps are too few; allow more epochs", 10*c.steps), words)
 		}
 	}
 }

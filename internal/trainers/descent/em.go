@@ -110,6 +110,9 @@ func (f *Fit) begin(t em.Turns) {
 func verdictOfEM(f *Fit) (converged bool, verdict string) {
 	s := f.State.EM
 	if d := f.State.Degenerate; d != nil {
+		if few := f.tooFewRows(); few != "" {
+			return false, few
+		}
 		return false, d.verdict(f.Table, s.Count)
 	}
 	if s.Relative <= f.Config.Tolerance {
@@ -176,7 +179,7 @@ func correlations(g *model.Gaussian) *mat.SymDense {
 
 func (d *degenerate) verdict(t *data.Table, turns int) string {
 	if d.Columns == nil {
-		return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations some columns are collinear; look for them by missingscore check, or estimate a network, which has a penalty", turns)
+		return fmt.Sprintf("NOT converged: the likelihood has no maximum: after %d EM iterations some columns are collinear; look for them by missingscore TABLE.csv, or estimate a network, which has a penalty", turns)
 	}
 	var names []string
 	for _, j := range d.Columns {

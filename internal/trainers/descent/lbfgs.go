@@ -219,7 +219,20 @@ func verdictOfLBFGS(f *Fit) (converged bool, verdict string) {
 	if s.Stuck && last.Gradient > math.Sqrt(f.rounding()) && s.Stall.reached() && s.Decrement <= f.rounding() {
 		return true, fmt.Sprintf("converged to rounding error: of the last %d of %d iterations %d raised the loss; the relative gradient is %.2g, as with nearly collinear columns or means far from 0", s.Stall.Count, s.Iteration, s.Stall.Rose, last.Gradient)
 	}
-	return f.minimised(s.Iteration, "look for collinear columns")
+	converged, verdict = f.minimised(s.Iteration, "look for collinear columns")
+	if few := f.tooFewRows(); !converged && few != "" {
+		verdict = few
+	}
+	return converged, verdict
+}
+
+// tooFewRows is the verdict on a normal model with at most as many rows as columns, which has no
+// minimum; "" for others.
+func (f *Fit) tooFewRows() string {
+	if _, normal := f.Model.(*model.Gaussian); !normal || f.Table.RowCount() > f.Table.D {
+		return ""
+	}
+	return fmt.Sprintf("NOT converged: %d rows are too few for %d columns; get more rows, use fewer columns, or estimate a network, which has a penalty", f.Table.RowCount(), f.Table.D)
 }
 
 // minimised is the verdict on a minimisation after the given number of iterations.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -16,7 +15,6 @@ import (
 	"missingscore/internal/setting"
 	"missingscore/internal/stream"
 	"missingscore/internal/trainers/engine"
-	"missingscore/internal/trainers/optim"
 	"missingscore/trainers/penalty"
 )
 
@@ -161,16 +159,11 @@ func (f *Fit) Penalty() *penalty.Outcome {
 
 type fold struct {
 	Rows   int       // held out
-	Losses []float64 // held-out loss by λ, mean over rows; +Inf if the fit diverged
-
-	Engine    engine.State // after the last λ, with the optimiser's state
-	Adam      optim.Adam
-	Spectral  spectral
-	Iteration int
+	Losses []float64 // held-out loss by λ, mean over rows; +Inf if the fit diverged; nil: not known yet
 }
 
-// crossValidate completes the fits of all folds in parallel. A fold depends only on the seed and
-// its index.
+// crossValidate completes the fits of all folds in parallel and saves after each. A fold depends
+// only on the seed and its index.
 func (f *Fit) crossValidate(ctx context.Context, o optimiser) error {
 	s, parts := f.State.Penalised, make([][]int, f.Config.Penalty.Folds)
 	for i, row := range stream.New(f.Engine.Config.Seed, stream.Validate).Perm(f.Table.N) {
@@ -179,78 +172,65 @@ func (f *Fit) crossValidate(ctx context.Context, o optimiser) error {
 	if s.Folds == nil {
 		s.Folds = make([]fold, len(parts))
 	}
-	pool, ctx := panics.WithContext(ctx)
-	pool.SetLimit(max(1, f.Engine.Config.Workers))
-	var mu sync.Mutex
-	for k, heldOut := range parts {
-		slices.Sort(heldOut)
-		if len(s.Folds[k].Losses) == len(s.Lambdas) {
-			continue
+	var left []int
+	for k := range parts {
+		if s.Folds[k].Losses == nil {
+			left = append(left, k)
 		}
-		pool.Go(func() error {
-			err := f.fold(ctx, o, heldOut, s.Folds[k], func(reached fold) error {
-				mu.Lock()
-				defer mu.Unlock()
-				s.Folds[k] = reached
-				done := 0
-				for _, f := range s.Folds {
-					done += len(f.Losses)
-				}
-				f.Report(engine.Progress{Stage: "cv", Unit: "part", Iteration: done, Total: len(parts) * len(s.Lambdas), Loss: math.NaN(), EffectiveSize: math.NaN()})
-				return f.Save()
-			})
-			if err != nil {
-				return fmt.Errorf("cross-validation of λ, fold %d: %w", k+1, err)
+	}
+	made := make([][]float64, len(left))
+	done := len(parts) - len(left)
+	return panics.Each(ctx, max(1, f.Engine.Config.Workers), len(left), func() (func(context.Context, int) error, error) {
+		return func(ctx context.Context, task int) (err error) {
+			if made[task], err = f.fold(ctx, o, parts[left[task]]); err != nil {
+				return fmt.Errorf("cross-validation of λ, fold %d: %w", left[task]+1, err)
 			}
 			return nil
-		})
-	}
-	return pool.Wait()
+		}, nil
+	}, func(task int) error {
+		s.Folds[left[task]] = fold{len(parts[left[task]]), made[task]}
+		done++
+		f.Report(engine.Progress{Stage: "cv", Unit: "part", Iteration: done, Total: len(parts), Loss: math.NaN(), EffectiveSize: math.NaN()})
+		return f.Save()
+	})
 }
 
-// fold completes a fold and passes its state to reach after each λ.
-func (f *Fit) fold(ctx context.Context, o optimiser, heldOut []int, from fold, reach func(fold) error) error {
+// fold returns the held-out losses of the fits to the other rows, by λ.
+func (f *Fit) fold(ctx context.Context, o optimiser, heldOut []int) (losses []float64, err error) {
+	slices.Sort(heldOut)
 	learned := slices.DeleteFunc(f.Table.AllRows(), func(row int) bool { _, out := slices.BinarySearch(heldOut, row); return out })
 	table, err := f.Table.Rows(learned)
 	if err != nil {
-		return err
-	}
-	own, err := f.on(table, 1, f.State.Penalised.Lambdas)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	out, err := f.Table.Rows(heldOut)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	own, err := f.on(table, 1, f.State.Penalised.Lambdas)
+	if err != nil {
+		return nil, err
 	}
 	judge, err := own.HoldOut(out, out.AllRows())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if from.Losses != nil {
-		own.Restore(from.Engine)
-		own.State.Adam, own.State.Spectral, own.State.Iteration = from.Adam.Clone(), from.Spectral, from.Iteration
-	}
-	for l := len(from.Losses); l < len(own.State.Penalised.Lambdas); l++ {
+	for l := range own.State.Penalised.Lambdas {
 		loss := math.Inf(1)
 		var diverged *engine.DivergedError
 		if err := own.at(ctx, o, l); err == nil {
 			if loss, err = judge.Loss(); err != nil {
-				return err
+				return nil, err
 			}
 		} else if !errors.As(err, &diverged) {
-			return err
+			return nil, err
 		}
 		if !engine.Finite(loss) {
 			loss = math.Inf(1)
 		}
-		from = fold{Rows: len(heldOut), Losses: append(slices.Clone(from.Losses), loss), Engine: own.Capture(),
-			Adam: own.State.Adam.Clone(), Spectral: own.State.Spectral, Iteration: own.State.Iteration}
-		if err := reach(from); err != nil {
-			return err
-		}
+		losses = append(losses, loss)
 	}
-	return nil
+	return losses, nil
 }
 
 // curve returns the held-out loss by λ, mean over all rows, with its standard error.

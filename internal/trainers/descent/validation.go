@@ -42,61 +42,45 @@ func (c Config) resolveValidation(t model.Training, p Problem) (Config, error) {
 		const reason = "no rows are held out; leave the setting out, or set validation"
 		return c, foreign(reason, setting.Field{Name: "patience", Value: float64(c.Patience)})
 	}
-	learned := rows - heldOut(*c.Validation, rows)
+	learned := rows - heldOutRows(*c.Validation, rows)
 	batch := max(1, min(p.Batch, learned))
 	setting.Default(&c.Patience, max(defaultPatience, model.EpochsOf(t.PatientSteps, (learned+batch-1)/batch)))
-	if heldOut(*c.Validation, rows) < 2 {
+	if heldOutRows(*c.Validation, rows) < 2 {
 		return c, setting.Errorf("validation", *c.Validation, "of %d rows it holds out fewer than 2; use a larger share", rows)
 	}
 	return c, nil
 }
 
-func heldOut(share float64, n int) int { return int(math.Round(share * float64(n))) }
+func heldOutRows(share float64, n int) int { return int(math.Round(share * float64(n))) }
 
-func (a *adam) divide() (err error) {
-	if a.File != nil {
-		a.rows = a.File
-		if out := a.File.HeldOut(); out != nil {
-			a.heldOut, err = a.HoldOut(out, out.AllRows())
+// divide returns the rows to learn from and the held-out loss; nil for none.
+func (f *Fit) divide() (from rows.Rows, heldOut *engine.HeldOut, err error) {
+	if f.File != nil {
+		if out := f.File.HeldOut(); out != nil {
+			heldOut, err = f.HoldOut(out, out.AllRows())
 		}
-		return err
+		return f.File, heldOut, err
 	}
-	n, seed := a.Table.N, a.Engine.Config.Seed
-	all := stream.New(seed, stream.Validate).Perm(n)
-	out := heldOut(*a.Fit.Config.Validation, n)
-	learned := all[out:]
+	n, seed := f.Table.N, f.Engine.Config.Seed
+	all, out := stream.New(seed, stream.Validate).Perm(n), heldOutRows(*f.Config.Validation, n)
+	held, learned := all[:out], all[out:]
 	slices.Sort(learned)
-	a.rows = rows.NewHeld(a.Table, learned, seed)
-	if out == 0 {
-		return nil
+	if from = rows.NewHeld(f.Table, learned, seed); out == 0 {
+		return from, nil, nil
 	}
-	held := all[:out]
 	slices.Sort(held)
-	a.Whole.Gaps = slices.DeleteFunc(a.Whole.Gaps, func(i int) bool { _, found := slices.BinarySearch(held, i); return found })
-	a.heldOut, err = a.HoldOut(a.Table, held)
-	return err
+	f.Whole.Gaps = slices.DeleteFunc(f.Whole.Gaps, func(i int) bool { _, found := slices.BinarySearch(held, i); return found })
+	heldOut, err = f.HoldOut(f.Table, held)
+	return from, heldOut, err
 }
 
-func (a *adam) validate(r *Record) (err error) {
-	if a.heldOut == nil || r.Epoch%a.every != 0 && r.Epoch != a.Fit.Config.Epochs {
-		return nil
-	}
-	if r.HeldOut, err = a.heldOut.Loss(); err != nil {
+// validate sets the held-out loss of a record and keeps the best state.
+func (f *Fit) validate(r *Record, heldOut *engine.HeldOut) (err error) {
+	if r.HeldOut, err = heldOut.Loss(); err != nil {
 		return err
 	}
-	if b := a.State.Best; b == nil || r.HeldOut < b.Loss || math.IsNaN(b.Loss) {
-		a.State.Best = &Best{Epoch: r.Epoch, Loss: r.HeldOut, Rows: a.heldOut.Rows(), Engine: a.Capture()}
+	if b := f.State.Best; b == nil || r.HeldOut < b.Loss || math.IsNaN(b.Loss) {
+		f.State.Best = &Best{Epoch: r.Epoch, Loss: r.HeldOut, Rows: heldOut.Rows(), Engine: f.Capture()}
 	}
 	return nil
-}
-
-// lookBefore computes the held-out loss before the first step. A fit that never falls below it has
-// diverged.
-func (a *adam) lookBefore() error {
-	if a.heldOut == nil || a.State.Iteration > 0 {
-		return nil
-	}
-	loss, err := a.heldOut.Loss()
-	a.State.Before = &loss
-	return err
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -18,9 +17,6 @@ import (
 	"missingscore/trainers/source"
 )
 
-// If the loss depends on the rows of a pattern of k observed cells only through their number, mean
-// and covariances, k + 1 rows with the same moments replace them (moments.Representatives).
-
 const (
 	// leastCondensed is the minimum number of rows to condense, if that saves at least half of
 	// them.
@@ -36,6 +32,19 @@ type Condensed struct {
 	made  map[rowsKey]*condensed
 	pairs *data.Pairs
 	of    *data.Table // the table of pairs
+}
+
+// rowsKey identifies an unchanging slice of rows.
+type rowsKey struct {
+	first *int
+	n     int
+}
+
+// condensed holds rows of a table with their counts.
+type condensed struct {
+	table  *data.Table
+	rows   []int
+	counts []float64 // nil: all 1
 }
 
 // NewCondensed returns an empty cache.
@@ -55,105 +64,43 @@ func (p Problem) PairSums() *data.Pairs {
 	return c.pairs
 }
 
-// rowsKey identifies an unchanging slice of rows and the kind of their moments.
-type rowsKey struct {
-	first *int
-	n     int
-	by    momentsKind
-}
-
-// momentsKind is the kind of moments through which a loss depends on the rows.
-type momentsKind int
-
-const (
-	noMoments       momentsKind = iota // the rows themselves
-	patternMoments                     // by pattern of missing cells
-	weightedMoments                    // by coordinate, weighted (condense_weighted.go)
-)
-
-// condensed holds representative rows or weighted moments.
-type condensed struct {
-	table    *data.Table
-	rows     []int // all rows of table
-	counts   []float64
-	weighted *losses.WeightedMoments // replaces rows if not nil
-}
-
-// Condense replaces rows, which must not change later, by fewer rows in Gradient, Moments and Step.
-// Results agree to rounding. It does nothing unless the loss depends on the rows through moments
-// and at least half of the rows are saved. It uses Counts. Engines with the same Condensed share
-// the result. If rows are a union of condensed parts, it reads the replacements of parts.
-func (e *Engine) Condense(rows []int, parts ...[]int) {
-	if len(rows) < leastCondensed || len(e.workers) == 0 || e.moments == noMoments {
+// Condense replaces rows, which must not change later, in Gradient, Moments and Step: k + 1 rows
+// with the same moments replace the rows of a pattern of k observed cells
+// (moments.Representatives). Results agree to rounding. It does nothing unless the loss depends on
+// the rows of a pattern only through their number, mean and covariances, and at least half of the
+// rows are saved. It uses Counts. Engines with the same Condensed share the result.
+func (e *Engine) Condense(rows []int) {
+	if len(rows) < leastCondensed || len(e.workers) == 0 || !e.condenses {
 		return
 	}
-	c, key := e.Condensed, rowsKey{&rows[0], len(rows), e.moments}
-	c.mu.Lock()
-	_, done := c.made[key]
-	c.mu.Unlock()
-	if done {
-		return
-	}
-	var made *condensed
-	switch {
-	case e.moments == weightedMoments:
-		made = condenseWeighted(e.Problem, rows, e.Counts, len(e.workers))
-	case len(parts) == 0:
-		made = condense(e.Table, rows, e.Counts)
-	default:
-		number := 0
-		for _, part := range parts {
-			number += len(e.instead(part).rows)
-		}
-		all := roomFor(e.Table, number)
-		for _, part := range parts {
-			in := e.instead(part)
-			for _, i := range in.rows {
-				all.add(in.table.Observed[i*in.table.D:(i+1)*in.table.D], in.table.Values[i*in.table.D:(i+1)*in.table.D], countOf(in.counts, i))
-			}
-		}
-		made = condense(all.table, all.rows, all.counts)
-	}
-	if made != nil && 2*len(made.rows) > len(rows) {
-		made = nil
-	}
+	c, key := e.Condensed, rowsKey{&rows[0], len(rows)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if _, done := c.made[key]; done {
+		return
+	}
+	made := condense(e.Table, rows, e.Counts)
+	if 2*len(made.rows) > len(rows) {
+		made = nil
+	}
 	c.made[key] = made
 }
 
-// forget frees the cache of rows.
-func (c *Condensed) forget(rows []int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	maps.DeleteFunc(c.made, func(k rowsKey, _ *condensed) bool { return len(rows) > 0 && k.first == &rows[0] && k.n == len(rows) })
-}
-
-// momentsOf returns the moments through which the loss depends on the rows: a normal model's score
-// is linear in the row and its classical objective quadratic; an objective that weights coordinates
-// has weighted moments.
-func momentsOf(p Problem, e estimator.Estimator) momentsKind {
+// byMoments reports whether the loss depends on the rows through the moments of each pattern: a
+// normal model's score is linear in the row, and its classical objective quadratic.
+func byMoments(p Problem, e estimator.Estimator) bool {
 	_, err := source.NormalModel(p.Model, "it")
-	if err != nil || p.Missingness != nil || e.Draws() {
-		return noMoments
-	}
-	needs, complete := e.Loss.Needs(), e.NeedsCompleteRows()
-	if classical := p.Objective == losses.Classical; classical && !p.Domain.Bounded() && (needs.Moments || needs.Normal || complete) {
-		return patternMoments
-	}
-	_, weighted := p.Objective.(losses.RowWeighted)
-	asTheyAre := e.Loss == losses.Complete
-	if weighted && asTheyAre && (complete || e.Source.Name == source.Zeros.Name) {
-		return weightedMoments
-	}
-	return noMoments
+	classical := p.Objective == losses.Classical
+	needs := e.Loss.Needs()
+	return err == nil && classical && p.Missingness == nil && !e.Draws() && !p.Domain.Bounded() && (needs.Moments || needs.Normal || e.NeedsCompleteRows())
 }
 
+// instead returns the rows that replace rows.
 func (e *Engine) instead(rows []int) condensed {
-	if len(rows) >= leastCondensed && e.moments != noMoments {
+	if len(rows) >= leastCondensed && e.condenses {
 		e.Condensed.mu.Lock()
 		defer e.Condensed.mu.Unlock()
-		if c := e.Condensed.made[rowsKey{&rows[0], len(rows), e.moments}]; c != nil {
+		if c := e.Condensed.made[rowsKey{&rows[0], len(rows)}]; c != nil {
 			return *c
 		}
 	}
@@ -163,24 +110,19 @@ func (e *Engine) instead(rows []int) condensed {
 // CompleteMoments returns the mean (d) and the covariances (d, d), divisor Σ counts, of rows of t;
 // nil counts are 1. ok is false if a row has a missing cell.
 func CompleteMoments(t *data.Table, rows []int, counts []float64) (mean, cov []float64, ok bool) {
-	sum, mean := 0.0, make([]float64, t.D)
-	for _, i := range rows {
-		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
-			return nil, nil, false
-		}
-		n := countOf(counts, i)
-		sum += n
-		floats.AddScaled(mean, n, t.Values[i*t.D:(i+1)*t.D])
-	}
-	if sum == 0 {
-		return nil, nil, false
-	}
-	floats.Scale(1/sum, mean)
 	columns := make([]int, t.D)
 	for j := range columns {
 		columns[j] = j
 	}
-	upper := covariances(t, rows, columns, mean, sum, counts)
+	for _, i := range rows {
+		if slices.Contains(t.Observed[i*t.D:(i+1)*t.D], false) {
+			return nil, nil, false
+		}
+	}
+	sum, mean, upper := patternMoments(condensed{t, rows, counts}, columns)
+	if sum == 0 {
+		return nil, nil, false
+	}
 	for j := range t.D {
 		for k := range t.D {
 			cov = append(cov, upper.At(j, k))
@@ -191,100 +133,81 @@ func CompleteMoments(t *data.Table, rows []int, counts []float64) (mean, cov []f
 
 // condense returns rows with the same moments, pattern by pattern in the order of first rows.
 func condense(t *data.Table, rows []int, counts []float64) *condensed {
-	groups, number := t.Patterns(rows), 0
-	for _, group := range groups {
-		number += min(len(group), len(observedPlaces(t, group[0]))+1)
+	out := &condensed{table: &data.Table{Names: t.Names, D: t.D}}
+	add := func(observed []bool, values []float64, count float64) {
+		to := out.table
+		to.Observed, to.Values = append(to.Observed, observed...), append(to.Values, values...)
+		out.rows, out.counts = append(out.rows, to.N), append(out.counts, count)
+		to.N++
 	}
-	out := roomFor(t, number)
-	for _, group := range groups {
-		places := observedPlaces(t, group[0])
-		if !out.condense(t, group, places, counts) {
-			for _, i := range group {
-				out.add(t.Observed[i*t.D:(i+1)*t.D], t.Values[i*t.D:(i+1)*t.D], countOf(counts, i))
+	for _, group := range t.Patterns(rows) {
+		observed := t.Observed[group[0]*t.D : (group[0]+1)*t.D]
+		var places []int
+		for j, seen := range observed {
+			if seen {
+				places = append(places, j)
 			}
+		}
+		in := condensed{t, group, counts}
+		if len(group) <= len(places)+1 {
+			for _, i := range group {
+				add(observed, t.Values[i*t.D:(i+1)*t.D], in.count(i))
+			}
+			continue
+		}
+		values := make([]float64, t.D)
+		sum, mean, cov := patternMoments(in, places)
+		if len(places) == 0 {
+			add(observed, values, sum)
+			continue
+		}
+		made := moments.Representatives(mean, cov)
+		n, _ := made.Dims()
+		for i := range n {
+			for a, j := range places {
+				values[j] = made.At(i, a)
+			}
+			add(observed, values, sum/float64(n))
 		}
 	}
 	return out
 }
 
-// roomFor returns an empty table with capacity for a number of rows.
-func roomFor(t *data.Table, number int) *condensed {
-	return &condensed{
-		table: &data.Table{Names: t.Names, D: t.D, Values: make([]float64, 0, number*t.D), Observed: make([]bool, 0, number*t.D)},
-		rows:  make([]int, 0, number), counts: make([]float64, 0, number),
-	}
-}
-
-func observedPlaces(t *data.Table, row int) (places []int) {
-	for j, seen := range t.Observed[row*t.D : (row+1)*t.D] {
-		if seen {
-			places = append(places, j)
-		}
-	}
-	return places
-}
-
-func countOf(counts []float64, i int) float64 {
-	if counts == nil {
+func (c condensed) count(i int) float64 {
+	if c.counts == nil {
 		return 1
 	}
-	return counts[i]
+	return c.counts[i]
 }
 
-func (c *condensed) add(observed []bool, values []float64, count float64) {
-	t := c.table
-	t.Observed, t.Values = append(t.Observed, observed...), append(t.Values, values...)
-	c.rows, c.counts = append(c.rows, t.N), append(c.counts, count)
-	t.N++
-}
-
-// condense appends rows with the moments of a group whose observed cells are at places. ok is false
-// if that saves nothing.
-func (c *condensed) condense(t *data.Table, group, places []int, counts []float64) (ok bool) {
-	k := len(places)
-	if len(group) <= k+1 {
-		return false
-	}
-	sum, mean := 0.0, make([]float64, k)
-	for _, i := range group {
-		n := countOf(counts, i)
+// patternMoments returns the number, the mean and the covariances, divisor number, of rows' cells at
+// places, which are observed. cov is nil without places.
+func patternMoments(in condensed, places []int) (sum float64, mean []float64, cov *mat.SymDense) {
+	t, k := in.table, len(places)
+	mean = make([]float64, k)
+	for _, i := range in.rows {
+		n := in.count(i)
 		sum += n
 		for a, j := range places {
 			mean[a] += n * t.Values[i*t.D+j]
 		}
 	}
+	if k == 0 {
+		return sum, mean, nil
+	}
 	for a := range mean {
 		mean[a] /= sum
 	}
-	observed, values := t.Observed[group[0]*t.D:(group[0]+1)*t.D], make([]float64, t.D)
-	if k == 0 {
-		c.add(observed, values, sum)
-		return true
-	}
-	rows := moments.Representatives(mean, covariances(t, group, places, mean, sum, counts))
-	n, _ := rows.Dims()
-	for i := range n {
-		for a, j := range places {
-			values[j] = rows.At(i, a)
-		}
-		c.add(observed, values, sum/float64(n))
-	}
-	return true
-}
-
-// covariances returns the covariances of a group's observed cells, divisor sum.
-func covariances(t *data.Table, group, places []int, mean []float64, sum float64, counts []float64) *mat.SymDense {
-	k := len(places)
-	c, part := mat.NewSymDense(k, nil), make([]float64, togetherCondensed*k)
-	for from := 0; from < len(group); from += togetherCondensed {
-		some := group[from:min(from+togetherCondensed, len(group))]
+	cov = mat.NewSymDense(k, nil)
+	part := make([]float64, togetherCondensed*k)
+	for some := range slices.Chunk(in.rows, togetherCondensed) {
 		for r, i := range some {
-			root := math.Sqrt(countOf(counts, i))
 			for a, j := range places {
-				part[r*k+a] = root * (t.Values[i*t.D+j] - mean[a])
+				part[r*k+a] = t.Values[i*t.D+j] - mean[a]
 			}
+			floats.Scale(math.Sqrt(in.count(i)), part[r*k:(r+1)*k])
 		}
-		blas64.Syrk(blas.Trans, 1/sum, blas64.General{Rows: len(some), Cols: k, Stride: k, Data: part}, 1, c.RawSymmetric())
+		blas64.Syrk(blas.Trans, 1/sum, blas64.General{Rows: len(some), Cols: k, Stride: k, Data: part}, 1, cov.RawSymmetric())
 	}
-	return c
+	return sum, mean, cov
 }

@@ -43,8 +43,7 @@ type Engine struct {
 	memory    source.Memory  // state of the source; nil for none
 	workers   []*worker
 	parts     []part
-	moments   momentsKind // through which the loss depends on the rows
-	programs  map[*losses.WeightedMoments]*graph.Program
+	condenses bool // the loss depends on the rows through moments
 	expected  expected
 	imputer   imputerSteps
 }
@@ -129,7 +128,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	if p.Condensed == nil {
 		p.Condensed = NewCondensed()
 	}
-	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), programs: map[*losses.WeightedMoments]*graph.Program{}, Whole: Window{Table: p.Table}, drawn: p.Domain}
+	e := &Engine{Problem: p, Config: c, Estimator: method, params: p.Model.Params(), Whole: Window{Table: p.Table}, drawn: p.Domain}
 	if method.Draws() || method.Trains() {
 		e.Whole = NewWindow(p.Table, 0)
 	}
@@ -152,7 +151,7 @@ func New(p Problem, c Config) (*Engine, error) {
 	if e.noising != nil && e.Domain.Bounded() {
 		return nil, errors.New("an objective that adds noise cannot have a domain; leave the domain out")
 	}
-	e.moments = momentsOf(p, method)
+	e.condenses = byMoments(p, method)
 	if err := e.prepareImputer(); err != nil {
 		return nil, err
 	}
@@ -338,9 +337,6 @@ func (e *Engine) gradient(iteration int, in condensed, weight float64) (Step, er
 		return Step{}, fmt.Errorf("method %s makes no steps over rows", e.Estimator.Name)
 	}
 	size := e.Config.Batch
-	if in.weighted != nil {
-		return e.byMoments(in.weighted, weight)
-	}
 	n := (len(in.rows) + size - 1) / size
 	for len(e.parts) < n {
 		var p part

@@ -14,7 +14,6 @@ import (
 	"missingscore/data/missingness"
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
-	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
@@ -177,8 +176,6 @@ func TestFreeDrawsDoNotSeeTheDomain(t *testing.T) {
 	}
 }
 
-var inf = math.Inf(1)
-
 // gradient is the gradient at g of a table with a missingness mechanism.
 func gradient(t *testing.T, g simulate.Gaussian, table *data.Table, told *missingness.Model, c engine.Config, iteration int) ([]float64, error) {
 	t.Helper()
@@ -186,37 +183,6 @@ func gradient(t *testing.T, g simulate.Gaussian, table *data.Table, told *missin
 	p := engine.Problem{Table: table, Model: testtables.At(t, g), Objective: losses.ObjectiveFor(s, domain.Weight{}), Domain: s, Missingness: model.MissingnessOf(told)}
 	_, grads, err := engine.Gradient(p, c, iteration)
 	return slices.Concat(grads...), err
-}
-
-// At the truth the expected gradient over data missing not at random is zero with the mechanism. It
-// is not without, with half the slopes or with other signs.
-func TestExpectedGradientAtTheTruthNotAtRandom(t *testing.T) {
-	slowtest.Skip(t, "4 s")
-	g, logistic, censored := testtables.Pair()
-	worst := func(method string, by, told *missingness.Model) float64 {
-		return testtables.Worst(testtables.MeanSE(24, func(k int) []float64 {
-			table := testtables.Hidden(t, g, by, 300, uint64(k))
-			grads, err := gradient(t, g, table, told, engine.Config{Method: method, Draws: 100, ProposalSD: 1.5, Seed: uint64(k)}, 0)
-			require.NoError(t, err)
-			return grads
-		}))
-	}
-	for _, method := range []string{"iw", "variw"} {
-		require.Less(t, worst(method, logistic, logistic), 4.0, method)
-	}
-	require.Less(t, worst("iw", censored, censored), 4.0)
-	require.Less(t, worst("exact", censored, censored), 4.0)
-
-	for _, by := range []float64{0, 0.5, -1} {
-		wrong := &missingness.Model{Logistic: missingness.NewLogistic(2)}
-		copy(wrong.Logistic.Intercept, logistic.Logistic.Intercept)
-		wrong.Logistic.Slope.Scale(by, logistic.Logistic.Slope)
-		require.Greater(t, worst("iw", logistic, wrong), 8.0, "slopes times %v", by)
-	}
-	require.Greater(t, worst("iw", logistic, nil), 8.0)
-	require.Greater(t, worst("exact", censored, nil), 8.0)
-	later := &missingness.Model{Censored: &missingness.Censored{Below: []float64{-inf, -1.2}, Above: []float64{1.4, inf}}}
-	require.Greater(t, worst("exact", censored, later), 8.0, "other thresholds")
 }
 
 // Every estimator supports φ, except those that need a normal conditional.

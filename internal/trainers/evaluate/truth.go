@@ -1,4 +1,4 @@
-// Package evaluate compares a fit with a known truth, and gradients with differences.
+// Package evaluate compares a fit with a known truth.
 package evaluate
 
 import (

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"missingscore/internal/data/mcar"
 )
 
 // By R 4.2.2: z <- atanh(0.3); s <- 0.05/(1-0.3^2); tanh(z + c(-1,1)*qnorm(.975)*s),
@@ -61,4 +63,13 @@ func TestConfigBounds(t *testing.T) {
 		_, err := c.Resolve()
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// Gaps depend on other columns if one corrected test rejects.
+func TestDepends(t *testing.T) {
+	tests := []mcar.Column{{P: 0.001, Corrected: 0.06}, {P: 0.5, Corrected: 0.5}}
+	p := Problem{GapTests: func() []mcar.Column { return tests }}
+	require.False(t, p.Depends())
+	tests[1].Corrected = 0.01
+	require.True(t, p.Depends())
 }

@@ -23,10 +23,9 @@ const LeastDraws = 8
 
 // Options configures HMC. Zero values select the defaults.
 type Options struct {
-	WarmUp   int     // discarded iterations; 300
-	Draws    int     // kept iterations, used in the diagnostics; 200
-	Leapfrog int     // leapfrog steps per iteration, the maximum with Travel; 12. One step is MALA
-	Accept   float64 // target acceptance of the step size adaptation; 0.8, for MALA 0.57
+	WarmUp   int // discarded iterations; 300
+	Draws    int // kept iterations, used in the diagnostics; 200
+	Leapfrog int // leapfrog steps per iteration, the maximum with Travel; 12
 
 	// Travel is the trajectory length in standard deviations; the number of leapfrog steps is at
 	// most Leapfrog. 0: always Leapfrog steps.
@@ -55,8 +54,8 @@ type Options struct {
 }
 
 // HMC runs a chain from each row of start (chains, d), at least four, with density q_θ restricted
-// to the domain (nil: R^d). Warm-up adapts the step size by dual averaging (Hoffman & Gelman 2014,
-// section 3.2) and halfway the diagonal metric, from at least a hundred states. Proposals outside
+// to the domain (nil: R^d). Warm-up adapts the step size by dual averaging to an acceptance of 0.8 (Hoffman &
+// Gelman 2014, section 3.2) and halfway the diagonal metric, from at least a hundred states. Proposals outside
 // the domain are rejected.
 func HMC(ctx context.Context, m model.Model, s *domain.Domain, start []float64, o Options, rng *rand.Rand) (*Result, error) {
 	h, err := newHMC(m, s, start, o)
@@ -98,7 +97,7 @@ func (h *hmc) warmUp(ctx context.Context, rng *rand.Rand) error {
 			return err
 		}
 		for _, g := range h.groups {
-			g.learn(h.Accept)
+			g.learn()
 		}
 	}
 	return nil
@@ -166,8 +165,8 @@ type group struct {
 }
 
 // learn makes a step of dual averaging.
-func (g *group) learn(target float64) {
-	const gamma, offset, kappa = 0.05, 10, 0.75
+func (g *group) learn() {
+	const target, gamma, offset, kappa = 0.8, 0.05, 10, 0.75
 	g.k++
 	g.error += (target - g.accept - g.error) / (g.k + offset)
 	logStep := g.anchor - math.Sqrt(g.k)/gamma*g.error
@@ -186,12 +185,6 @@ func (o *Options) check(chains int) error {
 	setting.Default(&o.WarmUp, 300)
 	setting.Default(&o.Draws, 200)
 	setting.Default(&o.Leapfrog, 12)
-	if o.Accept == 0 {
-		o.Accept = 0.8
-		if o.Leapfrog == 1 {
-			o.Accept = 0.57
-		}
-	}
 	if o.Observed == nil {
 		o.Group = chains
 	}

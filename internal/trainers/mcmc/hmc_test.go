@@ -31,8 +31,7 @@ func TestQuarticMoments(t *testing.T) {
 		support   *domain.Domain
 		low, high float64
 		steps     int
-		draws     int
-	}{"all": {nil, -4, 4, 12, 0}, "truncated": {bounded, 0.4, 4, 3, 0}, "MALA": {nil, -4, 4, 1, 500}} {
+	}{"all": {nil, -4, 4, 12}, "truncated": {bounded, 0.4, 4, 3}} {
 		t.Run(name, func(t *testing.T) {
 			integral := func(power int) float64 {
 				return quad.Fixed(func(x float64) float64 { return math.Pow(x, float64(power)) * math.Exp(-0.7*x*x*x*x) }, c.low, c.high, 200, nil, 0)
@@ -42,14 +41,10 @@ func TestQuarticMoments(t *testing.T) {
 			for i := range start {
 				start[i] = 0.5 + 0.5*rng.Float64()
 			}
-			r, err := mcmc.HMC(context.Background(), q, c.support, start, mcmc.Options{Leapfrog: c.steps, Draws: c.draws}, rng)
+			r, err := mcmc.HMC(context.Background(), q, c.support, start, mcmc.Options{Leapfrog: c.steps}, rng)
 			require.NoError(t, err)
-			want, mixed := 0.8, 1.05
-			if c.steps == 1 {
-				want, mixed = 0.57, 1.2 // a random walk, with longer memory
-			}
-			require.InDelta(t, want, r.Accept, 0.1)
-			require.Less(t, r.WorstRHat(), mixed)
+			require.InDelta(t, 0.8, r.Accept, 0.1)
+			require.Less(t, r.WorstRHat(), 1.05)
 			require.Greater(t, r.LeastSize(), float64(chains))
 			for power := 1; power <= 4; power++ {
 				want := integral(power) / integral(0)

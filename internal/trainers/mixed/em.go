@@ -142,7 +142,7 @@ func (p *problem) logPrior(m, from *model.Mixed) (log float64) {
 func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at turn) {
 	*e = *newStep(e.p, e.k)
 	p, r, sum := e.p, make([]float64, e.k), 0.0
-	for _, group := range p.grouped(rows) {
+	for _, group := range p.Patterns(rows) {
 		first := group[0]
 		g := m.Given(p.Observed[first*p.D : (first+1)*p.D])
 		e.add(g, group, func(i int) []float64 {
@@ -152,18 +152,4 @@ func (e *emStep) turn(m *model.Mixed, rows []int) (next *model.Mixed, at turn) {
 	}
 	n := floats.Sum(e.rows)
 	return e.solve(m), turn{sum / n, (sum + p.logPrior(m, m)) / n}
-}
-
-func (p *problem) grouped(rows []int) (groups [][]int) {
-	of := map[int]int{}
-	for _, i := range rows {
-		at, known := of[p.pattern[i]]
-		if !known {
-			at = len(groups)
-			of[p.pattern[i]] = at
-			groups = append(groups, nil)
-		}
-		groups[at] = append(groups[at], i)
-	}
-	return groups
 }

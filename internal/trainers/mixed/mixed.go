@@ -8,7 +8,6 @@ package mixed
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -114,7 +113,6 @@ const (
 // problem is a table with standardised numbers.
 type problem struct {
 	*data.Table
-	pattern []int        // per row: index of its pattern of observed cells
 	start   *model.Mixed // one component with the table's means, standard deviations and shares
 	pooled  []float64    // (numbers, numbers): covariance of one component, fitted
 	least   []float64    // least standard deviation, by index of a number
@@ -327,14 +325,6 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 		}
 		floats.Scale(1/floats.Sum(share), share)
 	}
-	known := map[string]int{}
-	for i := range p.N {
-		key := fmt.Sprint(p.Observed[i*p.D : (i+1)*p.D])
-		if _, seen := known[key]; !seen {
-			known[key] = len(known)
-		}
-		p.pattern = append(p.pattern, known[key])
-	}
 	return p, scale
 }
 
@@ -404,7 +394,7 @@ func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
 		component[i] = of[at]
 	}
 	e, r := newStep(p, k), make([]float64, k)
-	for _, group := range p.grouped(rows) {
+	for _, group := range p.Patterns(rows) {
 		e.add(from.Given(p.Observed[group[0]*p.D:(group[0]+1)*p.D]), group, func(i int) []float64 {
 			clear(r)
 			r[component[i]] = 1

@@ -221,7 +221,7 @@ func TestWeights(t *testing.T) {
 	sums := func(t *data.Table) *emStep {
 		p, _ := newProblem(t)
 		e := newStep(p, 1)
-		for _, group := range p.grouped(t.AllRows()) {
+		for _, group := range p.Patterns(t.AllRows()) {
 			e.add(p.start.Given(p.Observed[group[0]*p.D:(group[0]+1)*p.D]), group, func(int) []float64 { return []float64{1} })
 		}
 		return e

@@ -10,6 +10,7 @@ import (
 
 	"missingscore/graph"
 	"missingscore/graph/model"
+	"missingscore/internal/data/gaussian"
 	"missingscore/internal/lanczos"
 )
 
@@ -18,8 +19,9 @@ import (
 type PositiveDefinite struct {
 	Floor float64
 
-	lower, root, scaled []float64 // work space; the upper triangle of scaled is read
-	search              lanczos.Search
+	factor       *gaussian.Elimination
+	root, scaled []float64 // work space; the upper triangle of scaled is read
+	search       lanczos.Search
 }
 
 // Project shrinks all off-diagonal elements by one factor if the smallest eigenvalue is below
@@ -70,14 +72,9 @@ func (h *PositiveDefinite) Inside(g *model.Gaussian) bool {
 
 // InsidePacked is Inside for a packed matrix.
 func (h *PositiveDefinite) InsidePacked(packed []float64, d int) bool {
-	if h.lower == nil {
-		h.lower = make([]float64, d*d)
+	if h.factor == nil {
+		h.factor = gaussian.NewElimination(d, graph.Factor)
 	}
-	for j := range d {
-		for k := range j + 1 {
-			h.lower[j*d+k] = packed[graph.PackedIndex(d, k, j)]
-		}
-		h.lower[j*d+j] -= h.Floor
-	}
-	return graph.Factor(h.lower, d, d)
+	_, ok := h.factor.Factor(func(j int) []float64 { return packed[graph.PackedIndex(d, j, j):][:d-j] }, h.Floor)
+	return ok
 }

@@ -9,8 +9,7 @@ import (
 
 // Tournament orders the pairs of columns of a coordinate descent over a symmetric matrix for
 // parallel workers: no column is in two matches of a round. If the derivative by P_jk depends on
-// rows j and k of P only, results do not depend on the number of workers
-// (docs/theory/pairwise.md#tournament).
+// rows j and k of P only, results do not depend on the number of workers.
 type Tournament struct {
 	Columns int
 	blocks  int

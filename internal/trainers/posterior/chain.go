@@ -84,13 +84,12 @@ func simplex(levels int) (vertices []float64) {
 	return vertices
 }
 
-// utilities puts cᵀz of each level into s.scores.
-func (s *chain) utilities(c *column, z []float64) []float64 {
-	s.scores = s.scores[:0]
+// utilities appends cᵀz of each level for a row z.
+func (c *column) utilities(to, z []float64) []float64 {
 	for vertex := range slices.Chunk(c.vertices, c.width) {
-		s.scores = append(s.scores, floats.Dot(vertex, z[c.first:c.first+c.width]))
+		to = append(to, floats.Dot(vertex, z[c.first:c.first+c.width]))
 	}
-	return s.scores
+	return to
 }
 
 // component is one normal of the mixture.
@@ -215,11 +214,11 @@ func (s *chain) scatter() {
 
 var errDependent = errors.New("the columns nearly determine each other, so their precision has no draw: leave one of them out")
 
-// steps runs iterations and calls after at the end of each. An iteration draws the precisions,
+// steps runs iterations from, …, to − 1 and calls after at the end of each. An iteration draws the precisions,
 // weights and hyperparameters given the completed rows; then components, means and missing cells;
 // then latent numbers.
-func (s *chain) steps(ctx context.Context, iterations int, after func(i int)) error {
-	for i := range iterations {
+func (s *chain) steps(ctx context.Context, from, to int, after func(i int)) error {
+	for i := from; i < to; i++ {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -262,14 +261,7 @@ func (s *chain) levelOf(i, j int) int {
 	if c.cuts != nil {
 		return sort.SearchFloat64s(c.cuts, s.z[i*s.d+c.first])
 	}
-	return floats.MaxIdx(s.utilities(c, s.z[i*s.d:i*s.d+s.d]))
-}
-
-// inUse returns the number of components with rows.
-func (s *chain) inUse() int {
-	of := slices.Clone(s.of)
-	slices.Sort(of)
-	return len(slices.Compact(of))
+	return floats.MaxIdx(c.utilities(nil, s.z[i*s.d:i*s.d+s.d]))
 }
 
 // gaps returns the missing cells, row by row; nominal cells as levels.
@@ -456,7 +448,7 @@ func (s *chain) component(p pattern, i int) int {
 		c.gaps.forward(of)
 		s.weighted[k] = c.log + c.root - c.gaps.logDet - (simd.Dot(v, s.products)-floats.Dot(of, of))/2
 	}
-	return s.pick(s.weighted)
+	return pick(s.rng.Rand, s.weighted)
 }
 
 // seen returns z − μ of row i, 0 in gaps, in a reused buffer.
@@ -533,7 +525,8 @@ func (s *chain) deviation(i int) []float64 {
 // deviation.
 func (s *chain) cone(i int, v []float64, c *column, level int) (ok bool) {
 	row := s.z[i*s.d : i*s.d+s.d]
-	scores := s.utilities(c, row)
+	scores := c.utilities(s.scores[:0], row)
+	s.scores = scores
 	for k := range c.width {
 		was := row[c.first+k]
 		low, high := math.Inf(-1), math.Inf(1)

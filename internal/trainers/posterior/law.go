@@ -2,6 +2,7 @@ package posterior
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -35,7 +36,7 @@ type moments struct {
 // above) and then drawn from the prior. ok is false if a matrix is not positive definite in
 // float64.
 func (s *chain) law() (ok bool) {
-	all := s.moments()
+	all := momentsOf(s.z, s.of, s.components)
 	var occupied, empty []int
 	for k, m := range all {
 		if m.rows > 0 {
@@ -56,32 +57,33 @@ func (s *chain) law() (ok bool) {
 			return false
 		}
 	}
-	s.drawWeights(all)
+	drawWeights(s.rng.Rand, s.components, all)
 	return true
 }
 
-func (s *chain) moments() []moments {
-	d := s.d
-	all := make([]moments, len(s.components))
+func momentsOf(z []float64, of []int, components []component) []moments {
+	d := len(components[0].mean)
+	all := make([]moments, len(components))
 	for k := range all {
 		all[k].scatter = make([]float64, d*d)
 	}
-	for i, k := range s.of {
-		m, row := &all[k], s.z[i*d:i*d+d]
+	deviations := make([]float64, d)
+	for i, k := range of {
+		m, row := &all[k], z[i*d:i*d+d]
 		m.rows++
-		floats.SubTo(s.deviations, row, s.components[k].mean)
-		for j, v := range s.deviations {
-			floats.AddScaled(m.scatter[j*d+j:j*d+d], v, s.deviations[j:])
+		floats.SubTo(deviations, row, components[k].mean)
+		for j, v := range deviations {
+			floats.AddScaled(m.scatter[j*d+j:j*d+d], v, deviations[j:])
 		}
 	}
 	return all
 }
 
 // scale returns S + νΨ.
-func (s *chain) scale(m moments, nu float64) *mat.SymDense {
+func scale(m moments, psi []float64, nu float64) *mat.SymDense {
 	a := slices.Clone(m.scatter)
-	floats.AddScaled(a, nu, s.psi)
-	return dense(a, s.d)
+	floats.AddScaled(a, nu, psi)
+	return dense(a, int(math.Sqrt(float64(len(a)))))
 }
 
 func (s *chain) drawNu(all []moments) (ok bool) {
@@ -99,20 +101,20 @@ func (s *chain) drawNu(all []moments) (ok bool) {
 			if m.rows == 0 {
 				continue
 			}
-			if !f.of(s.scale(m, nu).RawSymmetric().Data, s.d, s.every) {
+			if !f.of(scale(m, s.psi, nu).RawSymmetric().Data, s.d, s.every) {
 				return false
 			}
 			log[g] += nu/2*(own+d*math.Log(nu)) + mathext.MvLgamma((nu+m.rows)/2, s.d) - none - (nu+m.rows)*f.logDet
 		}
 	}
-	s.nu = grid[s.pick(log)] + d + 1
+	s.nu = grid[pick(s.rng.Rand, log)] + d + 1
 	return true
 }
 
 // drawPrecisions draws the precisions of the components in some.
 func (s *chain) drawPrecisions(all []moments, some []int) (ok bool) {
 	for _, k := range some {
-		if !s.wishart(s.scale(all[k], s.nu), s.nu+all[k].rows, s.components[k].precision) {
+		if !wishart(s.rng.Rand, s.every, scale(all[k], s.psi, s.nu), s.nu+all[k].rows, s.components[k].precision) {
 			return false
 		}
 	}
@@ -154,7 +156,7 @@ func (s *chain) drawPsi(occupied []int) (ok bool) {
 			for _, j := range s.every[c.first : c.first+c.width] {
 				sum += scale[j*d+j]
 			}
-			psi := s.gammaAbove(leastPsi, 0.5+float64(c.width)*k*s.nu/2, 0.5+sum/2)
+			psi := gammaAbove(s.rng.Rand, leastPsi, 0.5+float64(c.width)*k*s.nu/2, 0.5+sum/2)
 			for _, j := range s.every[c.first : c.first+c.width] {
 				s.psi[j*d+j] = psi
 			}
@@ -165,7 +167,7 @@ func (s *chain) drawPsi(occupied []int) (ok bool) {
 	floats.AddScaled(scale, lambda/s.delta, s.anchor.precision)
 	psi, inverse := make([]float64, d*d), mat.NewSymDense(d, nil)
 	var c mat.Cholesky
-	if !s.wishart(dense(scale, d), lambda+k*s.nu, psi) || !c.Factorize(dense(psi, d)) || c.InverseTo(inverse) != nil {
+	if !wishart(s.rng.Rand, s.every, dense(scale, d), lambda+k*s.nu, psi) || !c.Factorize(dense(psi, d)) || c.InverseTo(inverse) != nil {
 		return false
 	}
 	inside := true
@@ -175,7 +177,7 @@ func (s *chain) drawPsi(occupied []int) (ok bool) {
 	if inside { // else Ψ stays: a Metropolis step with the unrestricted conditional as proposal
 		s.psi = psi
 	}
-	s.delta = 1 / s.gamma(0.5+lambda*float64(d)/2, 0.5+lambda*floats.Dot(s.anchor.precision, s.psi)/2)
+	s.delta = 1 / gamma(s.rng.Rand, 0.5+lambda*float64(d)/2, 0.5+lambda*floats.Dot(s.anchor.precision, s.psi)/2)
 	return true
 }
 
@@ -191,7 +193,7 @@ func (s *chain) drawTau(occupied []int) {
 			square += v * floats.Dot(s.anchor.precision[j*s.d:j*s.d+s.d], far)
 		}
 	}
-	s.tau = 1 / s.gamma(1+float64(len(occupied)*s.d)/2, 1+square/2)
+	s.tau = 1 / gamma(s.rng.Rand, 1+float64(len(occupied)*s.d)/2, 1+square/2)
 }
 
 // wishart draws W ~ Wishart(freedom, B⁻¹), by B = LLᵀ and Bartlett's decomposition:
@@ -199,24 +201,25 @@ func (s *chain) drawTau(occupied []int) {
 //	W = MMᵀ, M = L⁻ᵀU, U_ij ~ N(0, 1) for i < j, U_jj² ~ χ² with freedom − d + 1 + j degrees of freedom, j from 0
 //
 // ok is false if B is not positive definite in float64.
-func (s *chain) wishart(b *mat.SymDense, freedom float64, w []float64) (ok bool) {
+func wishart(rng *rand.Rand, every []int, b *mat.SymDense, freedom float64, w []float64) (ok bool) {
 	var f factor
-	if !f.of(b.RawSymmetric().Data, s.d, s.every) {
+	d := len(every)
+	if !f.of(b.RawSymmetric().Data, d, every) {
 		return false
 	}
 	clear(w)
-	for j := range s.d {
-		column := make([]float64, s.d) // of M
+	for j := range d {
+		column := make([]float64, d) // of M
 		for i := range j {
-			column[i] = s.rng.NormFloat64()
+			column[i] = rng.NormFloat64()
 		}
-		column[j] = math.Sqrt(s.gamma((freedom-float64(s.d-1-j))/2, 0.5))
+		column[j] = math.Sqrt(gamma(rng, (freedom-float64(d-1-j))/2, 0.5))
 		f.backward(column)
 		for i, v := range column[:j+1] {
-			floats.AddScaled(w[i*s.d+i:i*s.d+j+1], v, column[i:j+1])
+			floats.AddScaled(w[i*d+i:i*d+j+1], v, column[i:j+1])
 		}
 	}
-	mirror(w, s.d)
+	mirror(w, d)
 	return true
 }
 
@@ -229,44 +232,44 @@ func mirror(a []float64, d int) {
 	}
 }
 
-func (s *chain) drawWeights(all []moments) {
+func drawWeights(rng *rand.Rand, components []component, all []moments) {
 	each := concentration / float64(len(all))
 	sum := 0.0
 	for k := range all {
-		w := s.gamma(each+all[k].rows, 1) + math.SmallestNonzeroFloat64
-		s.components[k].log = math.Log(w)
+		w := gamma(rng, each+all[k].rows, 1) + math.SmallestNonzeroFloat64
+		components[k].log = math.Log(w)
 		sum += w
 	}
-	for k := range s.components {
-		s.components[k].log -= math.Log(sum)
+	for k := range components {
+		components[k].log -= math.Log(sum)
 	}
 }
 
-func (s *chain) gamma(shape, rate float64) float64 {
-	return distuv.Gamma{Alpha: shape, Beta: rate, Src: s.rng.Rand}.Rand()
+func gamma(rng *rand.Rand, shape, rate float64) float64 {
+	return distuv.Gamma{Alpha: shape, Beta: rate, Src: rng}.Rand()
 }
 
 // gammaAbove draws a gamma variate conditional on exceeding least: by rejection, else by its
 // quantile, else (far in the tail) by an exponential.
-func (s *chain) gammaAbove(least, shape, rate float64) float64 {
-	g := distuv.Gamma{Alpha: shape, Beta: rate, Src: s.rng.Rand}
+func gammaAbove(rng *rand.Rand, least, shape, rate float64) float64 {
+	g := distuv.Gamma{Alpha: shape, Beta: rate, Src: rng}
 	if v := g.Rand(); v > least {
 		return v
 	}
 	if above := g.Survival(least); above > 1e-9 {
-		return max(least, g.Quantile(1-above*s.rng.Float64()))
+		return max(least, g.Quantile(1-above*rng.Float64()))
 	}
-	return least + s.rng.ExpFloat64()/(rate-(shape-1)/least)
+	return least + rng.ExpFloat64()/(rate-(shape-1)/least)
 }
 
 // pick draws an index with probabilities proportional to exp(log); it overwrites log.
-func (s *chain) pick(log []float64) int {
+func pick(rng *rand.Rand, log []float64) int {
 	top, sum := floats.Max(log), 0.0
 	for k, v := range log {
 		log[k] = math.Exp(v - top)
 		sum += log[k]
 	}
-	u := s.rng.Float64() * sum
+	u := rng.Float64() * sum
 	for k, v := range log {
 		if u -= v; u < 0 {
 			return k

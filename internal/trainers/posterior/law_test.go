@@ -26,7 +26,7 @@ func TestGammaAbove(t *testing.T) {
 		deviation := math.Sqrt((l*l*l+3*l*l+6*l+6)/(l+1) - mean*mean)
 		sum := 0.0
 		for range n {
-			v := s.gammaAbove(l, 2, 1)
+			v := gammaAbove(s.rng.Rand, l, 2, 1)
 			require.GreaterOrEqual(t, v, l)
 			sum += v / n
 		}
@@ -234,7 +234,7 @@ func TestIterationsKeepTheJointDistribution(t *testing.T) {
 				p.state(s)
 				var before, after []float64
 				names, before = numbersOf(p, s)
-				require.NoError(t, s.steps(t.Context(), 3, func(int) {}))
+				require.NoError(t, s.steps(t.Context(), 0, 3, func(int) {}))
 				_, after = numbersOf(p, s)
 				changes = append(changes, after)
 				for j, v := range before {
@@ -399,7 +399,7 @@ func TestRHats(t *testing.T) {
 			s.z[1] = m + 1 - 2*float64(i%2)
 			r.tally(i/4, 8)
 		}
-		require.InDelta(t, ((m-1)*(m-1)+1)/4/2, r.sampling[0], 1e-12) // ((1 − z)/2)² over two rows, z = m ± 1
+		require.InDelta(t, ((m-1)*(m-1)+1)/4/2, r.Sampling[0], 1e-12) // ((1 − z)/2)² over two rows, z = m ± 1
 		runs = append(runs, r)
 	}
 	between := 8. / 45 // of the cell's means

@@ -30,9 +30,9 @@ type Mixture struct {
 	Precisions []float64 // (K, d, d)
 }
 
-// parameters copies the chain's current parameters.
-func (s *chain) parameters() (m Mixture) {
-	for _, c := range s.components {
+// mixtureOf copies a chain's current parameters.
+func mixtureOf(components []component) (m Mixture) {
+	for _, c := range components {
 		m.LogWeights = append(m.LogWeights, c.log)
 		m.Means = append(m.Means, c.mean...)
 		m.Precisions = append(m.Precisions, c.precision...)

@@ -11,8 +11,10 @@ package posterior
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -52,6 +54,13 @@ type Config struct {
 
 	Workers int                   // threads; 1. Results do not depend on it.
 	Observe func(done, total int) // called after each chain, if set
+
+	// Partial keeps the chains' states, from which a run continues, if set. Save is called after each
+	// chain, by one worker at a time, and before an interrupted run returns.
+	Partial *Partial
+	Save    func(*Partial) error
+
+	part int // of chain 0 in Partial
 }
 
 const (
@@ -141,7 +150,7 @@ func Draw(ctx context.Context, z *data.Table, c Config) (*Drawn, error) {
 	if err != nil || !free || c.Components == 1 || d.Mixing == nil || d.Cells.Worst <= MostCellRHat {
 		return d, err
 	}
-	c.Components = 1
+	c.Components, c.part = 1, chains
 	one, err := c.draw(ctx, z)
 	if err != nil {
 		return nil, err
@@ -166,18 +175,30 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	runs := make([]*run, chains)
 	for k := range runs {
 		runs[k] = &run{chain: newChain(z, c, a, c.stream(k)), draws: (c.Draws - k + chains - 1) / chains, keep: (c.Keep - k + chains - 1) / chains}
+		if c.Partial != nil {
+			if saved, ok := c.Partial.Get(c.part + k); ok {
+				if err := runs[k].load(saved); err != nil {
+					return nil, err
+				}
+			}
+		}
 	}
-	if err := c.each(ctx, runs, func(r *run) error { return r.chain.steps(ctx, c.WarmUp, func(int) {}) }); err != nil {
+	if err := c.each(ctx, runs, 0, c.WarmUp); err != nil {
 		return nil, err
 	}
 	work := float64(z.N * c.Components * (c.width(z)*c.width(z) + 30))
 	length, rounds := c.rounds(z, runs[0].draws, work)
-	for {
-		if err := c.each(ctx, runs, func(r *run) error { return r.round(ctx, length) }); err != nil {
+	for stage := 1; ; stage++ {
+		if err := c.each(ctx, runs, stage, length); err != nil {
 			return nil, err
 		}
+		rounds--
+		if slices.ContainsFunc(runs, func(r *run) bool { return r.stage > stage }) { // a resumed run went on from here
+			length *= 2
+			continue
+		}
 		d := together(runs, c.Draws)
-		if rounds--; rounds == 0 || d.within(settledRHat, settledCellRHat) || d.Met() && float64(2*length)*work > cheap || c.Components > 1 && d.hopeless(rounds) {
+		if rounds == 0 || d.within(settledRHat, settledCellRHat) || d.Met() && float64(2*length)*work > cheap || c.Components > 1 && d.hopeless(rounds) {
 			d.Iterations = length
 			d.Parameters = c.parameters(runs)
 			return d, nil
@@ -193,7 +214,7 @@ func (c Config) parameters(runs []*run) *Parameters {
 	}
 	p := &Parameters{Cuts: c.Cuts, Levels: c.Levels}
 	for k := range c.Keep {
-		p.Draws = append(p.Draws, runs[k%chains].kept[k/chains])
+		p.Draws = append(p.Draws, runs[k%chains].Kept[k/chains])
 	}
 	return p
 }
@@ -231,7 +252,7 @@ func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 		c.Components = 1
 		s := newChain(z, c, nil, c.stream(chains))
 		covariance := mat.NewSymDense(d, nil)
-		err := s.steps(ctx, last, func(i int) {
+		err := s.steps(ctx, 0, last, func(i int) {
 			if one := s.components[0]; i >= first && f.Factorize(dense(one.precision, d)) && f.InverseTo(covariance) == nil {
 				floats.AddScaled(a.Mean, 1./(last-first), one.mean)
 				floats.AddScaled(a.Covariance, 1./(last-first), covariance.RawSymmetric().Data)
@@ -281,17 +302,33 @@ func (d *Drawn) hopeless(rounds int) bool {
 	return max((d.Mixing.Worst-1)/(MostRHat-1), (d.Cells.Worst-1)/(MostCellRHat-1)) > math.Exp2(float64(rounds+1))
 }
 
-// each runs work for all runs, up to c.Workers at a time.
-func (c Config) each(ctx context.Context, runs []*run, work func(*run) error) error {
+// each runs a stage of all runs, up to c.Workers at a time.
+func (c Config) each(ctx context.Context, runs []*run, stage, iterations int) error {
 	done := 0
-	return panics.Each(ctx, c.Workers, len(runs), func() (func(context.Context, int) error, error) {
-		return func(_ context.Context, k int) error { return work(runs[k]) }, nil
+	save := func() error {
+		if c.Partial == nil || c.Save == nil {
+			return nil
+		}
+		return c.Save(c.Partial)
+	}
+	err := panics.Each(ctx, c.Workers, len(runs), func() (func(context.Context, int) error, error) {
+		return func(_ context.Context, k int) error {
+			err := runs[k].advance(ctx, stage, iterations)
+			if c.Partial != nil && (err == nil || ctx.Err() != nil) {
+				c.Partial.Put(c.part+k, runs[k].state())
+			}
+			return err
+		}, nil
 	}, func(int) error {
 		if done++; c.Observe != nil {
 			c.Observe(done, len(runs))
 		}
-		return nil
+		return save()
 	})
+	if ctx.Err() != nil {
+		return errors.Join(ctx.Err(), save())
+	}
+	return err
 }
 
 // run is a chain and its results.
@@ -300,32 +337,47 @@ type run struct {
 	draws int // requested draws
 	keep  int // requested parameter draws
 
-	gaps   [][]float64 // (draws)
-	kept   []Mixture   // (keep)
-	inUse  int         // sum over iterations
-	weight float64     // mean over iterations
+	stage, done int // iterations of a stage: 0 the warm-up, then rounds
+	results
+}
+
+// results are of one round.
+type results struct {
+	Gaps   [][]float64 // (draws)
+	Kept   []Mixture   // (keep)
+	InUse  int         // sum over iterations
+	Weight float64     // mean over iterations
 
 	// For each quantity (chain.judged): its mean over the completed rows at each iteration, and the
 	// sampling variance of that mean, averaged over iterations.
-	means    [][]float64
-	sampling []float64
+	Means    [][]float64
+	Sampling []float64
 	// For each half of the iterations: sums of the missing cells' quantities and of their squares,
 	// row by row.
-	sums, squares [2][]float64
+	Sums, Squares [2][]float64
 }
 
-// round runs iterations and takes the draws at equal distances, the last draw at the end.
-func (r *run) round(ctx context.Context, iterations int) error {
-	*r = run{chain: r.chain, draws: r.draws, keep: r.keep}
-	return r.chain.steps(ctx, iterations, func(i int) {
-		r.tally(min(2*i/iterations, 1), iterations)
-		r.inUse += r.chain.inUse()
-		r.weight += r.chain.nu / float64(iterations)
-		for (i+1)*r.draws >= (len(r.gaps)+1)*iterations && len(r.gaps) < r.draws {
-			r.gaps = append(r.gaps, r.chain.gaps())
+// advance runs the rest of a stage's iterations and takes the draws at equal distances, the last
+// draw at the end.
+func (r *run) advance(ctx context.Context, stage, iterations int) error {
+	if r.stage > stage {
+		return nil
+	}
+	if r.stage < stage {
+		r.stage, r.done, r.results = stage, 0, results{}
+	}
+	return r.chain.steps(ctx, r.done, iterations, func(i int) {
+		if r.done++; stage == 0 {
+			return
 		}
-		for (i+1)*r.keep >= (len(r.kept)+1)*iterations && len(r.kept) < r.keep {
-			r.kept = append(r.kept, r.chain.parameters())
+		r.tally(min(2*i/iterations, 1), iterations)
+		r.InUse += len(slices.Compact(slices.Sorted(slices.Values(r.chain.of)))) // components with rows
+		r.Weight += r.chain.nu / float64(iterations)
+		for (i+1)*r.draws >= (len(r.Gaps)+1)*iterations && len(r.Gaps) < r.draws {
+			r.Gaps = append(r.Gaps, r.chain.gaps())
+		}
+		for (i+1)*r.keep >= (len(r.Kept)+1)*iterations && len(r.Kept) < r.keep {
+			r.Kept = append(r.Kept, mixtureOf(r.chain.components))
 		}
 	})
 }
@@ -352,21 +404,21 @@ func (r *run) tally(half, iterations int) {
 				continue
 			}
 			for _, v := range x {
-				if gap == len(r.sums[half]) {
-					r.sums[half], r.squares[half] = append(r.sums[half], 0), append(r.squares[half], 0)
+				if gap == len(r.Sums[half]) {
+					r.Sums[half], r.Squares[half] = append(r.Sums[half], 0), append(r.Squares[half], 0)
 				}
-				r.sums[half][gap] += v
-				r.squares[half][gap] += v * v
+				r.Sums[half][gap] += v
+				r.Squares[half][gap] += v * v
 				gap++
 			}
 		}
 	}
-	if r.means == nil {
-		r.means, r.sampling = make([][]float64, len(mean)), make([]float64, len(mean))
+	if r.Means == nil {
+		r.Means, r.Sampling = make([][]float64, len(mean)), make([]float64, len(mean))
 	}
 	for q, m := range mean {
-		r.means[q] = append(r.means[q], m)
-		r.sampling[q] += (square[q] - m*m) / n / float64(iterations)
+		r.Means[q] = append(r.Means[q], m)
+		r.Sampling[q] += (square[q] - m*m) / n / float64(iterations)
 	}
 }
 
@@ -374,7 +426,7 @@ func (r *run) tally(half, iterations int) {
 func together(runs []*run, draws int) *Drawn {
 	d := &Drawn{}
 	for k := range draws {
-		d.Gaps = append(d.Gaps, runs[k%chains].gaps[k/chains])
+		d.Gaps = append(d.Gaps, runs[k%chains].Gaps[k/chains])
 	}
 	s := runs[0].chain
 	cells := cellRHats(runs)
@@ -393,10 +445,10 @@ func together(runs []*run, draws int) *Drawn {
 	}
 	d.Mixing, d.Cells = mcmc.Pool(columns, rhat), mcmc.Pool(columns, cellRHat)
 	for _, r := range runs {
-		d.InUse += float64(r.inUse)
-		d.Weight += r.weight / chains
+		d.InUse += float64(r.InUse)
+		d.Weight += r.Weight / chains
 	}
-	d.InUse /= float64(chains * len(runs[0].means[0]))
+	d.InUse /= float64(chains * len(runs[0].Means[0]))
 	return d
 }
 
@@ -405,10 +457,10 @@ func together(runs []*run, draws int) *Drawn {
 func meanRHat(runs []*run, q int) float64 {
 	var means []float64
 	within, sampling := 0.0, 0.0
-	half := len(runs[0].means[q]) / 2
+	half := len(runs[0].Means[q]) / 2
 	for _, r := range runs {
-		sampling += r.sampling[q] / chains
-		for _, trace := range [][]float64{r.means[q][:half], r.means[q][half:]} {
+		sampling += r.Sampling[q] / chains
+		for _, trace := range [][]float64{r.Means[q][:half], r.Means[q][half:]} {
 			mean, variance := stat.MeanVariance(trace, nil)
 			means = append(means, mean)
 			within += variance / (2 * chains)
@@ -421,8 +473,8 @@ func meanRHat(runs []*run, q int) float64 {
 // between-chain variances summed over cells.
 func cellRHats(runs []*run) []float64 {
 	s := runs[0].chain
-	half := float64(len(runs[0].means[0])) / 2
-	within, between := make([]float64, len(runs[0].means)), make([]float64, len(runs[0].means))
+	half := float64(len(runs[0].Means[0])) / 2
+	within, between := make([]float64, len(runs[0].Means)), make([]float64, len(runs[0].Means))
 	gap := 0
 	for i := range s.n {
 		q := 0
@@ -432,9 +484,9 @@ func cellRHats(runs []*run) []float64 {
 					var means []float64
 					for _, r := range runs {
 						for h := range 2 {
-							mean := r.sums[h][gap] / half
+							mean := r.Sums[h][gap] / half
 							means = append(means, mean)
-							within[q] += (r.squares[h][gap]/half - mean*mean) / (2 * chains)
+							within[q] += (r.Squares[h][gap]/half - mean*mean) / (2 * chains)
 						}
 					}
 					between[q] += stat.Variance(means, nil)

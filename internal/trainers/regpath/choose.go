@@ -159,7 +159,7 @@ func chooseEBIC(ctx context.Context, w *walk) (choice, error) {
 }
 
 // searchLikelihoods refits networks along the path and returns their likelihoods, NaN for skipped
-// ones. It searches for the least score. Run.Again looks at every fourth λ, then around the best.
+// ones. It searches for the least score.
 func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likelihood float64) float64) ([]float64, error) {
 	state := &w.State.Refitted
 	networks := func(number int) ([]int, error) {
@@ -169,27 +169,8 @@ func searchLikelihoods(ctx context.Context, w *walk, score func(point int, likel
 		}
 		return all, err
 	}
-	stride, full := coarse, w.lambdas
-	apart := w.again && w.asNeeded() && w.Config.Schedule == EM && len(w.State.Points) == 0
-	if apart {
-		stride, w.lambdas = 1, nil
-		for part := range slices.Chunk(full, coarse) {
-			w.lambdas = append(w.lambdas, part[0])
-		}
-	}
 	look := func(points []int) error { return refitAll(ctx, w, points) }
-	best, err := search(stride, networks, look, func(point int) float64 { return score(point, state.Likelihood[point]) })
-	if err == nil && apart {
-		from := max(best, 1) - 1
-		w.lambdas = slices.Concat(w.lambdas[:from+1], full[coarse*from+1:min(coarse*(best+1), len(full))])
-		w.backTo(from)
-		var all []int
-		if all, err = networks(len(w.lambdas)); err != nil {
-			return nil, err
-		}
-		err = look(slices.DeleteFunc(all, func(point int) bool { return point < from }))
-	}
-	if err != nil {
+	if _, err := search(networks, look, func(point int) float64 { return score(point, state.Likelihood[point]) }); err != nil {
 		return nil, err
 	}
 	return shared(w.State.Points, w.networks(), state.Likelihood), nil
@@ -202,11 +183,11 @@ const (
 	leastRise      = 10
 )
 
-// search returns the network with the least score. It looks at every stride-th network from the
+// search returns the network with the least score. It looks at every fourth network from the
 // sparsest on, until four in a row are no better than the best or the score has risen by a quarter
 // of its fall; then around the best. networks returns up to number networks; look prepares the
 // scores of points, in any order and repeatedly.
-func search(stride int, networks func(number int) ([]int, error), look func(points []int) error, score func(point int) float64) (best int, err error) {
+func search(networks func(number int) ([]int, error), look func(points []int) error, score func(point int) float64) (best int, err error) {
 	var all []int
 	least, at := math.Inf(1), 0
 	idle := 0 // networks since the best
@@ -221,7 +202,7 @@ func search(stride int, networks func(number int) ([]int, error), look func(poin
 		}
 		return nil
 	}
-	for next := 0; ; next += stride {
+	for next := 0; ; next += coarse {
 		if all, err = networks(next + 1); err != nil {
 			return 0, err
 		}
@@ -236,10 +217,10 @@ func search(stride int, networks func(number int) ([]int, error), look func(poin
 			break
 		}
 	}
-	if all, err = networks(at + stride); err != nil {
+	if all, err = networks(at + coarse); err != nil {
 		return 0, err
 	}
-	err = visit(all[max(0, at-stride+1):min(len(all), at+stride)])
+	err = visit(all[max(0, at-coarse+1):min(len(all), at+coarse)])
 	return all[at], err
 }
 

@@ -40,7 +40,7 @@ type Config struct {
 	MaxIter       int     `json:"max_iter"`        // accelerated, em: maximum at each λ; 300, em: 20. A λ that did not converge is not chosen
 	StopTol       float64 `json:"stop_tol"`        // accelerated, em: maximum movement of an element by 50 iterations at convergence; 0.015
 	RefineIter    int     `json:"refine_iter"`     // maximum at the chosen λ; 2000
-	Rate          float64 `json:"rate"`            // size of a proximal gradient step per column; 0.015, less for strongly dependent columns
+	Rate          float64 `json:"rate"`            // fixed, accelerated: size of a proximal gradient step per column; 0.015, less for strongly dependent columns
 	Whole         bool    `json:"whole,omitempty"` // continue to the smallest λ even if the choice does not need it
 	Threshold     float64 `json:"threshold"`       // |P_jk| above it is an edge, columns standardised; 0.002
 	Floor         float64 `json:"floor"`           // minimum eigenvalue of P; 0.001
@@ -98,7 +98,7 @@ func (c Config) resolve(p engine.Problem, steps engine.Config) (Config, engine.C
 	if c.Schedule != Fixed {
 		setting.Default(&steps.Batch, 250)
 	}
-	if c.Schedule != Moments {
+	if c.Schedule == Fixed || c.Schedule == Accelerated {
 		setting.Default(&c.Rate, min(0.015, stableRate(p)/max(1, p.Weight.Cap)))
 	}
 	setting.Default(&c.Threshold, 0.002)

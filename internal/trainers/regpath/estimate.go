@@ -33,9 +33,8 @@ func New(p engine.Problem, steps engine.Config, c Config, s *State) (*Run, error
 	return &Run{walk: w}, nil
 }
 
-// Again makes an estimate faster, before it begins, for resamples of a table. EM iterations use
-// moments, as with many columns; EBIC looks at every fourth λ, then around the best; refits end at
-// a gain of againGain. Repeated rows are computed once if gradients have no noise.
+// Again makes an estimate faster, before it begins, for resamples of a table: EM iterations use
+// moments, as with many columns, and repeated rows are computed once if gradients have no noise.
 func (r *Run) Again() {
 	r.again = true
 	if r.Config.Schedule != Fixed {

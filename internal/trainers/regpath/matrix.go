@@ -27,7 +27,6 @@ type matrix struct {
 	*problem
 	loss      losses.OfMatrix
 	of        *pairmoments.Moments // nil: not computed yet
-	halved    bool                 // half of them is stored
 	lasso     sparse.Lasso
 	at        *sparse.Matrix // P at the last λ. The model has it when the result is known
 	change    float64        // largest change of P at that λ
@@ -46,8 +45,7 @@ func (m *matrix) take(ctx context.Context) (err error) {
 	if m.of, err = m.loss.Matrix(ctx, m.Table, m.rows, m.Counts, workers, true); err != nil {
 		return err
 	}
-	m.halved = m.of.Half != nil
-	m.lasso = sparse.Lasso{D: m.Table.D, S: m.of.S, Half: m.of.Half, Workers: workers, Tolerance: m.Config.StopTol, Sweeps: m.Config.MaxIter}
+	m.lasso = sparse.Lasso{D: m.Table.D, S: m.of.S, Workers: workers, Tolerance: m.Config.StopTol, Sweeps: m.Config.MaxIter}
 	if m.covariates.blocks != nil {
 		m.lasso.Blocks = m.Table.Blocks
 	}
@@ -156,7 +154,7 @@ func (m *matrix) point(lambda float64) Point {
 // release frees the moments of many columns before the model allocates its matrix.
 func (m *matrix) release() {
 	if m.Table.D > DenseColumns {
-		m.of.S, m.of.Half, m.lasso = nil, nil, sparse.Lasso{}
+		m.of.S, m.lasso = nil, sparse.Lasso{}
 		runtime.GC()
 	}
 }

@@ -2,7 +2,6 @@ package regpath
 
 import (
 	"math"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,8 +10,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph/model"
-	"missingscore/internal/memory"
-	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 	"missingscore/internal/trainers/engine"
 	"missingscore/internal/trainers/gaussian/sparse"
@@ -100,7 +97,7 @@ func TestPairwiseHeldOutLoss(t *testing.T) {
 	require.InDelta(t, (mat.Trace(&psp)-2*mat.Trace(p))/4, loss(), 1e-12)
 }
 
-// Selections that need only paths of rows work; others are errors.
+// Selections that need only paths of rows work.
 func TestPairwiseSelections(t *testing.T) {
 	_, table := testtables.Star(t, 8, 200, 0.2)
 	for _, s := range []string{"ebic", "cv=3", "stars", "density=0.3", "none"} {
@@ -109,22 +106,6 @@ func TestPairwiseSelections(t *testing.T) {
 		r := estimated(t, table, "pairwise", Config{Lambdas: 12, Select: selection})
 		require.True(t, r.State.Refine.Converged, s)
 	}
-	z, _ := data.Standardise(table)
-	for _, c := range []struct {
-		config Config
-		want   string
-	}{
-		{Config{Penalty: Penalty{Kind: "adaptive"}}, "penalty adaptive: its pilot needs the rows, but method pairwise uses moments of pairs; use l1"},
-		{Config{Penalty: Penalty{Kind: "ridge"}}, "use l1"},
-		{Config{Penalty: Penalty{Kind: "auto"}}, "use l1"},
-		{Config{Schedule: Fixed}, "schedule fixed: method pairwise uses moments of pairs of columns; use moments"},
-		{Config{Schedule: EM}, "use moments"},
-	} {
-		_, err := New(engine.Problem{Table: z}, engine.Config{Method: "pairwise"}, c.config, &State{})
-		require.ErrorContains(t, err, c.want)
-	}
-	_, err := New(engine.Problem{Table: z}, engine.Config{Method: "exact"}, Config{Schedule: Moments}, &State{})
-	require.ErrorContains(t, err, "schedule moments: method exact needs the rows; use another schedule")
 }
 
 // The refit satisfies the conditions of a minimum for the moments without shrinkage: with V = PS,
@@ -152,44 +133,4 @@ func TestPairwiseRefitIsByTheMomentsAsTheyCame(t *testing.T) {
 		}
 	}
 	require.Positive(t, edges)
-}
-
-// With half of the moments stored, path and result are identical to the byte, also with crowded
-// columns. The description says so.
-func TestHalfOfTheMoments(t *testing.T) {
-	const n, d = 200, DenseColumns + 10
-	for _, hub := range []bool{false, true} {
-		rng := stream.New(1, stream.Simulate)
-		table := &data.Table{N: n, D: d}
-		for j := range d {
-			table.Names = append(table.Names, strconv.Itoa(j))
-		}
-		for range n {
-			before := 0.0
-			for j := range d {
-				v := 0.6*before + 0.8*rng.NormFloat64()
-				if j == 0 || !hub {
-					before = v
-				}
-				table.Values, table.Observed = append(table.Values, v), append(table.Observed, true)
-			}
-		}
-		table, err := data.HideMCAR(table, 0.1, stream.New(1, stream.Hide))
-		require.NoError(t, err)
-		c := Config{Lambdas: 8}
-		t.Setenv(memory.Variable, "1GB")
-		whole := estimated(t, table, "pairwise", c)
-		t.Setenv(memory.Variable, "1MB")
-		half := estimated(t, table, "pairwise", c)
-		require.Equal(t, whole.MatrixWords()+"; half of their matrix was kept to save memory", half.MatrixWords())
-		require.Greater(t, whole.State.Points[7].Edges, d/2)
-		for k, p := range whole.State.Points {
-			q := half.State.Points[k]
-			require.Equal(t, p.Sparse, q.Sparse)
-			require.Equal(t, []float64{p.Lambda, p.Loss, p.Change}, []float64{q.Lambda, q.Loss, q.Change})
-		}
-		require.Equal(t, whole.State.Refine.Loss, half.State.Refine.Loss)
-		require.Equal(t, whole.packed(), half.packed())
-		require.Equal(t, hub, len(whole.State.Points[7].Adjacency(d, 0).Neighbours()[0]) > d/4)
-	}
 }

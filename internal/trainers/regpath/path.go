@@ -7,7 +7,6 @@ import (
 	"missingscore/graph/model"
 	"missingscore/internal/setting"
 	"missingscore/internal/trainers/engine"
-	"missingscore/internal/trainers/gaussian/em"
 	"missingscore/losses"
 )
 
@@ -142,15 +141,6 @@ func (w *walk) path(ctx context.Context) error {
 		return nil
 	}
 	return w.pathTo(ctx, len(w.lambdas))
-}
-
-// backTo truncates the path at a point.
-func (w *walk) backTo(point int) {
-	s := w.State
-	w.setPoint(point)
-	s.Turns, s.Runaway = em.State{}, false
-	s.Points, w.pointEdges = s.Points[:point+1], w.pointEdges[:point+1]
-	s.Refitted.Done, s.Refitted.Likelihood = s.Refitted.Done[:point+1], s.Refitted.Likelihood[:point+1]
 }
 
 // asNeeded reports whether the choice extends the path as needed.

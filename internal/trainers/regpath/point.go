@@ -134,8 +134,8 @@ func (p Point) EachEdge(d int, threshold float64, visit func(j, k int)) {
 func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 	a := network.Adjacency{D: d, Edge: make([]bool, 0, d*(d-1)/2)}
 	for j := range d {
-		for k := j + 1; k < d; k++ {
-			a.Edge = append(a.Edge, math.Abs(packed[graph.PackedIndex(d, j, k)]) > threshold)
+		for _, v := range packed[graph.PackedIndex(d, j, j):][1 : d-j] {
+			a.Edge = append(a.Edge, math.Abs(v) > threshold)
 		}
 	}
 	return a

@@ -264,11 +264,11 @@ func (p *problem) networks() (points []int) {
 	for _, at := range p.State.Points[len(p.pointEdges):] {
 		p.pointEdges = append(p.pointEdges, p.adjacency(at, false).Edge)
 	}
-	var last []bool
 	all := len(p.unfinished()) == len(p.State.Points)
 	for i, at := range p.State.Points {
-		if edges := p.pointEdges[i]; (all || !at.Unfinished) && !slices.Equal(edges, last) {
-			points, last = append(points, i), edges
+		last := len(points) - 1
+		if (all || !at.Unfinished) && (last < 0 || at.Edges != p.State.Points[points[last]].Edges || !slices.Equal(p.pointEdges[i], p.pointEdges[points[last]])) {
+			points = append(points, i)
 		}
 	}
 	return points

@@ -2,6 +2,7 @@ package regpath
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -27,7 +28,6 @@ type Refitted struct {
 const (
 	refitTurns = 100
 	refitGain  = 0.01 // predicted gain in log likelihood at which a refit ends
-	againGain  = 0.1  // refitGain for Run.Again
 )
 
 // AgainBatch is the batch size of such an estimate if draws do not depend on it.
@@ -40,14 +40,13 @@ type refitter struct {
 	rows   []int
 	posdef optim.PositiveDefinite
 	p      []float64 // (d, d)
-	factor []float64 // (d, d)
 	cov    []float64 // (d, d), of completed rows, at the network's pairs
 }
 
 // newRefitter uses the path's engine if it makes expectation steps.
 func newRefitter(p *problem) (*refitter, error) {
 	square := func() []float64 { return make([]float64, p.Table.D*p.Table.D) }
-	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), factor: square(), cov: square()}
+	f := &refitter{engine: p.Engine, rows: p.rows, p: square(), cov: square()}
 	f.posdef.Floor = p.Config.Floor
 	if p.Engine.Estimator.Loss == losses.GaussianComplete {
 		return f, nil
@@ -91,8 +90,12 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 		if ctx.Err() != nil {
 			return s, false, ctx.Err()
 		}
-		logDet, definite := f.put(x, s.Pairs, d)
-		if !definite {
+		step, err := engine.Step{}, gaussian.ErrNotPositiveDefinite
+		if engine.Finite(x...) {
+			f.fill(x, s.Pairs, d)
+			step, err = f.engine.Within(f.rows, gaussian.Network{Mean: x[:d], P: f.p, Pairs: s.Pairs})
+		}
+		if errors.Is(err, gaussian.ErrNotPositiveDefinite) {
 			if s.Count == 0 || len(turns.X) == 0 { // no solution yet
 				return s, false, nil
 			}
@@ -100,12 +103,11 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 			x = s.X
 			continue
 		}
-		if s.Count == 0 {
-			support.Start(f.inverse(d))
-		}
-		step, err := f.engine.Within(f.rows, gaussian.Network{Mean: x[:d], P: f.p, LogDet: logDet, Pairs: s.Pairs})
 		if err != nil {
 			return s, false, err
+		}
+		if s.Count == 0 {
+			support.Start(f.inverse(d))
 		}
 		gain := step.LogLikelihood - s.Likelihood
 		s.Last, s.Gain, s.Likelihood = s.Gain, gain, step.LogLikelihood
@@ -119,8 +121,8 @@ func (f *refitter) refit(ctx context.Context, mean, packed []float64, held []boo
 			turns.Forget()
 		}
 		if s.Count++; done(s) {
-			_, definite := f.put(s.X, s.Pairs, d)
-			return s, definite && f.posdef.InsidePacked(f.packed(d), d), nil
+			f.fill(s.X, s.Pairs, d)
+			return s, engine.Finite(s.X...) && f.posdef.InsidePacked(f.packed(d), d), nil
 		}
 		x = turns.Next(x, solved)
 	}
@@ -171,35 +173,22 @@ func (f *refitter) fill(x []float64, pairs [][2]int32, d int) {
 	}
 }
 
-// put sets p to the parameters of a network and factor to its Cholesky factor.
-func (f *refitter) put(x []float64, pairs [][2]int32, d int) (logDet float64, ok bool) {
-	if !engine.Finite(x...) {
-		return 0, false
-	}
-	f.fill(x, pairs, d)
-	copy(f.factor, f.p)
-	if !graph.Factor(f.factor, d, d) {
-		return 0, false
-	}
-	for j := range d {
-		logDet += 2 * math.Log(f.factor[j*d+j])
-	}
-	return logDet, true
-}
-
-// inverse overwrites factor with the inverse of p and returns it.
+// inverse returns the inverse of p, which is positive definite.
 func (f *refitter) inverse(d int) []float64 {
-	graph.InvertFactor(f.factor, d, d)
+	v := slices.Clone(f.p)
+	graph.Factor(v, d, d)
+	graph.InvertFactor(v, d, d)
 	for j := range d {
 		for k := range j {
-			f.factor[k*d+j] = f.factor[j*d+k]
+			v[k*d+j] = v[j*d+k]
 		}
 	}
-	return f.factor
+	return v
 }
 
 // packed returns p in the order of graph.PackedIndex.
-func (f *refitter) packed(d int) (out []float64) {
+func (f *refitter) packed(d int) []float64 {
+	out := make([]float64, 0, d*(d+1)/2)
 	for j := range d {
 		out = append(out, f.p[j*d+j:j*d+d]...)
 	}
@@ -236,14 +225,12 @@ func (f *refitter) solve(support *em.Support, moments, x []float64, pairs [][2]i
 	return engine.Finite(x...)
 }
 
-// gainless returns a stopping rule: the predicted remaining gain g²/(g' − g) is below least, with g
+// gainless is a stopping rule: the predicted remaining gain g²/(g' − g) is below refitGain, with g
 // and g' the gains of the last two iterations. It ignores g' above 50 g.
-func gainless(least float64) func(*refitOf) bool {
-	return func(s *refitOf) bool {
-		g := s.Gain
-		return s.Count == refitTurns || math.Abs(g) <= 1e-12*math.Abs(s.Likelihood) ||
-			s.Count > 2 && g >= 0 && s.Last < 50*least && g*(g+least) < s.Last*least
-	}
+func gainless(s *refitOf) bool {
+	g := s.Gain
+	return s.Count == refitTurns || math.Abs(g) <= 1e-12*math.Abs(s.Likelihood) ||
+		s.Count > 2 && g >= 0 && s.Last < 50*refitGain && g*(g+refitGain) < s.Last*refitGain
 }
 
 // oneRefitter returns the run's refitter.
@@ -265,10 +252,7 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 	if w.matrix != nil {
 		return w.matrix.likelihoods(ctx, points)
 	}
-	state, d, least := &w.State.Refitted, w.Table.D, refitGain
-	if w.again {
-		least = againGain
-	}
+	state, d := &w.State.Refitted, w.Table.D
 	for _, i := range points {
 		if state.Done[i] {
 			continue
@@ -283,7 +267,7 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 		if packed == nil {
 			mean, packed = p.mean(d), p.precision(d)
 		}
-		s, ok, err := f.refit(ctx, mean, packed, held, gainless(least))
+		s, ok, err := f.refit(ctx, mean, packed, held, gainless)
 		if err != nil {
 			return err
 		}

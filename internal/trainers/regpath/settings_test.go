@@ -124,6 +124,7 @@ func TestRefusals(t *testing.T) {
 		{"exact", Config{Penalty: Penalty{Kind: ridge, Alpha: 1.5}}, "penalty ridge=1.5: the pilot's shrinkage"},
 		{"exact", Config{Penalty: by(adaptive), LambdaMax: 1, LambdaMin: 2}, "the largest at least the smallest"},
 		{"pairwise", Config{Penalty: by(ridge)}, "penalty ridge: its pilot needs the rows, but method pairwise uses moments of pairs; use l1"},
+		{"pairwise", Config{Schedule: EM}, "use moments"},
 		{"pairwise", Config{Schedule: Fixed}, "schedule fixed: method pairwise uses moments of pairs of columns; use moments"},
 	} {
 		_, err := New(engine.Problem{Table: table}, engine.Config{Method: c.method}, c.config, &State{})

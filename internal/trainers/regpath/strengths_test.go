@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"missingscore/internal/data/network"
 	"missingscore/internal/data/simulate"
 	"missingscore/internal/stream"
 )
@@ -64,42 +63,6 @@ func TestStrengthsOfAlikeColumnsAreSizes(t *testing.T) {
 	require.Equal(t, sizes(pilot, 8), strengths(pilot, 8, 100))
 	few := []float64{1, -0.3, -0.2, -0.1, 1, 0, 0, 1, 0, 1}
 	require.Equal(t, sizes(few, 4), strengths(few, 4, 100), "too few columns to tell")
-}
-
-// If one node has all edges, as weak as the noise, its pairs together show it.
-func TestStrengthsFindTheCentreOfAStar(t *testing.T) {
-	const d = 30
-	rng := stream.New(2, stream.Simulate)
-	p := mat.NewSymDense(d, nil)
-	for j := range d {
-		p.SetSym(j, j, 1)
-		for k := range j {
-			r := 0.05 * rng.NormFloat64()
-			if k == 0 {
-				r += 0.1
-			}
-			p.SetSym(j, k, -r)
-		}
-	}
-	area := func(by []float64) float64 {
-		var truth network.Adjacency
-		truth.D = d
-		eachPair(d, func(_, j, _ int) { truth.Edge = append(truth.Edge, j == 0) })
-		var rates []network.Rate
-		for _, cut := range by {
-			found := network.Adjacency{D: d}
-			for _, v := range by {
-				found.Edge = append(found.Edge, v >= cut)
-			}
-			rate, err := network.Compare(truth, found)
-			require.NoError(t, err)
-			rates = append(rates, rate)
-		}
-		return network.AUC(rates)
-	}
-	pilot := packed(p)
-	require.Less(t, area(sizes(pilot, d)), 0.92)
-	require.Greater(t, area(strengths(pilot, d, 1000)), 0.94)
 }
 
 // packed returns P in the order of graph.PackedIndex.

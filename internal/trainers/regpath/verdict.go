@@ -22,11 +22,7 @@ func (r *Run) MatrixWords() string {
 	if r.matrix == nil || r.matrix.of == nil {
 		return ""
 	}
-	words := r.matrix.words()
-	if r.matrix.halved {
-		words += "; half of their matrix was kept to save memory"
-	}
-	return words
+	return r.matrix.words()
 }
 
 // Ordering describes how the path ordered the pairs.
@@ -118,7 +114,7 @@ func (r *Run) Warnings() (out []string) {
 	}
 	switch out = append(out, r.unfinishedWarning()...); {
 	case r.State.Runaway:
-		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: below it the precision diverges; look for collinear columns, or use fewer columns", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
+		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: below it the precision diverges; %s", points[len(points)-1].Lambda, len(points), len(r.lambdas), r.either("look for collinear columns", "get more rows", "use fewer columns")))
 	case r.stuck():
 		out = append(out, fmt.Sprintf("the path ends at λ = %.3g, number %d of %d: the loss has no positive definite minimum; for denser networks use fewer columns or another method", points[len(points)-1].Lambda, len(points), len(r.lambdas)))
 	case r.gaveUp():
@@ -179,7 +175,16 @@ func (r *Run) unfinishedWarning() []string {
 	if len(lambdas) == len(r.State.Points) {
 		chosen = "the choice is among unfinished networks"
 	}
-	return []string{fmt.Sprintf("at %s, %d iterations did not converge, and %s; raise Spec.Network.Iterations, or leave out nearly collinear columns", from, r.Config.MaxIter, chosen)}
+	return []string{fmt.Sprintf("at %s, %d iterations did not converge, and %s; %s", from, r.Config.MaxIter, chosen, r.either("raise Spec.Network.Iterations", "get more rows", "leave out nearly collinear columns"))}
+}
+
+// either returns the advice "first, or second", with fewRows instead of first if the table has at
+// most as many rows as columns.
+func (r *Run) either(first, fewRows, second string) string {
+	if r.Table.RowCount() <= r.Table.D {
+		first = fewRows
+	}
+	return first + ", or " + second
 }
 
 const denseShare = 0.8 // share of pairs of a dense network

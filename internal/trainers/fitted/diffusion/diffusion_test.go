@@ -72,37 +72,26 @@ func (m atLevel) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	}
 }
 
-type method func(*diffusion.Sampler, diffusion.Options) ([]float64, error)
-
-func langevin(s *diffusion.Sampler, o diffusion.Options) ([]float64, error) {
-	return s.Langevin(context.Background(), o, stream.New(1, 1))
+func langevin(s *diffusion.Sampler, steps int) ([]float64, error) {
+	return s.Langevin(context.Background(), steps, stream.New(1, 1))
 }
 
-func reverse(s *diffusion.Sampler, o diffusion.Options) ([]float64, error) {
-	return s.Reverse(context.Background(), o, stream.New(1, 2))
-}
-
-func flow(s *diffusion.Sampler, o diffusion.Options) ([]float64, error) {
-	return s.Flow(context.Background(), o, stream.New(1, 3))
+func reverse(s *diffusion.Sampler, steps int) ([]float64, error) {
+	return s.Reverse(context.Background(), steps, stream.New(1, 2))
 }
 
 var (
 	exploding  = noise.Schedule{Kind: noise.Exploding, Least: 0.01, Most: 100}
 	preserving = noise.Schedule{Kind: noise.Preserving, Least: 0.1, Most: 20}
 	samplers   = map[string]struct {
-		draw    method
-		options diffusion.Options
-	}{
-		"langevin":  {langevin, diffusion.Options{Steps: 50, Corrections: 150}},
-		"sde":       {reverse, diffusion.Options{Steps: 400}},
-		"corrected": {reverse, diffusion.Options{Steps: 300, Corrections: 1}},
-		"ode":       {flow, diffusion.Options{}},
-	}
+		draw  func(s *diffusion.Sampler, steps int) ([]float64, error)
+		steps int
+	}{"langevin": {langevin, 50}, "sde": {reverse, 400}}
 )
 
 // allowed is the discretisation error allowed beyond the tolerances, in standard deviations of a
 // column: the samplers' moment recursions for normals of variance 0.3 to 2 stay below it with the
-// options above.
+// steps above.
 const allowed = 0.03
 
 func TestNormal(t *testing.T) {
@@ -113,7 +102,7 @@ func TestNormal(t *testing.T) {
 			t.Run(name+" "+string(s.Kind), func(t *testing.T) {
 				sampler, err := diffusion.New(normal(truth), s, n)
 				require.NoError(t, err)
-				x, err := c.draw(sampler, c.options)
+				x, err := c.draw(sampler, c.steps)
 				require.NoError(t, err)
 				draws := mat.NewDense(n, 2, x)
 				u, v := mat.Col(nil, 0, draws), mat.Col(nil, 1, draws)
@@ -148,7 +137,7 @@ func TestComplete(t *testing.T) {
 		}
 		sampler, err := diffusion.New(m, s, n)
 		require.NoError(t, err)
-		y, err := sampler.Complete(context.Background(), x, mask, diffusion.Options{Steps: 50, Corrections: 150}, stream.New(1, 4))
+		y, err := sampler.Complete(context.Background(), x, mask, 7500, stream.New(1, 4))
 		require.NoError(t, err)
 		var drawn []float64
 		for i := range n {
@@ -158,7 +147,7 @@ func TestComplete(t *testing.T) {
 		variance := 1 - rho*rho
 		require.InDelta(t, rho*seen, stat.Mean(drawn, nil), math.Sqrt(variance)*(4.5/math.Sqrt(n)+allowed))
 		require.InEpsilon(t, variance, stat.Variance(drawn, nil), 4.5*math.Sqrt(2./n)+2*allowed)
-		require.Equal(t, float64(50*150*n), calls)
+		require.Equal(t, float64(7500*n), calls)
 		require.InDelta(t, 0, sum/calls, 4.5/math.Sqrt(calls))
 		require.InDelta(t, 1, squares/calls, 4.5*math.Sqrt(2/calls))
 	}
@@ -201,21 +190,17 @@ func TestRefuses(t *testing.T) {
 	m := normal(part{xx: 1, yy: 1})
 	fixed, err := diffusion.New(m, noise.Schedule{Kind: noise.Fixed}, 3)
 	require.NoError(t, err)
-	_, err = reverse(fixed, diffusion.Options{})
+	_, err = reverse(fixed, 0)
 	require.ErrorContains(t, err, "only one noise level")
-	_, err = flow(fixed, diffusion.Options{})
-	require.ErrorContains(t, err, "only one noise level")
-	_, err = langevin(fixed, diffusion.Options{})
+	_, err = langevin(fixed, 0)
 	require.NoError(t, err)
 	ladder, err := diffusion.New(m, noise.Schedule{Kind: noise.Exploding, Levels: 10}, 3)
 	require.NoError(t, err)
-	_, err = langevin(ladder, diffusion.Options{Steps: 20})
+	_, err = langevin(ladder, 20)
 	require.ErrorContains(t, err, "the model's 10 noise levels need")
-	_, err = flow(ladder, diffusion.Options{Corrections: 1})
-	require.ErrorContains(t, err, "takes no corrections")
-	_, err = reverse(ladder, diffusion.Options{Steps: -1})
-	require.ErrorContains(t, err, "neither may be negative")
-	_, err = ladder.Complete(context.Background(), make([]float64, 5), make([]float64, 5), diffusion.Options{}, stream.New(1))
+	_, err = reverse(ladder, 10)
+	require.ErrorContains(t, err, "the model's 10 noise levels need 9")
+	_, err = ladder.Complete(context.Background(), make([]float64, 5), make([]float64, 5), 0, stream.New(1))
 	require.ErrorContains(t, err, "5 cells and 5 mask entries do not fit 3 rows of 2 columns")
 	_, err = diffusion.New(m, noise.Schedule{Kind: "pink"}, 3)
 	require.ErrorContains(t, err, "pink")
@@ -224,8 +209,8 @@ func TestRefuses(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = ladder.Langevin(ctx, diffusion.Options{}, stream.New(1))
+	_, err = ladder.Langevin(ctx, 0, stream.New(1))
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = ladder.Reverse(ctx, diffusion.Options{}, stream.New(1))
+	_, err = ladder.Reverse(ctx, 0, stream.New(1))
 	require.ErrorIs(t, err, context.Canceled)
 }

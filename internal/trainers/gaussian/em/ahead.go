@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-
-	"missingscore/internal/trainers/engine"
 )
 
 // Lead is the additional state of iterations along a path with many columns: the moments (μ, S) of
@@ -29,7 +27,7 @@ const leastRate = 0.35
 //
 // or from passed₁ if there is no such P. by is the ratio of the last two steps along the path. It
 // returns false without earlier moments.
-func (t Turns) Begin(s *State, by float64, minimise Minimiser) (ok bool) {
+func (t *Turns) Begin(s *State, by float64, minimise Minimiser) (ok bool) {
 	l := &s.Lead
 	if len(l.Passed) == 0 {
 		return false
@@ -48,14 +46,11 @@ func (t Turns) Begin(s *State, by float64, minimise Minimiser) (ok bool) {
 
 // minimum moves the model to the minimum for moments; ok is false, and the model unchanged, if
 // there is none.
-func (t Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok bool) {
+func (t *Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok bool) {
 	d := t.Model.Dim()
-	to := slices.Clone(s.Solved[d:])
-	if !minimise(to, unpacked(moments[d:], d)) || !engine.Finite(to...) {
-		return false
-	}
-	next := slices.Concat(moments[:d], to)
-	if !t.Put(next) {
+	next := append(slices.Clone(moments[:d]), s.Solved[d:]...)
+	t.square = unpacked(moments[d:], d, t.square)
+	if !minimise(next[d:], t.square) || !t.Put(next) {
 		t.Put(s.Solved)
 		return false
 	}
@@ -63,7 +58,7 @@ func (t Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok bool
 		s.Projections++
 		copy(next[d:], t.Model.Packed.Value)
 	}
-	s.Solved, s.Lead.Moments = next, slices.Clone(moments)
+	s.Solved, s.Lead.Moments = next, moments
 	return true
 }
 
@@ -74,16 +69,15 @@ func (t Turns) minimum(s *State, moments []float64, minimise Minimiser) (ok bool
 // accelerated by Anderson's method. State.Movement is then the predicted movement of P by the next
 // iteration, at the rate of the last two, at least 0.35. It returns a *SingularError if the
 // minimisation step has no solution.
-func (t Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
+func (t *Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	d, x, l := t.Model.Dim(), s.Solved, &s.Lead
-	mean, cov, err := t.expect(s, x)
+	found, err := t.expect(s, x)
 	if err != nil {
 		return err
 	}
-	found := append(slices.Clone(mean), packed(cov, d)...)
 	away := floats.SubTo(make([]float64, len(found)), found, l.Moments)
 	if s.Count == 1 {
 		t.adapt(l, away)
@@ -96,7 +90,7 @@ func (t Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
 	}
 	if !ok {
 		if s.Anderson.Forget(); !t.minimum(s, found, minimise) {
-			return &SingularError{Turn: s.Count, Mean: mean, Covariances: cov}
+			return &SingularError{Turn: s.Count, Mean: found[:d], Covariances: unpacked(found[d:], d, nil)}
 		}
 	}
 	before := l.Moved
@@ -112,7 +106,7 @@ func (t Turns) Onward(ctx context.Context, s *State, minimise Minimiser) error {
 }
 
 // adapt sets the gain that would have been best for the last iteration.
-func (t Turns) adapt(l *Lead, away []float64) {
+func (t *Turns) adapt(l *Lead, away []float64) {
 	left := floats.Dot(away, l.Away) / floats.Dot(l.Away, l.Away)
 	if best := l.Gain / (1 - left); best > 0 && !math.IsInf(best, 0) {
 		l.Gain = min(max((l.Gain+best)/2, 1), t.MostGain)
@@ -130,15 +124,18 @@ func (s *State) Next() State {
 
 // packed returns the upper triangle of a symmetric (d, d) matrix, row by row.
 func packed(full []float64, d int) (out []float64) {
+	out = make([]float64, 0, d*(d+1)/2)
 	for j := range d {
 		out = append(out, full[j*d+j:j*d+d]...)
 	}
 	return out
 }
 
-// unpacked returns the symmetric matrix of an upper triangle.
-func unpacked(upper []float64, d int) []float64 {
-	out := make([]float64, d*d)
+// unpacked sets out (d, d), nil for a new matrix, to the symmetric matrix of an upper triangle.
+func unpacked(upper []float64, d int, out []float64) []float64 {
+	if out == nil {
+		out = make([]float64, d*d)
+	}
 	for j, i := 0, 0; j < d; j++ {
 		for k := j; k < d; k, i = k+1, i+1 {
 			out[j*d+k], out[k*d+j] = upper[i], upper[i]

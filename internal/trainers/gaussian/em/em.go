@@ -70,21 +70,24 @@ type Turns struct {
 	MostGain float64
 
 	Known *Known // replaces expectation steps for complete rows; State.Likelihood is then not set
+
+	square []float64 // work space (d, d)
 }
 
 // Turn makes the next iteration. The model is then at the extrapolated start of the following one,
 // not at State.Solved. It returns a *SingularError if the minimisation step has no solution.
-func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
+func (t *Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	d, x := t.Model.Dim(), t.At()
-	mean, cov, err := t.expect(s, x)
+	found, err := t.expect(s, x)
 	if err != nil {
 		return err
 	}
+	mean, cov := found[:d:d], unpacked(found[d:], d, nil)
 	if t.MostGain != 0 {
-		s.Lead.Moments = append(slices.Clone(mean), packed(cov, d)...)
+		s.Lead.Moments = found
 	}
 	to := slices.Clone(x[d:])
 	if s.Solved != nil {
@@ -115,32 +118,32 @@ func (t Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	return nil
 }
 
-// expect is the expectation step at x, where the model is.
-func (t Turns) expect(s *State, x []float64) (mean, cov []float64, err error) {
+// expect is the expectation step at x, where the model is: (μ, S) of the completed rows, packed.
+func (t *Turns) expect(s *State, x []float64) (found []float64, err error) {
 	if t.Known != nil {
 		s.Loss = t.Known.loss(x)
-		return t.Known.Mean, t.Known.Covariances, nil
+		return append(slices.Clone(t.Known.Mean), packed(t.Known.Covariances, len(t.Known.Mean))...), nil
 	}
 	d := t.Model.Dim()
 	var step engine.Step
 	if t.Model.Parameterisation() == model.Natural {
-		step, err = t.Engine.Moments(t.Rows, t.Model.Location.Value, unpacked(x[d:], d))
+		t.square = unpacked(x[d:], d, t.square)
+		step, err = t.Engine.Moments(t.Rows, t.Model.Location.Value, t.square)
 	} else {
 		step, err = t.Engine.Gradient(s.Count, t.Rows, 1)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s.Loss, s.Likelihood = step.Loss/step.Moments[0], step.LogLikelihood
-	mean, cov = moments(step.Moments, x[:d])
-	return mean, cov, nil
+	return moments(step.Moments, x[:d]), nil
 }
 
 // Settle moves the model to the last solution of the minimisation step.
-func (t Turns) Settle(s *State) { t.Put(s.Solved) }
+func (t *Turns) Settle(s *State) { t.Put(s.Solved) }
 
 // At returns (μ, P) of the model.
-func (t Turns) At() []float64 {
+func (t *Turns) At() []float64 {
 	d, x := t.Model.Dim(), t.Model.Mean()
 	if t.Model.Parameterisation() != model.CholeskyFactor {
 		return append(x, t.Model.Packed.Value...)
@@ -153,13 +156,17 @@ func (t Turns) At() []float64 {
 }
 
 // Put moves the model to (μ, P). Without Bounds, ok is false if P is not positive definite.
-func (t Turns) Put(x []float64) (ok bool) {
+func (t *Turns) Put(x []float64) (ok bool) {
 	if !engine.Finite(x...) {
 		return false
 	}
 	d := t.Model.Dim()
-	p := graph.Unpack(d, x[d:])
-	if t.Bounds == nil && !new(mat.Cholesky).Factorize(p) || t.Model.SetPrecision(p) != nil {
+	switch {
+	case t.Bounds == nil && !new(mat.Cholesky).Factorize(graph.Unpack(d, x[d:])):
+		return false
+	case t.Model.Parameterisation() != model.CholeskyFactor:
+		copy(t.Model.Packed.Value, x[d:])
+	case t.Model.SetPrecision(graph.Unpack(d, x[d:])) != nil:
 		return false
 	}
 	t.Model.SetMean(x[:d])
@@ -182,27 +189,28 @@ func moved(x, y []float64, d int) (most, relative float64) {
 	return most, relative
 }
 
-// moments returns the mean and the covariances (d, d) of a step's moments about mu.
-func moments(m, mu []float64) (mean, cov []float64) {
+// moments returns (μ, S), packed, of a step's moments about mu.
+func moments(m, mu []float64) []float64 {
 	d := len(mu)
+	found, i := make([]float64, d+d*(d+1)/2), d
 	shift := make([]float64, d)
-	cov = make([]float64, d*d)
 	for j := range d {
 		shift[j] = m[j+1] / m[0]
-		mean = append(mean, mu[j]+shift[j])
+		found[j] = mu[j] + shift[j]
 	}
 	for j := range d {
-		for k := range d {
-			cov[j*d+k] = m[(j+1)*(d+1)+k+1]/m[0] - shift[j]*shift[k]
+		for k, v := range m[(j+1)*(d+1)+j+1 : (j+2)*(d+1)] {
+			found[i] = v/m[0] - shift[j]*shift[j+k]
+			i++
 		}
 	}
-	return mean, cov
+	return found
 }
 
 // Ascend makes an iteration and reverts an acceleration that lowered the likelihood. back reports
 // that it reverted; the next iteration then starts from the last solution, where the likelihood
 // cannot fall (Dempster, Laird & Rubin 1977).
-func (t Turns) Ascend(ctx context.Context, s *State, minimise Minimiser) (back bool, err error) {
+func (t *Turns) Ascend(ctx context.Context, s *State, minimise Minimiser) (back bool, err error) {
 	before, accelerated := *s, len(s.Anderson.X) > 1
 	err = t.Turn(ctx, s, minimise)
 	if err != nil || !accelerated || s.Likelihood >= before.Likelihood {
@@ -225,7 +233,7 @@ type Known struct{ Mean, Covariances []float64 }
 //	ψ = −2 tr P + tr(PMP),   M = S + (x̄ − μ)(x̄ − μ)ᵀ
 func (k *Known) loss(x []float64) (sum float64) {
 	d := len(k.Mean)
-	p, away := unpacked(x[d:], d), floats.SubTo(make([]float64, d), k.Mean, x[:d])
+	p, away := unpacked(x[d:], d, nil), floats.SubTo(make([]float64, d), k.Mean, x[:d])
 	pm := make([]float64, d)
 	for j := range d {
 		row := p[j*d : j*d+d]

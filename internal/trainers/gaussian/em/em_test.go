@@ -204,7 +204,7 @@ func TestOneTurnWithoutGaps(t *testing.T) {
 	e, err := engine.New(engine.Problem{Table: table, Model: m, Objective: losses.Classical}, engine.Config{Method: "em-exact", Batch: 30})
 	require.NoError(t, err)
 	var s em.State
-	require.NoError(t, em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}.Turn(t.Context(), &s, em.Unpenalised))
+	require.NoError(t, (&em.Turns{Engine: e, Model: m, Rows: e.Table.AllRows()}).Turn(t.Context(), &s, em.Unpenalised))
 	var want mat.SymDense
 	stat.CovarianceMatrix(&want, mat.NewDense(table.N, d, table.Values), nil)
 	want.ScaleSym(float64(table.N-1)/float64(table.N), &want)

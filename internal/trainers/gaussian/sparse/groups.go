@@ -125,7 +125,7 @@ func (l *Lasso) visitGroups(lambda float64) (moved float64) {
 // least plus slack.
 func (l *Lasso) breakingGroups(ctx context.Context, least, slack float64) (found [][2]int32, err error) {
 	v := make([]float64, l.D*l.D)
-	(&screen{Lasso: l, space: make([]float64, l.D)}).products(v, 0, l.D, 0, l.D)
+	(&screen{Lasso: l}).products(v, 0, l.D, 0, l.D)
 	n := len(l.Blocks)
 	active := make([]bool, n*n)
 	for _, g := range l.groups {

@@ -13,7 +13,6 @@ import (
 
 	"missingscore/data"
 	"missingscore/graph"
-	"missingscore/internal/losses/pairmoments"
 	"missingscore/internal/panics"
 	"missingscore/internal/simd"
 	"missingscore/internal/trainers/optim"
@@ -28,9 +27,8 @@ import (
 // the active pairs of a column.
 type Lasso struct {
 	D       int
-	S       []float64         // (d, d), row by row, symmetric and positive semidefinite
-	Half    *pairmoments.Half // replaces S, with the same result
-	Workers int               // default 1; the result does not depend on it
+	S       []float64 // (d, d), row by row, symmetric and positive semidefinite
+	Workers int       // default 1; the result does not depend on it
 
 	// Tolerance ends the descent: largest coordinate step times its curvature; default 1e-7.
 	Tolerance float64
@@ -50,9 +48,7 @@ type Lasso struct {
 	diagonal []float64
 	rows     []neighbours
 	active   []pair
-	order    *optim.Tournament // of the active pairs
-	workers  int               // of a sweep
-	groups   []group           // active groups, with Blocks
+	groups   []group // active groups, with Blocks
 }
 
 // neighbours holds the active pairs of a column: the other columns and P there.
@@ -73,7 +69,6 @@ type pair struct{ j, k, inJ, inK int32 }
 const (
 	mostSweeps = 2000
 	mostVisits = 20_000_000_000 // limit of element visits per minimisation, about half a minute
-	fewVisits  = 1_000_000      // element visits per sweep up to which one worker is used, a millisecond
 	farthest   = 1e8            // |P_jk| above it has diverged
 )
 
@@ -103,7 +98,6 @@ func (l *Lasso) Minimise(ctx context.Context, p *Matrix, lambda, screen float64)
 			add(int(at[0]), int(at[1]))
 		}
 		if len(joined) > 0 { // most stay at zero
-			l.draw()
 			l.sweep(lambda)
 			l.end(p)
 			l.start(p)
@@ -135,7 +129,6 @@ func (l *Lasso) Fit(ctx context.Context, p *Matrix) (o Outcome, err error) {
 // descend sweeps until convergence.
 func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 	visits, most := 0, cmp.Or(l.Sweeps, mostSweeps)
-	l.draw()
 	for once := l.visits(); ; visits += once {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -148,20 +141,6 @@ func (l *Lasso) descend(ctx context.Context, lambda float64, o *Outcome) error {
 		if !(o.Moved < farthest) || o.Sweeps >= most || visits > mostVisits {
 			return nil
 		}
-	}
-}
-
-// draw sorts the active pairs into the order of a sweep; groups keep their order.
-func (l *Lasso) draw() {
-	if l.Blocks != nil {
-		return
-	}
-	if l.order == nil || l.order.Columns != l.D {
-		l.order = optim.NewTournament(l.D)
-	}
-	optim.Draw(l.order, l.active, func(a pair) (j, k int) { return int(a.j), int(a.k) })
-	if l.workers = 1; l.visits() > fewVisits {
-		l.workers = max(1, l.Workers)
 	}
 }
 
@@ -186,7 +165,7 @@ func (l *Lasso) sweep(lambda float64) (moved float64) {
 	if l.Blocks != nil {
 		moved = max(moved, l.visitGroups(lambda))
 	} else {
-		moved = max(moved, l.order.Play(l.workers, func(from, to int) float64 { return l.visit(l.active[from:to], lambda) }))
+		moved = max(moved, l.visit(l.active, lambda))
 	}
 	if math.IsNaN(moved) {
 		return math.Inf(1)
@@ -220,45 +199,24 @@ func (l *Lasso) weight(j, k int) float64 {
 	return l.Weights[graph.PackedIndex(l.D, j, k)]
 }
 
-// product returns V_jk = Σ_l P_jl S_lk, summed by the parts of a Half.
+// product returns V_jk = Σ_l P_jl S_lk.
 func (l *Lasso) product(j, k int) (sum float64) {
-	n := &l.rows[j]
-	value := n.value
-	switch {
-	case n.row != nil:
-		var space [tile]float64
-		for from := 0; from < l.D; from += tile {
-			to := min(from+tile, l.D)
-			sum += simd.Dot(n.row[from:to], l.part(k, from, space[:to-from]))
-		}
-	case l.Half != nil:
-		sum = l.diagonal[j] * l.Half.Element(j, k)
-		for i, at := range n.at {
-			sum += value[i] * l.Half.Element(int(at), k)
-		}
-	default:
-		s := l.S[k*l.D : (k+1)*l.D]
-		sum = l.diagonal[j] * s[j]
-		for i, at := range n.at {
-			sum += value[i] * s[at]
-		}
+	n, s := &l.rows[j], l.S[k*l.D:(k+1)*l.D]
+	if n.row != nil {
+		return simd.Dot(n.row, s)
+	}
+	sum = l.diagonal[j] * s[j]
+	for i, at := range n.at {
+		sum += n.value[i] * s[at]
 	}
 	return sum
-}
-
-// part returns S_jk for len(space) values of k from k0 on, a multiple of tile: a view, or space.
-func (l *Lasso) part(j, k0 int, space []float64) []float64 {
-	if l.Half != nil {
-		return l.Half.Part(j, k0, space)
-	}
-	return l.S[j*l.D+k0:][:len(space)]
 }
 
 // start sets P and the active pairs from p.
 func (l *Lasso) start(p *Matrix) {
 	l.diagonal, l.own = append(l.diagonal[:0], p.Diagonal...), l.own[:0]
 	for j := range l.D {
-		l.own = append(l.own, l.element(j, j))
+		l.own = append(l.own, l.S[j*l.D+j])
 	}
 	l.rows, l.active = make([]neighbours, l.D), l.active[:0]
 	if l.Blocks != nil {
@@ -280,14 +238,6 @@ func (l *Lasso) start(p *Matrix) {
 			n.row[k] = n.value[i]
 		}
 	}
-}
-
-// element returns S_jk.
-func (l *Lasso) element(j, k int) float64 {
-	if l.Half != nil {
-		return l.Half.Element(j, k)
-	}
-	return l.S[j*l.D+k]
 }
 
 // set updates P in the row, if there is one.
@@ -317,7 +267,7 @@ func (l *Lasso) end(p *Matrix) {
 	p.sort()
 }
 
-const tile = pairmoments.HalfTile // columns per tile; a worker takes a pair of tiles
+const tile = 256 // columns per tile; a worker takes a pair of tiles
 
 // breaking returns the inactive pairs with |V_jk + V_kj| at least w·least plus slack, in the order
 // of tiles. It computes V tile by tile.
@@ -333,7 +283,7 @@ func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]in
 	workers, side := max(1, min(l.Workers, len(tiles))), min(tile, l.D)
 	for w := range workers {
 		pool.Go(func() error {
-			s := screen{l, make([]float64, side*side), make([]float64, side*side), make([]float64, side)}
+			s := screen{l, make([]float64, side*side), make([]float64, side*side)}
 			for i := w; i < len(tiles); i += workers {
 				if ctx.Err() != nil {
 					return ctx.Err()
@@ -349,10 +299,10 @@ func (l *Lasso) breaking(ctx context.Context, least, slack float64) (all [][2]in
 	return slices.Concat(found...), nil
 }
 
-// screen holds a worker's V of two tiles and a buffer for part of a row of S.
+// screen holds a worker's V of two tiles.
 type screen struct {
 	*Lasso
-	jk, kj, space []float64
+	jk, kj []float64
 }
 
 // look checks the pairs of the tiles that begin at columns j0 and k0.
@@ -378,10 +328,10 @@ func (s *screen) look(j0, k0 int, least, slack float64) (found [][2]int32) {
 func (s *screen) products(v []float64, j0, high, k0, wide int) {
 	for a := range high {
 		row, n := v[a*wide:(a+1)*wide], &s.rows[j0+a]
-		floats.ScaleTo(row, s.diagonal[j0+a], s.part(j0+a, k0, s.space[:wide]))
+		floats.ScaleTo(row, s.diagonal[j0+a], s.S[(j0+a)*s.D+k0:][:wide])
 		for i, l := range n.at {
 			if n.value[i] != 0 {
-				floats.AddScaled(row, n.value[i], s.part(int(l), k0, s.space[:wide]))
+				floats.AddScaled(row, n.value[i], s.S[int(l)*s.D+k0:][:wide])
 			}
 		}
 	}

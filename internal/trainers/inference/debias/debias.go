@@ -39,12 +39,14 @@ func init() {
 const instead = "take Spec.Inference bootstrap=N"
 
 func check(kind string, e estimator.Estimator, s *domain.Domain) error {
-	_, ok := equationOf(e)
+	q, ok := equationOf(e)
 	switch {
 	case s.Bounded() && kind == Model:
 		return setting.Errorf("inference", kind, "on a domain model-based errors have no closed form: take Spec.Inference robust, or bootstrap=N")
 	case s.Bounded() && !e.Source.Normal && !e.NeedsCompleteRows():
 		return setting.Errorf("inference", kind, "on a domain it supports the methods em-exact, exact and full, not %s: %s", e.Name, instead)
+	case !s.Bounded() && kind == Model && q == Marginal:
+		return setting.Errorf("inference", kind, "it supports the methods em-exact and full, not %s: take Spec.Inference robust, or bootstrap=N", e.Name)
 	case !s.Bounded() && !ok:
 		return setting.Errorf("inference", kind, "it supports the methods em-exact, exact and full, not %s: %s", e.Name, instead)
 	}
@@ -124,7 +126,7 @@ func inferEverywhere(ctx context.Context, p inference.Problem) (*inference.Resul
 		r.Warnings = append(r.Warnings, "cells are not missing completely at random, but the intervals assume it and may be too narrow: take Spec.Steps.Method em-exact with Spec.Inference robust")
 	}
 	if !robust {
-		tails, err := tailsOf(n.Table, at.Mean(), at.Precision(), n.Engine.Config.Workers)
+		tails, err := tailsOf(n.Table, at.Mean(), at.Precision())
 		if err != nil {
 			return nil, nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -99,28 +100,30 @@ type tails struct {
 	z     float64 // Σ D² − k(k + 2) − 2(k + 2)(D − k), over its standard error: about N(0, 1) for normal rows
 }
 
-func tailsOf(t *data.Table, mu []float64, p mat.Symmetric, workers int) (tails, error) {
-	n, err := newNormal(mu, p)
+func tailsOf(t *data.Table, mu []float64, p mat.Symmetric) (tails, error) {
+	multiply, err := graph.NewProduct()
+	if err != nil {
+		return tails{}, err
+	}
+	o, err := newRows(multiply, t, mu, p)
 	if err != nil {
 		return tails{}, err
 	}
 	var fourth, expected, excess, variance float64
-	err = n.eachPattern(t, workers, func(q *pattern) {
-		k := float64(n.d - q.gaps)
-		for a, count := range q.count {
-			x := q.delta.RowView(a)
-			distance := mat.Inner(x, n.p, x) // δ̂ᵀPδ̂
-			fourth += count * distance * distance
-			expected += count * k * (k + 2)
-			excess += count * (distance*distance - k*(k+2) - 2*(k+2)*(distance-k))
-			if t.Weights != nil {
-				count *= count
-			}
-			variance += count * 8 * k * (k + 2)
+	pdelta := o.times(multiply, o.delta)
+	for i, w := range o.weight {
+		k := float64(o.d - len(o.patterns[o.of[i]].gaps))
+		distance := floats.Dot(o.delta[i*o.d:(i+1)*o.d], pdelta[i*o.d:(i+1)*o.d]) // δ̂ᵀPδ̂
+		fourth += w * distance * distance
+		expected += w * k * (k + 2)
+		excess += w * (distance*distance - k*(k+2) - 2*(k+2)*(distance-k))
+		if t.Weights != nil {
+			w *= w
 		}
-	})
-	if err != nil || variance == 0 {
-		return tails{}, err
+		variance += w * 8 * k * (k + 2)
+	}
+	if variance == 0 {
+		return tails{}, nil
 	}
 	return tails{ratio: fourth / expected, z: excess / math.Sqrt(variance)}, nil
 }

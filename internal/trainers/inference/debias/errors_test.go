@@ -30,7 +30,7 @@ func scaled(t *testing.T, n int, seed uint64, small, large float64) (*data.Table
 	g := simulate.Gaussian{Mean: []float64{1, 2, 3, 4}, Precision: p}
 	table, err := g.Sample(n, stream.New(seed, stream.Simulate))
 	require.NoError(t, err)
-	hide(table, false, seed)
+	hide(table, seed)
 	rng := stream.New(seed, stream.Replicate)
 	for i := range n {
 		by := small
@@ -52,7 +52,7 @@ func TestTailsOfScaledRows(t *testing.T) {
 	var ratios []float64
 	for seed := range uint64(40) {
 		table, p := scaled(t, 500, seed, 0.5, 1.5)
-		tails, err := tailsOf(table, []float64{1, 2, 3, 4}, p, 1)
+		tails, err := tailsOf(table, []float64{1, 2, 3, 4}, p)
 		require.NoError(t, err)
 		require.Greater(t, tails.z, 5.)
 		require.Contains(t, tails.warnings()[0], "take Spec.Inference robust")
@@ -65,21 +65,14 @@ func TestTailsOfScaledRows(t *testing.T) {
 // For normal rows z is standard normal, at the true and at fitted mean and precision.
 func TestTailsOfNormalRows(t *testing.T) {
 	const tables = 300
-	all := mat.NewSymDense(4, nil)
-	for j := range 4 {
-		for k := j; k < 4; k++ {
-			all.SetSym(j, k, 1)
-		}
-	}
 	var known, fitted []float64
 	for seed := range uint64(tables) {
 		table, p := scaled(t, 400, seed, 1, 1)
-		tails, err := tailsOf(table, []float64{1, 2, 3, 4}, p, 1)
+		tails, err := tailsOf(table, []float64{1, 2, 3, 4}, p)
 		require.NoError(t, err)
 		known = append(known, tails.z)
-		standard, _ := data.Standardise(table)
-		m := refitted(t, standard, all)
-		tails, err = tailsOf(standard, m.Mean(), m.Precision(), 1)
+		n := likeliest(t, table)
+		tails, err = tailsOf(table, n.mu, n.p)
 		require.NoError(t, err)
 		fitted = append(fitted, tails.z)
 	}

@@ -7,14 +7,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat"
 
-	"missingscore/data"
 	"missingscore/data/domain"
-	"missingscore/data/missingness"
 	"missingscore/graph/model"
 	"missingscore/internal/data/simulate"
-	"missingscore/internal/slowtest"
 	"missingscore/internal/stream"
 	"missingscore/internal/testtables"
 )
@@ -101,53 +97,4 @@ func TestTruncatedNormalByQuadrature(t *testing.T) {
 			require.InEpsilon(t, cov.At(a, b), n*e.Covariance.At(a, b), 0.12)
 		}
 	}
-}
-
-// A box with two-sided bounds, the third column missing by what the second is.
-func box() (simulate.Gaussian, *domain.Domain, missingness.Mechanism) {
-	g := simulate.Gaussian{Mean: make([]float64, 3), Precision: mat.NewSymDense(3, []float64{1, 0.4, 0, 0.4, 1, -0.4, 0, -0.4, 1})}
-	s := domain.All(3)
-	s.Lower[0], s.Lower[2], s.Upper[2] = -0.8, -1, 1.3
-	l := missingness.NewLogistic(3)
-	l.Intercept[0], l.Intercept[1], l.Intercept[2] = 1, 40, 0.7
-	l.Slope.Set(2, 1, 1.5)
-	return g, s, l
-}
-
-func boxed(t *testing.T, n int, seed uint64) (*data.Table, *domain.Domain) {
-	t.Helper()
-	g, s, l := box()
-	rng := stream.New(seed, stream.Simulate)
-	table, err := g.SampleInside(s, n, rng)
-	require.NoError(t, err)
-	table, err = missingness.Hide(table, l, rng)
-	require.NoError(t, err)
-	return table, s
-}
-
-// Under MAR estimates differ from the truth as their standard errors say.
-func TestErrorsUnderMAR(t *testing.T) {
-	slowtest.Skip(t, "4 s")
-	const tables, n = 40, 400
-	g, _, _ := box()
-	var squares []float64
-	for k := range uint64(tables) {
-		table, s := boxed(t, n, k)
-		e := inside(t, Inside{Table: table, Domain: s, Seed: k})
-		for i, c := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
-			z := (e.Partial[i] + g.Precision.At(c[0], c[1])) / e.SE[i]
-			squares = append(squares, z*z)
-		}
-	}
-	// z² has mean 1 and deviation 1.4: with the three of a table dependent 4 standard errors are
-	// at most 4 × 1.4/√60.
-	require.InDelta(t, 1, stat.Mean(squares, nil), 4*math.Sqrt(2./tables))
-	require.Greater(t, stat.Mean(squares, nil), 0.6)
-}
-
-func TestNoEstimate(t *testing.T) {
-	table, s := boxed(t, 4, 1)
-	_, why, err := StepInside(t.Context(), Inside{Table: table, Domain: s, Start: model.NewGaussian(3, model.Natural)})
-	require.NoError(t, err)
-	require.Contains(t, why, "no more rows than columns")
 }

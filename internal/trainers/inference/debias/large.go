@@ -4,9 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"missingscore/data"
 	"missingscore/graph"
-	"missingscore/internal/memory"
 	"missingscore/internal/stream"
 )
 
@@ -17,32 +15,20 @@ const errorDraws = 200
 // largeStep is Step of the likelihood for many columns: H⁻¹ by conjugate gradients, and standard
 // errors from the spread of H⁻¹ξ over draws of ξ, the mean gradient of rows with random signs
 // (robust) or of simulated rows with the table's gaps (model).
-func (p Problem) largeStep() (*Estimate, error) {
-	if err := p.largeRoom(); err != nil {
-		return nil, err
-	}
-	n, err := newNormal(p.Mean, p.Precision)
+func (p Problem) largeStep(multiply graph.Product[float64], rows *rows) (*Estimate, error) {
+	d, n := rows.d, len(rows.of)
+	o, err := newOperator(rows)
 	if err != nil {
 		return nil, err
 	}
-	multiply, err := graph.NewProduct()
-	if err != nil {
-		return nil, err
-	}
-	o, z, err := newOperator(p.Table, n)
-	if err != nil {
-		return nil, err
-	}
-	delta := o.completed(multiply, z)
-	gradient := o.gradient(multiply, delta)
+	gradient, _ := o.gradient(multiply, o.delta, o.weight)
 	x, err := o.solve(multiply, gradient)
 	if err != nil {
 		return nil, err
 	}
-	d := o.d
 	e := &Estimate{Precision: mat.NewSymDense(d, floats.SubTo(make([]float64, d*d), o.p, x))}
 	var c mat.Cholesky
-	if !c.Factorize(n.sigma) {
+	if !c.Factorize(mat.NewSymDense(d, o.sigma)) {
 		return nil, errSingular
 	}
 	var lower mat.TriDense
@@ -50,22 +36,25 @@ func (p Problem) largeStep() (*Estimate, error) {
 	l := mat.DenseCopyOf(&lower).RawMatrix().Data
 	draws := make([][]float64, errorDraws)
 	err = each(p.Workers, errorDraws, func(w *worker, draw int) (err error) {
-		multiply := w.multiply
 		rng := stream.New(p.Seed, stream.Replicate, uint64(draw))
+		var xi []float64
 		if p.Robust {
-			signs := make([]float64, o.rows)
+			signs, sum := make([]float64, n), 0.0
 			for i := range signs {
-				signs[i] = float64(2*rng.IntN(2) - 1)
+				signs[i] = float64(2*rng.IntN(2)-1) * o.weight[i]
 			}
-			draws[draw], err = o.solve(multiply, o.signed(multiply, delta, gradient, signs))
-			return err
+			xi, sum = o.gradient(w.multiply, o.delta, signs)
+			floats.AddScaled(xi, -sum, gradient)
+		} else {
+			noise, z := make([]float64, n*d), make([]float64, n*d)
+			for i := range noise {
+				noise[i] = rng.NormFloat64()
+			}
+			w.multiply(false, true, n, d, d, noise, l, z)
+			o.fill(w.multiply, z)
+			xi, _ = o.gradient(w.multiply, z, o.weight)
 		}
-		noise, rows := make([]float64, o.rows*d), make([]float64, o.rows*d)
-		for i := range noise {
-			noise[i] = rng.NormFloat64()
-		}
-		multiply(false, true, o.rows, d, d, noise, l, rows)
-		draws[draw], err = o.solve(multiply, o.gradient(multiply, o.completed(multiply, rows)))
+		draws[draw], err = o.solve(w.multiply, xi)
 		return err
 	})
 	if err != nil {
@@ -83,18 +72,6 @@ func (p Problem) largeStep() (*Estimate, error) {
 	return e, nil
 }
 
-// largeRoom reserves the memory of the largest matrices.
-func (p Problem) largeRoom() error {
-	d := float64(p.Table.D)
-	all, rows := groups(p.Table)
-	numbers := float64(max(1, p.Workers)+1)*(12*d*d+3*rows*d) + errorDraws*d*d
-	for _, g := range all {
-		m := float64(len(gapsOf(p.Table, g[0])))
-		numbers += m * m
-	}
-	return memory.Check(8*numbers, "use Spec.Inference bootstrap=N", "one step for %.0f columns", d)
-}
-
 // operator applies the expected Hessian of the likelihood in P without forming it
 // (docs/theory/inference.md#eq-conjugate-gradients):
 //
@@ -102,67 +79,26 @@ func (p Problem) largeRoom() error {
 //
 // A pattern with m gaps costs m³; all else is done once. Matrices are (d, d), row by row.
 type operator struct {
-	d            int
-	p, sigma     []float64 // P and Σ
-	mean         []float64 // S̄ = Σ − C̄
-	meanC        []float64 // C̄
-	inverse      []float64 // S̄⁻¹
-	gaps         []gapBlock
-	rows         int    // rows with a value
-	observed     []bool // of these rows, (rows, d)
-	patternOfRow []int  // index in gaps; −1: complete
+	*rows
+	mean    []float64 // S̄ = Σ − C̄
+	meanC   []float64 // C̄
+	inverse []float64 // S̄⁻¹
 }
 
-// gapBlock is C of a pattern, on its gaps.
-type gapBlock struct {
-	at    []int
-	c     []float64 // (m, m)
-	share float64
-}
-
-// newOperator also returns z = x − μ of the rows with a value.
-func newOperator(t *data.Table, n *normal) (o *operator, z []float64, err error) {
-	d := n.d
-	square := func(a *mat.SymDense) []float64 { return mat.DenseCopyOf(a).RawMatrix().Data }
-	o = &operator{d: d, p: square(n.p), sigma: square(n.sigma), meanC: make([]float64, d*d)}
-	all, rows := groups(t)
-	o.rows = int(rows)
-	for _, g := range all {
-		pattern := -1
-		if at := gapsOf(t, g[0]); len(at) > 0 {
-			c, ok := n.conditional(at)
-			if !ok {
-				return nil, nil, errSingular
-			}
-			b := gapBlock{at, c, float64(len(g)) / rows}
-			pattern = len(o.gaps)
-			o.gaps = append(o.gaps, b)
-			b.add(o.meanC, b.share, d)
-		}
-		for _, i := range g {
-			o.patternOfRow = append(o.patternOfRow, pattern)
-			o.observed = append(o.observed, t.Observed[i*d:(i+1)*d]...)
-			z = append(z, floats.SubTo(make([]float64, d), t.Values[i*d:(i+1)*d], n.mu)...)
-		}
+func newOperator(r *rows) (*operator, error) {
+	d := r.d
+	o := &operator{rows: r, meanC: make([]float64, d*d)}
+	for k := range r.patterns {
+		r.patterns[k].add(o.meanC, r.patterns[k].share, d)
 	}
 	o.mean = floats.SubTo(make([]float64, d*d), o.sigma, o.meanC)
 	var c mat.Cholesky
 	var inverse mat.SymDense
-	if !c.Factorize(mat.NewSymDense(d, append([]float64{}, o.mean...))) || c.InverseTo(&inverse) != nil {
-		return nil, nil, errSingular
+	if !c.Factorize(mat.NewSymDense(d, o.mean)) || c.InverseTo(&inverse) != nil {
+		return nil, errSingular
 	}
-	o.inverse = square(&inverse)
-	return o, z, nil
-}
-
-// add adds w times C to a (d, d).
-func (b gapBlock) add(a []float64, w float64, d int) {
-	m := len(b.at)
-	for i, j := range b.at {
-		for k, l := range b.at {
-			a[j*d+l] += w * b.c[i*m+k]
-		}
-	}
+	o.inverse = mat.DenseCopyOf(&inverse).RawMatrix().Data
+	return o, nil
 }
 
 // apply returns H[x].
@@ -178,16 +114,19 @@ func (o *operator) apply(multiply graph.Product[float64], x []float64) []float64
 		}
 	}
 	block, half, whole := xs, second, make([]float64, d*d)
-	for _, b := range o.gaps {
-		m := len(b.at)
-		for i, j := range b.at {
-			for k, l := range b.at {
+	for _, q := range o.patterns {
+		m := len(q.gaps)
+		if m == 0 {
+			continue
+		}
+		for i, j := range q.gaps {
+			for k, l := range q.gaps {
 				block[i*m+k] = x[j*d+l]
 			}
 		}
-		multiply(false, false, m, m, m, b.c, block[:m*m], half[:m*m])
-		multiply(false, false, m, m, m, half[:m*m], b.c, whole[:m*m])
-		gapBlock{b.at, whole[:m*m], 0}.add(first, b.share, d)
+		multiply(false, false, m, m, m, q.c, block[:m*m], half[:m*m])
+		multiply(false, false, m, m, m, half[:m*m], q.c, whole[:m*m])
+		(&pattern{gaps: q.gaps, c: whole[:m*m]}).add(first, q.share, d)
 	}
 	floats.Scale(0.5, first)
 	return first
@@ -234,62 +173,22 @@ func (o *operator) solve(multiply graph.Product[float64], g []float64) ([]float6
 	return nil, errSingular
 }
 
-// completed returns δ̂ of rows z = x − μ (rows, d), after setting gaps to 0.
-func (o *operator) completed(multiply graph.Product[float64], z []float64) []float64 {
+// gradient returns ½ Σ_i s_i(δ̂_iδ̂_iᵀ − Σ̃_i)/n over rows δ̂ (rows, d) and factors s, n the total
+// weight, and Σ_i s_i/n.
+func (o *operator) gradient(multiply graph.Product[float64], delta, factors []float64) (g []float64, sum float64) {
 	d := o.d
-	for i, seen := range o.observed {
-		if !seen {
-			z[i] = 0
-		}
+	by, part := make([]float64, len(delta)), make([]float64, len(o.patterns))
+	for i, s := range factors {
+		floats.ScaleTo(by[i*d:(i+1)*d], s/o.total, delta[i*d:(i+1)*d])
+		part[o.of[i]] += s / o.total
 	}
-	pz := make([]float64, len(z))
-	multiply(false, false, o.rows, d, d, z, o.p, pz)
-	for i, pattern := range o.patternOfRow {
-		if pattern < 0 {
-			continue
-		}
-		b := o.gaps[pattern]
-		m := len(b.at)
-		for a, j := range b.at {
-			sum := 0.0
-			for k, l := range b.at {
-				sum -= b.c[a*m+k] * pz[i*d+l]
-			}
-			z[i*d+j] = sum
-		}
+	g = make([]float64, d*d)
+	multiply(true, false, d, d, len(factors), delta, by, g)
+	for k, share := range part {
+		o.patterns[k].add(g, share, d)
+		sum += share
 	}
-	return z
-}
-
-// gradient returns the mean of ½(δ̂δ̂ᵀ − Σ̃) over rows.
-func (o *operator) gradient(multiply graph.Product[float64], delta []float64) []float64 {
-	g := make([]float64, o.d*o.d)
-	multiply(true, false, o.d, o.d, o.rows, delta, delta, g)
-	floats.Scale(0.5/float64(o.rows), g)
-	floats.AddScaled(g, -0.5, o.mean)
-	return g
-}
-
-// signed returns the mean of the rows' centred gradients times signs.
-func (o *operator) signed(multiply graph.Product[float64], delta, gradient, signs []float64) []float64 {
-	d, n := o.d, float64(o.rows)
-	by, sum := make([]float64, len(delta)), 0.0
-	g, c := make([]float64, d*d), make([]float64, d*d)
-	perPattern := make([]float64, len(o.gaps))
-	for i, s := range signs {
-		sum += s / n
-		floats.ScaleTo(by[i*d:(i+1)*d], s/n, delta[i*d:(i+1)*d])
-		if k := o.patternOfRow[i]; k >= 0 {
-			perPattern[k] += s / n
-		}
-	}
-	multiply(true, false, d, d, o.rows, delta, by, g)
-	for k, b := range o.gaps {
-		b.add(c, perPattern[k], d)
-	}
-	floats.Add(g, c)
 	floats.AddScaled(g, -sum, o.sigma)
 	floats.Scale(0.5, g)
-	floats.AddScaled(g, -sum, gradient)
-	return g
+	return g, sum
 }

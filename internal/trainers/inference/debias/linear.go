@@ -183,24 +183,3 @@ func (m *triangle) solve(b []float64) (x []float64, err error) {
 		return nil
 	})
 }
-
-// times returns Hb, b (n, k).
-func (m *triangle) times(w *worker, b []float64, k int) []float64 {
-	out := make([]float64, m.n*k)
-	for _, p := range m.panels {
-		end, rows := p.first+p.width, m.n-p.first
-		for a := range p.width {
-			for c := range a {
-				p.cells[c*p.width+a] = p.cells[a*p.width+c]
-			}
-		}
-		product := w.room(rows * k)
-		w.multiply(false, false, rows, k, p.width, p.cells, b[p.first*k:end*k], product)
-		floats.Add(out[p.first*k:], product)
-		if rows -= p.width; rows > 0 {
-			w.multiply(true, false, p.width, k, rows, p.rows(end, rows), b[end*k:], product[:p.width*k])
-			floats.Add(out[p.first*k:end*k], product[:p.width*k])
-		}
-	}
-	return out
-}

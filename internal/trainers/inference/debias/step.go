@@ -1,10 +1,8 @@
 package debias
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -28,7 +26,7 @@ type Problem struct {
 	Mean      []float64
 	Precision mat.Symmetric
 	Equation  Equation
-	Robust    bool // robust standard errors; else model-based ones
+	Robust    bool // robust standard errors; else model-based ones, for Likelihood only
 	Own       bool // Likelihood: the observed Hessian, valid under MAR, blended with the expected one if needed; else the expected one, valid under MCAR
 	Workers   int
 	Seed      uint64 // for standard errors with more than DirectColumns columns
@@ -67,25 +65,40 @@ func Step(p Problem) (*Estimate, error) {
 	if large && p.Equation != Likelihood {
 		return nil, errTooManyColumns
 	}
-	if large {
-		return p.largeStep()
-	}
-	size, triangles := float64(parameters(p.Table.D)), 1.
-	switch {
-	case p.Own: // observed and blended
-		triangles = 3
-	case p.Equation == Marginal && !p.Robust: // the variance
-		triangles = 2
-	}
-	defer memory.Held(4 * size * size * triangles)()
-	if err := memory.Check(8*size*(triangles*size/2+2*formTogether+float64(blockWidth*(1+3*max(2, p.Workers)))), "use Spec.Inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, p.Table.D); err != nil {
-		return nil, err
-	}
-	n, err := newNormal(p.Mean, p.Precision)
+	free, err := p.reserve(large)
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.moments(n)
+	defer free()
+	multiply, err := graph.NewProduct()
+	if err != nil {
+		return nil, err
+	}
+	o, err := newRows(multiply, p.Table, p.Mean, p.Precision)
+	if err != nil {
+		return nil, err
+	}
+	if large {
+		return p.largeStep(multiply, o)
+	}
+	return p.directStep(o, o.gradients(multiply, p.Equation))
+}
+
+// reserve checks the memory of the largest matrices.
+func (p Problem) reserve(large bool) (free func(), err error) {
+	d, n, workers := float64(p.Table.D), float64(p.Table.N), float64(max(1, p.Workers))
+	if large {
+		return func() {}, memory.Check(8*((workers+1)*(12*d*d+3*n*d)+(errorDraws+n)*d*d), "use Spec.Inference bootstrap=N", "one step for %.0f columns", d)
+	}
+	size, triangles := float64(parameters(p.Table.D)), 1.
+	if p.Own { // observed and blended
+		triangles = 3
+	}
+	return memory.Held(4 * size * size * triangles), memory.Check(8*size*(triangles*size/2+2*formTogether+blockWidth*3*max(2, workers)), "use Spec.Inference bootstrap=N", "one step for the %.0f parameters of %d columns", size, p.Table.D)
+}
+
+func (p Problem) directStep(o *rows, g gradients) (*Estimate, error) {
+	m, err := p.moments(o, g)
 	if err != nil {
 		return nil, err
 	}
@@ -106,42 +119,18 @@ func Step(p Problem) (*Estimate, error) {
 	if floats.HasNaN(step) {
 		return nil, errSingular
 	}
-	d := p.Table.D
-	e.Precision = graph.Unpack(d, step[d:])
+	e.Precision = graph.Unpack(o.d, step[o.d:])
 	e.Precision.ScaleSym(-1, e.Precision)
-	e.Precision.AddSym(n.p, e.Precision)
+	e.Precision.AddSym(p.Precision, e.Precision)
 	contrasts := e.contrasts()
 	var variances []float64
 	if p.Robust {
-		variances, err = p.rowVariances(n, h, contrasts)
+		variances, err = p.rowVariances(g, h, contrasts)
 	} else {
 		variances, err = m.variances(contrasts)
 	}
 	e.errors(contrasts, variances)
 	return e, err
-}
-
-// moments are the sums over rows for one step at θ = (μ, packed P).
-type moments struct {
-	total    float64   // number of rows, or the sum of their weights
-	squares  float64   // sum of squared weights; total without weights
-	gradient []float64 // mean
-	hessian  *triangle // expected under MCAR
-	own      *triangle // observed minus expected Hessian; nil unless Problem.Own
-	variance *triangle // of a row's gradient under the model; nil: equal to the Hessian, or robust errors
-}
-
-// parameters returns the length of θ for d columns.
-func parameters(d int) int { return d + d*(d+1)/2 }
-
-// take adds the gradient of a row with a multiplicity or a weight.
-func (m *moments) take(count float64, weighted bool, g []float64) {
-	floats.AddScaled(m.gradient, count, g)
-	m.total += count
-	if weighted {
-		count *= count
-	}
-	m.squares += count
 }
 
 // ownFloor is the least share of the expected information that the observed Hessian must keep in
@@ -174,8 +163,8 @@ func (m *moments) blend() (share float64, err error) {
 	return share, err
 }
 
-// variances returns model-based variances of contrasts of θ̃, wᵀH⁻¹VH⁻¹w/n. With sampling weights n
-// is the effective sample size (docs/theory/weights.md#eq-weighted-sandwich).
+// variances returns model-based variances of contrasts of θ̃, wᵀH⁻¹w/n. With sampling weights n is
+// the effective sample size (docs/theory/weights.md#eq-weighted-sandwich).
 func (m *moments) variances(contrasts []contrast) (out []float64, err error) {
 	h, out := m.hessian, make([]float64, len(contrasts))
 	err = blocks(h.workers, 0, len(contrasts), func(w *worker, at, count int) {
@@ -187,13 +176,8 @@ func (m *moments) variances(contrasts []contrast) (out []float64, err error) {
 			}
 		}
 		h.forward(w, x, count, from)
-		y := x
-		if m.variance != nil {
-			h.backward(w, x, count)
-			y = m.variance.times(w, x, count)
-		}
 		for i, value := range x {
-			out[at+i%count] += value * y[i] * m.squares / m.total / m.total
+			out[at+i%count] += value * value / m.effective
 		}
 	})
 	return out, err
@@ -201,52 +185,42 @@ func (m *moments) variances(contrasts []contrast) (out []float64, err error) {
 
 // rowVariances returns robust variances of contrasts of θ̃: the variance of wᵀH⁻¹g_i over rows,
 // divided by n. Gradients have the sampling weights (docs/theory/weights.md#eq-weighted-sandwich).
-func (p Problem) rowVariances(n *normal, h *triangle, contrasts []contrast) ([]float64, error) {
-	rows, together := 0, blockWidth*max(2, p.Workers)
-	sum, squares := make([]float64, len(contrasts)), make([]float64, len(contrasts))
-	waiting := make([]float64, 0, together*h.n) // gradients (rows, θ), then H⁻¹ times gradients
-	take := func() error {
-		count := len(waiting) / h.n
-		err := blocks(h.workers, 0, count, func(w *worker, at, count int) {
-			u := make([]float64, h.n*count)
-			some := waiting[at*h.n : (at+count)*h.n]
-			for i, v := range some {
-				u[i%h.n*count+i/h.n] = v
+func (p Problem) rowVariances(g gradients, h *triangle, contrasts []contrast) ([]float64, error) {
+	n, k := len(g.of), len(contrasts)
+	sums := make([][]float64, (n+blockWidth-1)/blockWidth) // by block: sums and sums of squares
+	err := blocks(h.workers, 0, n, func(w *worker, at, count int) {
+		u := make([]float64, h.n*count) // (θ, rows)
+		g.each(at, at+count, func(i int, row []float64) {
+			weight := 1.0
+			if p.Table.Weights != nil {
+				weight = g.weight[i]
 			}
-			h.forward(w, u, count, 0)
-			h.backward(w, u, count)
-			for i := range some {
-				some[i] = u[i%h.n*count+i/h.n]
+			for a, v := range row {
+				u[a*count+i-at] = weight * v
 			}
 		})
-		for row := range slices.Chunk(waiting, h.n) {
-			for k, c := range contrasts {
-				v := c.w[0]*row[c.at[0]] + c.w[1]*row[c.at[1]] + c.w[2]*row[c.at[2]]
-				sum[k] += v
-				squares[k] += v * v
+		h.forward(w, u, count, 0)
+		h.backward(w, u, count)
+		out := make([]float64, 2*k)
+		for i := range count {
+			for j, c := range contrasts {
+				v := c.w[0]*u[c.at[0]*count+i] + c.w[1]*u[c.at[1]*count+i] + c.w[2]*u[c.at[2]*count+i]
+				out[j] += v
+				out[k+j] += v * v
 			}
 		}
-		rows += count
-		waiting = waiting[:0]
-		return err
-	}
-	var failed error
-	err := n.eachPattern(p.Table, p.Workers, func(q *pattern) {
-		q.gradients(n, p.Equation, func(count float64, g []float64) {
-			if p.Table.Weights != nil {
-				floats.Scale(count, g)
-			}
-			if waiting = append(waiting, g...); len(waiting) == cap(waiting) && failed == nil {
-				failed = take()
-			}
-		})
+		sums[at/blockWidth] = out
 	})
-	if failed == nil {
-		failed = take()
+	if err != nil {
+		return nil, err
 	}
-	total := float64(rows)
-	for k := range squares {
-		squares[k] = (squares[k] - sum[k]*sum[k]/total) / total / total
+	total := make([]float64, 2*k)
+	for _, s := range sums {
+		floats.Add(total, s)
 	}
-	return squares, cmp.Or(err, failed)
+	variances, rows := total[k:], float64(n)
+	for j, sum := range total[:k] {
+		variances[j] = (variances[j] - sum*sum/rows) / rows / rows
+	}
+	return variances, nil
 }

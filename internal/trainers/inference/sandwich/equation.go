@@ -32,9 +32,9 @@ type equation struct {
 }
 
 type rowKind struct {
-	members, draws int
-	rows           []int
-	many, single   *rows // programs for many rows and for single rows; nil until needed
+	draws    int
+	rows     []int
+	programs map[[2]int]*rows // by number of rows and parts
 }
 
 // rows computes gradients of several rows at a time, each in several parts that share its draws and
@@ -46,20 +46,14 @@ type rows struct {
 	params  []*graph.Param
 }
 
-func newEquation(ctx context.Context, e *engine.Engine, of engine.Problem, h *held, free []int) (*equation, error) {
+func newEquation(ctx context.Context, e *engine.Engine, of engine.Problem, h *held, free []int) *equation {
 	q := &equation{ctx: ctx, engine: e, of: of, held: h, free: free, n: of.Table.N}
-	q.kinds = [2]*rowKind{{draws: 1}, {draws: h.r}}
+	q.kinds = [2]*rowKind{{draws: 1, programs: map[[2]int]*rows{}}, {draws: h.r, programs: map[[2]int]*rows{}}}
 	for i := range q.n {
 		k := q.kind(i)
 		k.rows = append(k.rows, i)
 	}
-	var err error
-	for _, k := range q.kinds {
-		if k.members = together(len(k.rows), k.draws); len(k.rows) > 0 && err == nil {
-			k.many, err = q.newRows(k.members, 1, k.draws)
-		}
-	}
-	return q, err
+	return q
 }
 
 // kind returns the kind of row i.
@@ -71,9 +65,17 @@ func (q *equation) kind(i int) *rowKind {
 	return q.kinds[0]
 }
 
-func (q *equation) newRows(size, parts, draws int) (*rows, error) {
-	p, err := losses.New(graph.Float64, q.engine.Estimator.Loss, q.held.weighting, q.of.Model, q.of.Objective, size*parts, draws/parts)
-	return &rows{parts, p, data.NewBatch(size*parts, q.of.Table.D), q.of.Model.Params()}, err
+// program returns the program of a number of rows of a kind, made on first use.
+func (q *equation) program(k *rowKind, size, parts int) (*rows, error) {
+	key := [2]int{size, parts}
+	if k.programs[key] == nil {
+		p, err := losses.New(graph.Float64, q.engine.Estimator.Loss, q.held.weighting, q.of.Model, q.of.Objective, size*parts, k.draws/parts)
+		if err != nil {
+			return nil, err
+		}
+		k.programs[key] = &rows{parts, p, data.NewBatch(size*parts, q.of.Table.D), q.of.Model.Params()}
+	}
+	return k.programs[key], nil
 }
 
 // run computes the gradient of rows of a kind; each has weight times its own sampling weight.
@@ -113,16 +115,16 @@ func (q *equation) add(into []float64, r *rows) {
 	}
 }
 
-func (q *equation) mean() ([]float64, error) {
-	return q.meanBy(func(k *rowKind) *rows { return k.many })
-}
-
-// meanBy computes the mean gradient with the given programs.
-func (q *equation) meanBy(by func(*rowKind) *rows) ([]float64, error) {
+// mean returns U, with the draws of each row averaged in several parts.
+func (q *equation) mean(parts int) ([]float64, error) {
 	u := make([]float64, len(q.free))
 	for _, k := range q.kinds {
-		for members := range slices.Chunk(k.rows, k.members) {
-			r := by(k)
+		size := together(len(k.rows), k.draws)
+		for members := range slices.Chunk(k.rows, size) {
+			r, err := q.program(k, size, min(parts, k.draws))
+			if err != nil {
+				return nil, err
+			}
 			if err := q.run(r, k, members, 1/float64(q.n)); err != nil {
 				return nil, err
 			}
@@ -135,18 +137,17 @@ func (q *equation) meanBy(by func(*rowKind) *rows) ([]float64, error) {
 	return u, nil
 }
 
-func (q *equation) row(i int, into []float64) (err error) {
+func (q *equation) row(i int, into []float64) error {
 	k := q.kind(i)
-	if k.single == nil {
-		if k.single, err = q.newRows(1, 1, k.draws); err != nil {
-			return err
-		}
-	}
-	clear(into)
-	if err := q.run(k.single, k, []int{i}, 1); err != nil {
+	r, err := q.program(k, 1, 1)
+	if err != nil {
 		return err
 	}
-	q.add(into, k.single)
+	clear(into)
+	if err := q.run(r, k, []int{i}, 1); err != nil {
+		return err
+	}
+	q.add(into, r)
 	return nil
 }
 
@@ -159,7 +160,7 @@ func (q *equation) jacobian() (*mat.Dense, error) {
 	a := mat.NewDense(k, k, nil)
 	for c, place := range q.free {
 		at := parameter(q.of.Model, place)
-		u, err := slope(at, difference*math.Max(1, math.Abs(*at)), q.mean)
+		u, err := slope(at, difference*math.Max(1, math.Abs(*at)), func() ([]float64, error) { return q.mean(1) })
 		if err != nil {
 			return nil, err
 		}
@@ -370,11 +371,7 @@ func (p Problem) moved(e *equation, unit []float64) ([]float64, error) {
 	for i, v := range e.held.x {
 		h.x[i] = v / unit[i%len(unit)]
 	}
-	q, err := newEquation(e.ctx, e.engine, of, &h, e.free)
-	if err != nil {
-		return nil, err
-	}
-	return q.mean()
+	return newEquation(e.ctx, e.engine, of, &h, e.free).mean(1)
 }
 
 // bias estimates the distance between the root and the root with infinitely many draws, in standard
@@ -384,20 +381,10 @@ func (p Problem) moved(e *equation, unit []float64) ([]float64, error) {
 //
 //	bias of the root ≈ A⁻¹U_½
 func (q *equation) bias(r *root) (float64, error) {
-	k := q.kinds[1]
-	if q.held.r < 2 || len(k.rows) == 0 {
+	if q.held.r < 2 || len(q.kinds[1].rows) == 0 {
 		return 0, nil
 	}
-	halves, err := q.newRows(k.members, 2, k.draws)
-	if err != nil {
-		return 0, err
-	}
-	u, err := q.meanBy(func(of *rowKind) *rows {
-		if of == k {
-			return halves
-		}
-		return of.many
-	})
+	u, err := q.mean(2)
 	if err != nil {
 		return 0, err
 	}

@@ -36,7 +36,7 @@ func (q *equation) root() (r *root, why string, err error) {
 	if q.n <= len(q.free) {
 		return nil, fmt.Sprintf("%d rows do not determine %d parameters", q.n, len(q.free)), nil
 	}
-	u, err := q.mean()
+	u, err := q.mean(1)
 	if err != nil {
 		return nil, "", err
 	}
@@ -93,7 +93,7 @@ func (q *equation) along(r *root, step []float64, size float64) (u []float64, er
 	}
 	for range halvings {
 		q.shift(step, -length)
-		if u, err = q.mean(); err == nil {
+		if u, err = q.mean(1); err == nil {
 			if _, next := r.step(u); r.damped || next <= size {
 				return u, nil
 			}
@@ -104,7 +104,7 @@ func (q *equation) along(r *root, step []float64, size float64) (u []float64, er
 		length /= 2
 	}
 	q.shift(step, -length)
-	return q.mean()
+	return q.mean(1)
 }
 
 // shift moves the free parameters by t step.

@@ -82,10 +82,7 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := newEquation(ctx, p.Engine, p.Engine.Problem, h, free)
-	if err != nil {
-		return nil, err
-	}
+	e := newEquation(ctx, p.Engine, p.Engine.Problem, h, free)
 	root, why, err := e.root()
 	if err != nil || why != "" {
 		return &Result{Warnings: refused(why)}, err

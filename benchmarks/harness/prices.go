@@ -1,0 +1,55 @@
+package harness
+
+import (
+	"math"
+	"slices"
+
+	"missingscore/data"
+)
+
+// Prices reads Kaggle's long table of closing prices (columns date, Name, close) as a wide table: a
+// row for each date with a price of a chosen name, a column for each name; no names: all, sorted.
+// With returns the cells are log p_t − log p_(t−1) of consecutive dates of the file, missing if
+// either price is.
+func Prices(path string, names []string, returns bool) (*data.Table, error) {
+	c, err := data.ReadCells(path, data.ReadOptions{Columns: []string{"close"}})
+	if err != nil {
+		return nil, err
+	}
+	day, name := slices.Index(c.Header, "date"), slices.Index(c.Header, "Name")
+	var days, all []string
+	for _, row := range c.Rows {
+		days, all = append(days, row[day]), append(all, row[name])
+	}
+	distinct := func(words []string) []string { slices.Sort(words); return slices.Compact(words) }
+	if days, all = distinct(days), distinct(all); len(names) == 0 {
+		names = all
+	}
+	d := len(names)
+	prices := slices.Repeat([]float64{math.NaN()}, len(days)*d)
+	for i, row := range c.Rows {
+		if j := slices.Index(names, row[name]); j >= 0 && c.Table.Observed[i] {
+			at, _ := slices.BinarySearch(days, row[day])
+			prices[at*d+j] = c.Table.Values[i]
+		}
+	}
+	if returns {
+		for k := range prices[d:] {
+			prices[k] = math.Log(prices[k+d]) - math.Log(prices[k])
+		}
+		prices = prices[:len(prices)-d]
+	}
+	var values []float64
+	var observed []bool
+	for row := range slices.Chunk(prices, d) {
+		if slices.ContainsFunc(row, func(x float64) bool { return x == x }) {
+			for _, x := range row {
+				if observed = append(observed, x == x); x != x {
+					x = 0
+				}
+				values = append(values, x)
+			}
+		}
+	}
+	return data.NewTable(names, values, observed)
+}

@@ -1,0 +1,226 @@
+package debias
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
+
+	"missingscore/data"
+	"missingscore/graph"
+	"missingscore/losses"
+)
+
+// rows are a table's rows with a value, pattern by pattern, and their completion δ̂ = E[x − μ | x_o]
+// under a normal distribution N(μ, Σ), P = Σ⁻¹ (docs/theory/inference.md#eq-pattern).
+type rows struct {
+	d        int
+	mu       []float64
+	p, sigma []float64 // (d, d)
+	patterns []pattern
+	of       []int     // by row: its pattern
+	weight   []float64 // by row: multiplicity or sampling weight
+	total    float64   // Σ weight
+	delta    []float64 // (rows, d): δ̂
+}
+
+// pattern is a set of missing columns, with
+//
+//	C = P_mm⁻¹, 0 elsewhere,   W = I − CP, 0 in the columns of m,   Σ̃ = Σ − C
+//
+// For z = x − μ, W z is δ̂; it does not depend on the values in gaps.
+type pattern struct {
+	gaps        []int
+	c           []float64 // C on the gaps (m, m)
+	first, last int       // its rows
+	share       float64   // of the total weight
+}
+
+// newRows fails with losses.ErrNotPositiveDefinite if P is not positive definite.
+func newRows(multiply graph.Product[float64], t *data.Table, mu []float64, p mat.Symmetric) (*rows, error) {
+	d := len(mu)
+	var inverse mat.SymDense
+	var c mat.Cholesky
+	if !c.Factorize(p) || c.InverseTo(&inverse) != nil {
+		return nil, losses.ErrNotPositiveDefinite
+	}
+	o := &rows{d: d, mu: mu, p: mat.DenseCopyOf(p).RawMatrix().Data, sigma: mat.DenseCopyOf(&inverse).RawMatrix().Data}
+	for _, group := range t.Patterns(t.AllRows()) {
+		q := pattern{first: len(o.of)}
+		observed := t.Observed[group[0]*d : (group[0]+1)*d]
+		for j, seen := range observed {
+			if !seen {
+				q.gaps = append(q.gaps, j)
+			}
+		}
+		if len(q.gaps) == d {
+			continue
+		}
+		var ok bool
+		if q.c, ok = o.conditional(q.gaps); !ok {
+			return nil, losses.ErrNotPositiveDefinite
+		}
+		for _, i := range group {
+			w := t.Weight(i)
+			o.of, o.weight, q.share = append(o.of, len(o.patterns)), append(o.weight, w), q.share+w
+			for j, seen := range observed {
+				z := 0.0
+				if seen {
+					z = t.Values[i*d+j] - mu[j]
+				}
+				o.delta = append(o.delta, z)
+			}
+		}
+		q.last = len(o.of)
+		o.total += q.share
+		o.patterns = append(o.patterns, q)
+	}
+	for k := range o.patterns {
+		o.patterns[k].share /= o.total
+	}
+	o.fill(multiply, o.delta)
+	return o, nil
+}
+
+// conditional returns P_mm⁻¹ (m, m). ok is false if P_mm is not positive definite.
+func (o *rows) conditional(gaps []int) (c []float64, ok bool) {
+	m := len(gaps)
+	c = make([]float64, m*m)
+	for a, j := range gaps {
+		for b, k := range gaps {
+			c[a*m+b] = o.p[j*o.d+k]
+		}
+	}
+	if m == 0 {
+		return c, true
+	}
+	l, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: m, Stride: m, Data: c})
+	if !ok {
+		return nil, false
+	}
+	lapack64.Potri(l)
+	for a := range m {
+		for b := range a {
+			c[a*m+b] = c[b*m+a]
+		}
+	}
+	return c, true
+}
+
+// fill replaces z (rows, d) by W z: it sets the gaps.
+func (o *rows) fill(multiply graph.Product[float64], z []float64) {
+	d := o.d
+	for i, k := range o.of {
+		for _, j := range o.patterns[k].gaps {
+			z[i*d+j] = 0
+		}
+	}
+	pz := o.times(multiply, z)
+	for i, k := range o.of {
+		q := &o.patterns[k]
+		m := len(q.gaps)
+		for a, j := range q.gaps {
+			for b, l := range q.gaps {
+				z[i*d+j] -= q.c[a*m+b] * pz[i*d+l]
+			}
+		}
+	}
+}
+
+// times returns zP.
+func (o *rows) times(multiply graph.Product[float64], z []float64) []float64 {
+	out := make([]float64, len(z))
+	multiply(false, false, len(z)/o.d, o.d, o.d, z, o.p, out)
+	return out
+}
+
+// add adds w times C to a (d, d).
+func (q *pattern) add(a []float64, w float64, d int) {
+	m := len(q.gaps)
+	for i, j := range q.gaps {
+		for k, l := range q.gaps {
+			a[j*d+l] += w * q.c[i*m+k]
+		}
+	}
+}
+
+// matrices returns Σ̃, C and W of a pattern.
+func (o *rows) matrices(q *pattern) (s, c *mat.SymDense, w *mat.Dense) {
+	d := o.d
+	covariance, inverse := slices.Clone(o.sigma), make([]float64, d*d)
+	q.add(covariance, -1, d)
+	q.add(inverse, -1, d)
+	w = mat.NewDense(d, d, nil)
+	w.Mul(mat.NewDense(d, d, inverse), mat.NewDense(d, d, o.p))
+	for j := range d {
+		w.Set(j, j, w.At(j, j)+1)
+	}
+	floats.Scale(-1, inverse)
+	return mat.NewSymDense(d, covariance), mat.NewSymDense(d, inverse), w
+}
+
+// gradients are the rows' gradients with respect to θ = (μ, packed P). For −log p(x_o)
+// (docs/theory/inference.md#eq-likelihood):
+//
+//	∂/∂μ = −Pδ̂,   ∂/∂P = ½(δ̂δ̂ᵀ − Σ̃)
+//
+// For the marginal loss −2 tr Q + ‖Q(x − μ)_o‖² (docs/theory/inference.md#eq-marginal), with y =
+// WPδ̂:
+//
+//	∂/∂μ = −2Py,   ∂/∂P = −2B + δ̂yᵀ + yδ̂ᵀ
+type gradients struct {
+	*rows
+	equation Equation
+	y, slope []float64 // (rows, d): δ̂/4 or y, and Pδ̂ or 2Py
+}
+
+func (o *rows) gradients(multiply graph.Product[float64], equation Equation) gradients {
+	g := gradients{o, equation, slices.Clone(o.delta), nil}
+	scale := 0.25
+	if equation == Marginal {
+		g.y = o.times(multiply, o.delta)
+		o.fill(multiply, g.y)
+		scale = 1
+	}
+	g.slope = o.times(multiply, g.y)
+	if equation == Marginal {
+		floats.Scale(2, g.slope)
+	}
+	floats.Scale(scale, g.y)
+	return g
+}
+
+// each visits the gradients of rows first … last − 1. visit may change g but must not keep it.
+func (g gradients) each(first, last int, visit func(i int, g []float64)) {
+	d, at := g.d, -1
+	var constant mat.SymDense
+	out := make([]float64, parameters(d))
+	for i := first; i < last; i++ {
+		if k := g.of[i]; k != at {
+			at = k
+			s, _, w := g.matrices(&g.patterns[k])
+			if constant.Reset(); g.equation == Likelihood {
+				constant.ScaleSym(-0.5, s)
+			} else {
+				constant.SymOuterK(-2, w)
+			}
+		}
+		x, y := g.delta[i*d:(i+1)*d], g.y[i*d:(i+1)*d]
+		floats.ScaleTo(out[:d], -1, g.slope[i*d:(i+1)*d])
+		to := d
+		for j := range d {
+			for k := j; k < d; k++ {
+				cell := x[j]*y[k] + y[j]*x[k] + constant.At(j, k)
+				if j != k {
+					cell *= 2
+				}
+				out[to] = cell
+				to++
+			}
+		}
+		visit(i, out)
+	}
+}

@@ -1,0 +1,63 @@
+package posterior
+
+import (
+	"bytes"
+	"encoding/gob"
+	"slices"
+
+	"missingscore/internal/checkedfile"
+)
+
+// Partial holds the states of an interrupted run's chains. A resumed run gives the same result as an
+// uninterrupted run.
+type Partial = checkedfile.Parts[[]byte]
+
+const partialMark = "missingscore chains 1\n"
+
+// NewPartial returns an empty Partial; of identifies table and settings.
+func NewPartial(of string) *Partial { return checkedfile.NewParts[[]byte](partialMark, of) }
+
+// LoadPartial reads a file of Partial.Save. It fails with other for another run, and with an error
+// naming the file if it is damaged or exceeds the memory limit.
+func LoadPartial(path, of string, other error) (*Partial, error) {
+	return checkedfile.LoadParts[[]byte](path, partialMark, of, "chains", other)
+}
+
+// saved is the state of a run, without what newChain sets from the table.
+type saved struct {
+	Stage, Done    int
+	Z, Psi         []float64
+	Of             []int
+	Nu, Delta, Tau float64
+	Components     Mixture
+	Random         []byte
+	Results        results
+}
+
+func (r *run) state() []byte {
+	s := r.chain
+	position, err := s.rng.MarshalBinary()
+	var b bytes.Buffer
+	if err == nil {
+		err = gob.NewEncoder(&b).Encode(saved{r.stage, r.done, s.z, s.psi, s.of, s.nu, s.delta, s.tau, mixtureOf(s.components), position, r.results})
+	}
+	if err != nil {
+		panic(err) // no error is possible in memory
+	}
+	return b.Bytes()
+}
+
+func (r *run) load(state []byte) error {
+	var v saved
+	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&v); err != nil {
+		return err
+	}
+	s, d := r.chain, r.chain.d
+	s.z, s.psi, s.of, s.nu, s.delta, s.tau = v.Z, v.Psi, v.Of, v.Nu, v.Delta, v.Tau
+	for k := range s.components {
+		c := &s.components[k]
+		c.log, c.mean, c.precision = v.Components.LogWeights[k], slices.Clone(v.Components.Means[k*d:(k+1)*d]), slices.Clone(v.Components.Precisions[k*d*d:(k+1)*d*d])
+	}
+	r.stage, r.done, r.results = v.Stage, v.Done, v.Results
+	return s.rng.UnmarshalBinary(v.Random)
+}

@@ -1,0 +1,54 @@
+package posterior
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"missingscore/data"
+	"missingscore/internal/stream"
+)
+
+// cut is cancelled after some iterations.
+type cut struct {
+	context.Context
+	left int
+}
+
+func (c *cut) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A run that is cut again and again gives the draws of a run that was never cut.
+func TestResumed(t *testing.T) {
+	rng := stream.New(4)
+	z := &data.Table{Names: []string{"a", "b", "c"}, N: 60, D: 3}
+	for i := range z.N {
+		x := rng.NormFloat64()
+		z.Values = append(z.Values, x, x*x-1+0.3*rng.NormFloat64(), float64(i%3))
+		z.Observed = append(z.Observed, rng.Float64() > 0.3, rng.Float64() > 0.5, rng.Float64() > 0.2)
+	}
+	for _, c := range []Config{{Draws: 7, Keep: 3, Levels: []int{0, 0, 3}, Components: 3, Seed: 1}, {Draws: 2, Seed: 1, Levels: []int{0, 0, 3}, Components: 1}} {
+		whole, err := Draw(t.Context(), z, c)
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "state")
+		c.Partial = NewPartial("run")
+		c.Save = func(p *Partial) error { return p.Save(path) }
+		for pieces := 1; ; pieces++ {
+			again, err := Draw(&cut{t.Context(), 1500}, z, c)
+			if err == nil {
+				require.Greater(t, pieces, 2)
+				require.Equal(t, whole, again)
+				break
+			}
+			require.ErrorIs(t, err, context.Canceled)
+			c.Partial, err = LoadPartial(path, "run", nil)
+			require.NoError(t, err)
+		}
+	}
+}
