@@ -95,11 +95,6 @@ func (f *settingsFlag) says(cmd *cobra.Command, flag string) bool {
 
 // settingName is the name of a setting for messages: its place in --config, or its flag.
 func settingName(cmd *cobra.Command, field string) string {
-	for _, option := range []string{"mask-input", "diagonal-sd"} { // flags for parts of --imputer-options
-		if field == "imputer_options" && cmd.Flags().Changed(option) {
-			return "--" + option
-		}
-	}
 	flag := cmd.Flags().Lookup(strings.ReplaceAll(field, "_", "-"))
 	if config := cmd.Flags().Lookup("config"); config != nil && (flag == nil || !flag.Changed) {
 		file, _ := config.Value.(*settingsFlag)

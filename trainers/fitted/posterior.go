@@ -39,7 +39,7 @@ func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 //	Donors     int // donor rows of predictive-mean matching; 0: draws from the model
 //	Workers    int // threads; results do not depend on them
 //	Observe    func(done, total int) // called after each chain; may be nil
-//	Partial    *Partial // saved chains to continue, may be nil
+//	Partial, Save        // chains' states to continue from, and a callback after each part; may be nil
 //	Cuts, Levels, Anchor // set by Posterior
 type PosteriorConfig = posterior.Config
 
