@@ -61,7 +61,7 @@ func TestStatesThatNoRunLeaves(t *testing.T) {
 	_, err = trainers.Estimate(t.Context(), table, s, trainers.Run{State: state})
 	var unfit *trainers.StateError
 	require.ErrorAs(t, err, &unfit)
-	require.ErrorContains(t, err, "the saved state is not usable; delete it and start again without resuming; if that also fails, please report it (missingscore/internal/trainers/gaussian/em.Turns.Put, at ")
+	require.ErrorContains(t, err, "the saved state is not usable; delete it and start again without resuming; if that also fails, please report it (missingscore/internal/trainers/gaussian/em.(*Turns).Put, at ")
 	var broken *panics.Error
 	require.ErrorAs(t, err, &broken)
 }
