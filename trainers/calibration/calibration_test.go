@@ -83,7 +83,7 @@ var approximations = [][2]way{
 	{resampled("gaussian", "proposal", 10), resampled("gaussian", "proposal", 100)},                           // 1/r
 	{resampled("gaussian, poor imputer", "imputer", 10), resampled("gaussian, poor imputer", "imputer", 100)}, // 1/r
 	{sample(alongLevels, "sde", 5), sample(alongLevels, "sde", 100)},
-	{impute(alongLevels, "diffusion", 5), impute(alongLevels, "diffusion", 900).costing(4)},
+	{impute(alongLevels, "diffusion", 2), impute(alongLevels, "diffusion", 900).costing(4)},
 	{held(20, false), held(50, false)}, // parameters held at their estimate: 1/rows
 }
 
