@@ -69,7 +69,7 @@ const alongLevels = "gaussian along noise"
 // approximations are ways to draw with an error that a size makes as small as one likes: coarse and fine.
 var approximations = [][2]way{
 	{sample(alongLevels, "sde", 5), sample(alongLevels, "sde", 100)},
-	{impute(alongLevels, "diffusion", 5), impute(alongLevels, "diffusion", 900).costing(4)},
+	{impute(alongLevels, "diffusion", 2), impute(alongLevels, "diffusion", 900).costing(4)},
 }
 
 // p is the p value of Pearson's χ² test that the ranks of a way are uniform, with L degrees of freedom.

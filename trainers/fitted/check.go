@@ -304,7 +304,7 @@ func (c *Check) distance(numbers []int, completed, drawn []float64, d int, rng *
 	e.Drawn, across, chance = energyDistance(x, y, permutations, rng)
 	slices.Sort(chance)
 	e.Chance = stat.Quantile(0.99, stat.Empirical, chance, nil)
-	if c.Distance = e; e.Drawn > e.Chance+distanceRoom*across && !(e.Drawn < e.Normal) {
+	if c.Distance = e; e.Drawn > 2*e.Chance+distanceRoom*across && !(e.Drawn < e.Normal) {
 		c.Off = append(c.Off, fmt.Sprintf("the energy distance of drawn rows is %.3g, of normal rows %.3g", e.Drawn, e.Normal))
 	}
 }
