@@ -144,7 +144,11 @@ func TestCommandLineReference(t *testing.T) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) { in[flagRow(f)] = append(in[flagRow(f)], c.Name()) })
 	}
 	for _, c := range commands {
-		fmt.Fprintf(&page, "\n## %s\n\n%s.\n\n```\n%s [flags]\n\n%s\n```\n", c.Name(), strings.TrimSuffix(c.Short, "."), strings.TrimSuffix(c.UseLine(), " [flags]"), c.Long)
+		long := c.Long
+		if c.Name() == "score" {
+			long = strings.TrimSpace(strings.ReplaceAll(long, samplersText, "--sampler as in impute."))
+		}
+		fmt.Fprintf(&page, "\n## %s\n\n%s.\n\n```\n%s [flags]\n\n%s\n```\n", c.Name(), strings.TrimSuffix(c.Short, "."), strings.TrimSuffix(c.UseLine(), " [flags]"), long)
 		if c.Example != "" {
 			fmt.Fprintf(&page, "\nExample:\n\n```\n%s\n```\n", strings.TrimRight(c.Example, "\n"))
 		}
@@ -155,7 +159,7 @@ func TestCommandLineReference(t *testing.T) {
 			}
 		})
 		if own != "" {
-			page.WriteString("\n[Flags of several commands](#flags-of-several-commands), and:\n\n" + own)
+			page.WriteString("\n[Shared flags](#flags-of-several-commands), and:\n\n" + own)
 		}
 	}
 	page.WriteString("\n## Flags of several commands\n")
