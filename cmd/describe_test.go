@@ -100,7 +100,7 @@ func TestNextFollowsWarnings(t *testing.T) {
 		_, next, _ := strings.Cut(stdout.String(), "\nnext:\n")
 		return next
 	}
-	codes, ids := "a,b\n", "id,a,b\n"
+	codes := "a,b\n"
 	for i := range 60 {
 		a, b := i*7%5, i*11%13
 		if i%20 == 3 {
@@ -108,11 +108,9 @@ func TestNextFollowsWarnings(t *testing.T) {
 		} else {
 			codes += fmt.Sprintf("%d,%d\n", a, b)
 		}
-		ids += fmt.Sprintf("90071992547409%02d%d.0,%d,%d\n", i*37%60, i%10, a, b)
 	}
 	require.Contains(t, next(codes), " --na NA,-99 ")
 	require.Contains(t, next(codes), "missingscore impute")
-	require.Contains(t, next(ids), " --exclude id ")
 	require.Empty(t, next("a,b,c\n1,0.5,0.2\n0.5,1,0.1\n0.2,0.1,1\n"))
 }
 

@@ -314,6 +314,8 @@ func kindOfNumbers(t *Table, j int, sums ColumnSums, o ReadOptions) Column {
 		c.LeftOut = "set by ReadOptions.Kinds"
 	case sums.Number == 0:
 		c.Kind, c.LeftOut = Empty, "no value"
+	case problem != nil && sums.Low == sums.High && math.Abs(sums.Low) >= 1<<53:
+		c.Kind, c.LeftOut = Identifier, "whole numbers with more than 15 digits are rounded"
 	case problem != nil && sums.Low == sums.High:
 		value := format.Number(sums.Low)
 		c.Kind, c.LeftOut, c.Levels, c.Counts, c.Distinct = Constant, "every value is "+value, []string{value}, []int{sums.Number}, 1

@@ -173,7 +173,7 @@ func TestOtherImputersAreRefusedByName(t *testing.T) {
 		require.ErrorContains(t, err, "does not draw independent normals")
 	}
 	_, err := nets.NewImputer("gan", 2, nil, stream.New(1))
-	require.ErrorContains(t, err, `there is no imputer "gan"; imputers are flow, linear, mixture, normal`)
+	require.ErrorContains(t, err, `there is no imputer "gan"; imputers are linear, mixture, normal`)
 	made, err := nets.NewImputer("normal", 2, []byte(`{"hidden":5}`), stream.New(1))
 	require.NoError(t, err)
 	require.Equal(t, nets.NormalOptions{Hidden: 5}, made.Options())

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Write calls fill on a temporary file beside path and renames it to path on success; on error the
@@ -160,7 +161,25 @@ func (s *Set) commit(rename func(from, to string) error) error {
 			return err
 		}
 	}
+	s.sweep()
 	return nil
+}
+
+// sweep removes the temporary files that killed runs left for the same paths; the lock of the result
+// excludes other runs.
+func (s *Set) sweep() {
+	left := map[string][]os.DirEntry{} // by folder
+	for _, f := range s.files {
+		dir, prefix := filepath.Dir(f.path), filepath.Base(Companion(f.path, ""))+"."
+		if _, read := left[dir]; !read {
+			left[dir], _ = os.ReadDir(dir)
+		}
+		for _, e := range left[dir] {
+			if number, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), temporarySuffix), prefix); ok && strings.HasSuffix(e.Name(), temporarySuffix) && strings.Trim(number, "0123456789") == "" {
+				os.Remove(filepath.Join(dir, e.Name()))
+			}
+		}
+	}
 }
 
 // Discard removes prepared files that are not in place. After Commit it does nothing.

@@ -159,10 +159,16 @@ func (c Case) spec() trainers.Spec {
 	s := trainers.Spec{
 		Model:     trainers.ModelSpec{Kind: c.Model},
 		Objective: trainers.ObjectiveSpec{Kind: c.Objective, Options: c.noise()},
-		Steps:     engine.Config{Method: c.Method, Batch: 2 * rows, Draws: 3, ImputerSteps: 1, WarmUp: new(1), Seed: seed},
+		Steps:     engine.Config{Method: c.Method, Batch: 2 * rows, Seed: seed},
 		Descent:   descent.Config{Optimiser: "lbfgs", Iterations: fewest},
 	}
 	e := c.estimator()
+	if e.Draws() {
+		s.Steps.Draws = 3
+	}
+	if e.Trains() {
+		s.Steps.ImputerSteps, s.Steps.WarmUp = 1, new(1)
+	}
 	if !e.Minimises() {
 		s.Descent.Optimiser = "em"
 	}
