@@ -161,12 +161,13 @@ func (s *Set) commit(rename func(from, to string) error) error {
 			return err
 		}
 	}
-	s.sweep()
+	if len(s.files) > 1 { // a result, whose lock excludes other runs
+		s.sweep()
+	}
 	return nil
 }
 
-// sweep removes the temporary files that killed runs left for the same paths; the lock of the result
-// excludes other runs.
+// sweep removes the temporary files that killed runs left for the same paths.
 func (s *Set) sweep() {
 	left := map[string][]os.DirEntry{} // by folder
 	for _, f := range s.files {
