@@ -22,7 +22,6 @@ func (marginal) Needs() LossNeeds {
 }
 func (marginal) Check(model.Model, Objective) error { return nil }
 
-// Add implements Loss.
 func (marginal) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	t := rows.Evaluate(b, m)
 	parts := partsOf(b, o, rows, t)
@@ -52,9 +51,9 @@ func reported(b *graph.Builder, p Parts, w, mean graph.Node, rows Rows) graph.No
 	return b.Sum(b.Prod(rows.Weight, each))
 }
 
-// Direct is (M) differentiated through its weights. With self-normalised weights it is score
-// matching on log Σ_k q_θ(x_ik)/p'(x_ik), the paper's Marg-IW objective (Algorithm 1). Its gradient
-// equals that of Marginal with the same weights if p' does not depend on the observed cells.
+// With self-normalised weights it is score matching on log Σ_k q_θ(x_ik)/p'(x_ik), the paper's
+// Marg-IW objective (Algorithm 1). Its gradient equals that of Marginal with the same weights if
+// p' does not depend on the observed cells.
 var Direct Loss = direct{}
 
 type direct struct{}
@@ -63,7 +62,6 @@ func (direct) Name() string                       { return "direct" }
 func (direct) Needs() LossNeeds                   { return LossNeeds{Assumes: MCAR} }
 func (direct) Check(model.Model, Objective) error { return nil }
 
-// Add implements Loss.
 func (direct) Add(b *graph.Builder, m model.Model, o Objective, rows Rows, weighting Weighting) Result {
 	t := rows.Evaluate(b, m)
 	w := weightsOf(b, weighting, rows, t)
