@@ -11,8 +11,7 @@ import (
 	"missingscore/internal/trainers/engine"
 )
 
-// secondMoments returns Σ_i x_ij x_ik over rows with both observed, their number, and the means v_j
-// of x_j².
+// Σ_i x_ij x_ik over rows with both observed, their number, and the means v_j of x_j².
 func secondMoments(p engine.Problem) (cross, count *mat.SymDense, v []float64) {
 	sums, d := p.PairSums(), p.Table.D
 	cross, count, v = mat.NewSymDense(d, sums.Cross), mat.NewSymDense(d, sums.Number), make([]float64, d)
@@ -22,7 +21,6 @@ func secondMoments(p engine.Problem) (cross, count *mat.SymDense, v []float64) {
 	return cross, count, v
 }
 
-// pairMoments returns the mean products over rows with both columns; 0 if there are none.
 func pairMoments(cross, count *mat.SymDense) *mat.SymDense {
 	d := cross.SymmetricDim()
 	s := mat.NewSymDense(d, nil)
@@ -36,8 +34,7 @@ func pairMoments(cross, count *mat.SymDense) *mat.SymDense {
 	return s
 }
 
-// stableRate returns a step below the stability limit 2/L of gradient descent. For complete rows L
-// ≤ 4 λ_max(S) by packed P, S the second moments from pairs.
+// A step below 2/L; for complete rows L ≤ 4 λ_max(S) by packed P.
 func stableRate(p engine.Problem) float64 {
 	cross, count, _ := secondMoments(p)
 	s := pairMoments(cross, count)
@@ -48,7 +45,6 @@ func stableRate(p engine.Problem) float64 {
 	return 1 / (4 * e.Values(nil)[p.Table.D-1])
 }
 
-// meanPairCount returns the mean number of rows with both columns of a pair.
 func meanPairCount(p engine.Problem) float64 {
 	_, count, _ := secondMoments(p)
 	sum, d := 0.0, p.Table.D
@@ -68,8 +64,7 @@ func LambdaMax(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
 	return lambdaMax(engine.Problem{Table: t, Domain: s, Weight: w}, nil, covariates{})
 }
 
-// lambdaMax is LambdaMax for positive packed weights, which divide the gradients. Pairs of
-// covariates are in the model without edges.
+// LambdaMax for positive packed weights, which divide the gradients.
 func lambdaMax(p engine.Problem, weights []float64, of covariates) float64 {
 	spare, size, t := 1.05, nullGradient(p, of), p.Table
 	switch {
@@ -91,8 +86,7 @@ func lambdaMax(p engine.Problem, weights []float64, of covariates) float64 {
 	return spare * top / float64(t.RowCount()*t.D)
 }
 
-// nullGradient returns the absolute gradients by off-diagonal P_jk at the best model without edges,
-// times the number of cells.
+// Absolute gradients by P_jk at the best model without edges, times the number of cells.
 func nullGradient(p engine.Problem, of covariates) (size func(j, k int) float64) {
 	if p.Domain.Bounded() {
 		return boundedNullGradient(p.Table, p.Domain, p.Weight)
@@ -150,12 +144,12 @@ func boundedNullGradient(t *data.Table, s *domain.Domain, w domain.Weight) (size
 	return func(j, k int) float64 { return 2 * math.Abs(cross.At(j, k)+cross.At(k, j)) }
 }
 
-// crowd is the number of common rows per neighbour of a column at the smallest λ.
+// Common rows per neighbour of a column at the smallest λ.
 const crowd = 4
 
-// crowdedRatio returns the ratio of the largest λ, top, to the smallest for equal penalties: 200
-// for few columns. Above DenseColumns the path ends earlier: when the gradients of as many pairs
-// exceed λ as give each column n̄/crowd neighbours, n̄ the mean number of common rows.
+// Largest λ over the smallest: 200 for few columns. Above DenseColumns the path ends when the
+// gradients of as many pairs exceed λ as give each column n̄/crowd neighbours, n̄ the mean number
+// of common rows.
 func crowdedRatio(d int, pairs float64, gradient func(j, k int) float64, top float64) float64 {
 	widest := Penalty{Kind: l1}.ratio()
 	if d <= DenseColumns {
