@@ -7,11 +7,10 @@ import (
 	"missingscore/internal/checkedfile"
 )
 
-// Partial holds the finished blocks of an interrupted run. A resumed run gives the same result as
-// an uninterrupted run.
+// Partial holds the finished blocks of an interrupted run, which resumes with the same result.
 type Partial = checkedfile.Parts[SavedBlock]
 
-// SavedBlock holds the missing cells of a block, row by row and draw by draw, in the units of z.
+// Missing cells of a block, row by row and draw by draw, in the units of z.
 type SavedBlock struct {
 	Gaps       []float64
 	RHat, Size []float64 // of mcmc
@@ -19,14 +18,13 @@ type SavedBlock struct {
 
 const partialMark = "missingscore draws 2\n"
 
-// NewPartial returns an empty Partial; of identifies model, table and settings.
+// of identifies model, table and settings.
 func NewPartial(of string) *Partial { return checkedfile.NewParts[SavedBlock](partialMark, of) }
 
-// ErrOtherImputation means that saved draws belong to another run.
 var ErrOtherImputation = errors.New("the saved draws belong to another model, table or settings: use the same, or start again without resuming")
 
-// LoadPartial reads a file of Partial.Save. It fails with ErrOtherImputation for another run, and
-// with an error naming the file if it is damaged or exceeds the memory limit (MISSINGSCORE_MEMORY).
+// LoadPartial fails with ErrOtherImputation for another run, and with an error naming the file if
+// it is damaged or exceeds the memory limit.
 func LoadPartial(path, of string) (*Partial, error) {
 	return checkedfile.LoadParts[SavedBlock](path, partialMark, of, "draws", ErrOtherImputation)
 }
@@ -37,8 +35,7 @@ func savedBlock(b block, d int) SavedBlock {
 	return s
 }
 
-// block converts s back; chained requires R-hats. It fails with ErrOtherImputation if s has other
-// rows or settings.
+// It fails with ErrOtherImputation if s has other rows or settings; chained requires R-hats.
 func (s SavedBlock) block(z *data.Table, rows []int, draws int, chained bool) (b block, err error) {
 	b = block{rows: rows, rhat: s.RHat, size: s.Size}
 	for _, of := range [][]float64{s.RHat, s.Size} {
@@ -63,7 +60,7 @@ func (s SavedBlock) block(z *data.Table, rows []int, draws int, chained bool) (b
 	return b, nil
 }
 
-// eachGap visits the index of each missing cell in x (rows·draws, d).
+// The index of each missing cell in x (rows·draws, d).
 func eachGap(mask []float64, d, draws int, visit func(at int)) {
 	for i := 0; i < len(mask); i += d {
 		for k := range draws {
