@@ -16,24 +16,23 @@ import (
 //
 //	ℓ(θ) + λ Σ_{j<k} Ω(m_jk)
 //
-// (docs/theory/penalties.md#fits). The diagonal and all other parameters are not penalised.
+// (docs/theory/penalties.md#fits).
 type Penalty struct {
 	Name string // Config.Kind
 	Note string // short description
-	// Value returns Ω of a coupling.
+	// Ω of a coupling.
 	Value func(x float64) float64
 	// Shrink is the proximal map of tΩ, argmin_y ½(y − x)² + tΩ(y), for 0 ≤ t ≤ +Inf; 0 at +Inf.
 	Shrink func(x, t float64) float64
-	// Largest returns the first λ of a path, at which the couplings are nearly 0: slope is the
-	// loss's largest gradient by a coupling where all are 0, size the mean diagonal there.
+	// Largest returns the first λ of a path: slope is the largest gradient by a coupling where all are
+	// 0, size the mean diagonal there.
 	Largest func(slope, size float64) float64
 	Ratio   float64 // largest λ / smallest λ of a path
 }
 
-// nearlyZero is the largest coupling relative to the mean diagonal at the start of a ridge path.
+// Largest coupling relative to the mean diagonal at the start of a ridge path.
 const nearlyZero = 0.02
 
-// All lists the penalties.
 var All = []Penalty{
 	{Name: "l1", Note: "weak couplings become 0", Ratio: 200,
 		Value: math.Abs, Shrink: optim.SoftThreshold, Largest: func(slope, _ float64) float64 { return slope }},
@@ -43,10 +42,8 @@ var All = []Penalty{
 		Largest: func(slope, size float64) float64 { return slope / (nearlyZero * size) }},
 }
 
-// None is the Kind of a fit without a penalty.
 const None = "none"
 
-// Names returns None and the names of All.
 func Names() []string {
 	names := []string{None}
 	for _, p := range All {
@@ -55,7 +52,6 @@ func Names() []string {
 	return names
 }
 
-// ByName returns the penalty with a name.
 func ByName(name string) (Penalty, error) {
 	for _, p := range All {
 		if p.Name == name {
@@ -65,7 +61,7 @@ func ByName(name string) (Penalty, error) {
 	return Penalty{}, setting.Errorf("penalty", name, "it is one of %s%s", strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
 }
 
-// Config selects the penalty and λ. Zero values mean the defaults below.
+// Zero values mean the defaults below.
 type Config struct {
 	Kind    string  `json:"kind,omitempty"`    // a name of All; "" or none: no penalty
 	Lambda  float64 `json:"lambda,omitempty"`  // in the units of the fit; 0: by cross-validation
@@ -78,13 +74,11 @@ const (
 	defaultLambdas = 15
 )
 
-// Asked reports whether there is a penalty.
 func (c Config) Asked() bool { return c.Kind != "" && c.Kind != None }
 
-// Validates reports whether λ is chosen by cross-validation.
+// λ is chosen by cross-validation.
 func (c Config) Validates() bool { return c.Asked() && c.Lambda == 0 }
 
-// Resolve fills in the defaults for the number of rows and checks the rest.
 func (c Config) Resolve(rows int) (Config, error) {
 	if !c.Asked() {
 		return Config{}, nil
@@ -121,7 +115,7 @@ func (c Config) text() string {
 	return "cv"
 }
 
-// ParseLambda sets λ from a number, cv or cv=FOLDS.
+// A number, cv or cv=FOLDS.
 func (c *Config) ParseLambda(text string) error {
 	wrong := setting.Errorf("lambda", text, lambdaMust)
 	folds, has := strings.CutPrefix(text, "cv=")
@@ -140,7 +134,7 @@ func (c *Config) ParseLambda(text string) error {
 	return nil
 }
 
-// Path returns c.Lambdas values equally spaced on a log scale, in descending order.
+// c.Lambdas values in descending order, equally spaced on a log scale.
 func (c Config) Path(largest, ratio float64) []float64 {
 	lambdas := make([]float64, c.Lambdas)
 	for l := range lambdas {
@@ -149,7 +143,6 @@ func (c Config) Path(largest, ratio float64) []float64 {
 	return lambdas
 }
 
-// Outcome is the penalty of a completed fit.
 type Outcome struct {
 	Kind     string   `json:"kind"`
 	Lambda   float64  `json:"lambda"`          // in the units of the fit
@@ -160,15 +153,13 @@ type Outcome struct {
 	Warnings []string `json:"-"`
 }
 
-// Point is a point of a cross-validation curve.
 type Point struct {
 	Lambda float64 `json:"lambda"`
 	Loss   float64 `json:"loss"` // held-out, mean over all rows
 	SE     float64 `json:"se"`   // standard error of Loss, from the means of the folds
 }
 
-// String returns a description, as "penalty l1, λ 0.02 by 5-fold cross-validation over 15 values: 9
-// of 45 couplings are not 0".
+// As "penalty l1, λ 0.02 by 5-fold cross-validation over 15 values: 9 of 45 couplings are not 0".
 func (o *Outcome) String() string {
 	how := ""
 	if o.Folds > 0 {
