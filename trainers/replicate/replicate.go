@@ -1,6 +1,5 @@
 // Package replicate estimates networks of many permuted or simulated tables in parallel. A
-// replicate depends on its number only. Finished replicates are saved, so that an interrupted run
-// can be resumed with the same result.
+// replicate depends on its number only; finished ones are saved.
 package replicate
 
 import (
@@ -17,15 +16,14 @@ import (
 	"missingscore/trainers"
 )
 
-// Config configures Run.
 type Config struct {
 	Workers int                   // threads; 1
 	Observe func(done, total int) // called after each replicate, one at a time; may be nil
 	Save    func() error          // called after each replicate, one at a time, and when ctx is cancelled; may be nil
 }
 
-// Run makes the unfinished replicates 0 … total−1 and returns all in order. When ctx is cancelled
-// it saves and returns ctx's error; an error of a replicate stops the run.
+// Run makes the unfinished replicates 0 … total−1 and returns all in order. If ctx is cancelled it
+// saves and returns ctx's error; an error of a replicate stops the run.
 func Run[T any](ctx context.Context, total int, c Config, done *Done[T], one func(ctx context.Context, k int) (T, error)) ([]T, error) {
 	pool, inner := panics.WithContext(ctx)
 	pool.SetLimit(max(1, c.Workers))
@@ -76,24 +74,21 @@ func (c Config) save() error {
 	return c.Save()
 }
 
-// Done are the finished replicates of a run, by number.
 type Done[T any] = checkedfile.Parts[T]
 
 const doneMark = "missingscore replicates 1\n"
 
-// NewDone returns an empty Done; of names the run, see Identity.
+// of names the run, see Identity.
 func NewDone[T any](of string) *Done[T] { return checkedfile.NewParts[T](doneMark, of) }
 
-// ErrOtherRun means that saved replicates belong to another run.
 var ErrOtherRun = errors.New("the saved results belong to other tables or settings: use the same, or start again without resuming")
 
-// Load reads a file of Done.Save of the run that of names. It fails with ErrOtherRun for another
-// run, and with an error naming the file if its checksum is wrong.
+// Load fails with ErrOtherRun for another run, and with an error naming the file if its checksum is
+// wrong.
 func Load[T any](path, of string) (*Done[T], error) {
 	return checkedfile.LoadParts[T](path, doneMark, of, "saved replicates", ErrOtherRun)
 }
 
-// Identity names a run by its settings, its tables and the library of matrix products.
 func Identity(settings any, tables ...*data.Table) (string, error) {
 	library, err := graph.BLAS()
 	if err != nil {
@@ -102,13 +97,12 @@ func Identity(settings any, tables ...*data.Table) (string, error) {
 	return trainers.Fingerprint([]any{settings, library}, tables...)
 }
 
-// Network is the summary of an estimated network.
 type Network struct {
 	Weights   []float64 // partial correlations of pairs j < k in column order, 0 without an edge
 	Converged bool
 }
 
-// Estimate returns the network of trainers.Estimate for a table, by Prepared.Again.
+// By Prepared.Again.
 func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, error) {
 	s.Steps.Workers, s.Steps.Observe = 1, nil
 	p, err := trainers.Prepare(t, s)
@@ -123,7 +117,7 @@ func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, err
 	return Network{inference.FitOf(n).Weights(q * (q - 1) / 2), n.State.Refine.Converged}, nil
 }
 
-// Weights returns the partial correlations of pairs j < k in column order, 0 without an edge.
+// Partial correlations of pairs j < k in column order, 0 without an edge.
 func Weights(n *network.Network) ([]float64, error) {
 	ends, err := n.Places()
 	if err != nil {
