@@ -51,9 +51,9 @@ func reported(b *graph.Builder, p Parts, w, mean graph.Node, rows Rows) graph.No
 	return b.Sum(b.Prod(rows.Weight, each))
 }
 
-// With self-normalised weights it is score matching on log Σ_k q_θ(x_ik)/p'(x_ik), the paper's
-// Marg-IW objective (Algorithm 1). Its gradient equals that of Marginal with the same weights if
-// p' does not depend on the observed cells.
+// Direct is (M) differentiated through its weights. With self-normalised weights it is score
+// matching on log Σ_k q_θ(x_ik)/p'(x_ik), the paper's Marg-IW objective (Algorithm 1). Its gradient
+// equals that of Marginal with the same weights if p' does not depend on the observed cells.
 var Direct Loss = direct{}
 
 type direct struct{}

@@ -24,13 +24,14 @@ import (
 // ErrAbsent: the table or program of a cell is not installed; other cells still run.
 var ErrAbsent = errors.New("not found")
 
-// Key identifies it; Run returns the value columns and may be called concurrently with other cells.
+// Cell is one run of a grid. Key identifies it; Run returns the value columns and may be called
+// concurrently with other cells.
 type Cell struct {
 	Key []string
 	Run func(context.Context) ([]string, error)
 }
 
-// As --cell takes it.
+// Name is the key as --cell takes it.
 func (c Cell) Name() string { return strings.Join(c.Key, ",") }
 
 // A panic is an error.
@@ -137,7 +138,7 @@ func (r Results) Distinct(column string) ([]string, error) {
 	return out, nil
 }
 
-// In the order of the cells; the first of several lines counts.
+// Select returns lines in the order of the cells; the first of several lines counts.
 func Select(cells []Cell, lines [][]string) [][]string { return inOrder(cells, byKey(cells, lines)) }
 
 func byKey(cells []Cell, lines [][]string) map[string][]string {

@@ -40,8 +40,9 @@ func Within(margin float64) Relation { return Relation{-margin, margin} }
 func Above(bound float64) Relation { return Relation{bound, math.Inf(1)} }
 func Below(bound float64) Relation { return Relation{math.Inf(-1), bound} }
 
-// The quantity is the mean over common replicates of A − B, of log(A/B) if Ratio, or of A without
-// B. Each pair must satisfy Want at each value of Each; the outcome reports the worst.
+// Claim is a sentence with its test. The quantity is the mean over common replicates of A − B, of
+// log(A/B) if Ratio, or of A without B. Each pair must satisfy Want at each value of Each; the
+// outcome reports the worst.
 type Claim struct {
 	ID, Experiment, Sentence string
 	Pairs                    []Pair
@@ -50,7 +51,7 @@ type Claim struct {
 	Want                     Relation
 }
 
-// An empty B.Column means no B.
+// Pair holds both sides. An empty B.Column means no B.
 type Pair struct{ A, B Side }
 
 type Outcome struct {
@@ -247,8 +248,8 @@ func (s Side) read(r cells.Results, key []string, differ map[string]bool) (n num
 	return n, nil
 }
 
-// A number, the last number of a list, or true and false as 1 and 0; not ok for a list that ends
-// with "-".
+// Number parses a number, the last number of a list, or true and false as 1 and 0; not ok for a
+// list that ends with "-".
 func Number(text string) (x float64, ok bool) {
 	switch text {
 	case "true":

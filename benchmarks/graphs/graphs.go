@@ -134,8 +134,8 @@ func WithoutFirst(precision mat.Symmetric) (naive, marginal *mat.SymDense) {
 	return naive, marginal
 }
 
-// ‖naive − marginal‖ / ‖marginal‖, Frobenius norms over from ≤ k < to; 0 if the marginal is 0
-// there.
+// Missed returns ‖naive − marginal‖ / ‖marginal‖, Frobenius norms over from ≤ k < to; 0 if the
+// marginal is 0 there.
 func Missed(naive, marginal mat.Symmetric, from, to int) float64 {
 	gap, all := 0.0, 0.0
 	for k := from; k < to; k++ {

@@ -193,7 +193,7 @@ type Experiment struct {
 	Grid func(settings json.RawMessage, replicates int) (cells.Grid, error)
 }
 
-// size is "full" or "smoke".
+// SettingsOf returns the settings of a size, "full" or "smoke".
 func (e Experiment) SettingsOf(size string) (json.RawMessage, error) {
 	m, err := newManifest(e, Options{Smoke: size == "smoke"})
 	return m.Settings, err
@@ -216,7 +216,7 @@ type Options struct {
 // FolderVariable names the folder of the real tables.
 const FolderVariable = "MISSINGSCORE_DATA"
 
-// An empty folder means FolderVariable.
+// DataPath returns the path of a real table. An empty folder means FolderVariable.
 func DataPath(folder, file string) string {
 	if filepath.IsAbs(file) {
 		return file

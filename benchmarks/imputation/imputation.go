@@ -24,7 +24,7 @@ var settings []byte
 //go:embed mixed.json
 var mixedSettings []byte
 
-// In and out of sample, as in the literature on neural imputers.
+// Experiment imputes in and out of sample, as in the literature on neural imputers.
 var Experiment = harness.Experiment{
 	Name: "imputation", Title: "Imputations in and out of sample", Source: "docs/how-to/which-imputation.md",
 	Settings: settings, Grid: grid,

@@ -19,11 +19,11 @@ import (
 //go:embed defaults.json
 var defaultSettings []byte
 
-// The folder with further tables for Defaults.
+// FolderVariable names the folder with further tables for Defaults.
 const FolderVariable = "MISSINGSCORE_TABLES"
 
-// Commands with their defaults on tables of R packages, simulated tables and the files in
-// FolderVariable.
+// Defaults runs commands with their defaults on tables of R packages, simulated tables and the
+// files in FolderVariable.
 var Defaults = harness.Experiment{
 	Name: "mixed-defaults", Title: "Commands with their defaults", Source: "benchmarks/README.md",
 	Settings: defaultSettings, Grid: defaultGrid,

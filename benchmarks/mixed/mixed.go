@@ -28,7 +28,7 @@ type Outcome struct {
 	screen    string  // stdout and stderr
 }
 
-// cells.ErrAbsent if ProgramVariable names no program.
+// Version of missingscore; cells.ErrAbsent if ProgramVariable names no program.
 var Version = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command(os.Getenv(ProgramVariable), "--version").Output()
 	if err != nil {
@@ -78,7 +78,7 @@ func (o Outcome) end(lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], " / ")
 }
 
-// An exit code other than 0 or 3 is an error.
+// RunToEnd runs missingscore. An exit code other than 0 or 3 is an error.
 func RunToEnd(ctx context.Context, arguments ...string) (Outcome, error) {
 	o, err := run(ctx, arguments...)
 	if err == nil && o.exit != 0 && o.exit != 3 {
@@ -89,10 +89,10 @@ func RunToEnd(ctx context.Context, arguments ...string) (Outcome, error) {
 
 const Unknown = "-"
 
-// The path of missingscore.
+// ProgramVariable has the path of missingscore.
 const ProgramVariable = "MISSINGSCORE_PROGRAM"
 
-// With the names of levels and empty missing cells.
+// Write writes a CSV file with the names of levels and empty missing cells.
 func Write(path string, t *data.Table) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -123,14 +123,14 @@ func Write(path string, t *data.Table) error {
 	return w.Error()
 }
 
-// Levels as 0, 1, …
+// Codes returns levels as 0, 1, …
 func Codes(t *data.Table) *data.Table {
 	c := *t
 	c.Kinds, c.Levels = nil, nil
 	return &c
 }
 
-// As the R scripts take them.
+// Kinds returns the kinds of columns as the R scripts take them.
 func Kinds(t *data.Table) (words []string) {
 	for j := range t.D {
 		words = append(words, string(data.KindOf(t, j)))
@@ -138,7 +138,7 @@ func Kinds(t *data.Table) (words []string) {
 	return words
 }
 
-// Levels count as 0, 1, … in the law.
+// Hide hides cells; levels count as 0, 1, … in the law.
 func Hide(law gaps.Law, t *data.Table, seed uint64) (*data.Table, error) {
 	hidden, err := law.Hide(Codes(t), seed)
 	if err != nil {

@@ -28,7 +28,8 @@ var (
 	sklearnTables = outside.Python("tables.py", sklearnTablesScript, "sklearn", "numpy")
 )
 
-// A table of an R package or of scikit-learn, or a simulated one per replicate (Design or Made).
+// Source is a table of an R package or of scikit-learn, or a simulated one per replicate (Design or
+// Made).
 type Source struct {
 	Name    string   `json:"name"`
 	Sklearn bool     `json:"sklearn"` // a table of scikit-learn
@@ -67,7 +68,7 @@ func curved(n int, rng *rand.Rand) (*data.Table, error) {
 
 var kept = harness.NewRecentCache[string, *data.Table](20)
 
-// Before cells are hidden.
+// Table returns the table before cells are hidden.
 func (s Source) Table(ctx context.Context, seed uint64) (*data.Table, error) {
 	switch {
 	case s.Design != nil:

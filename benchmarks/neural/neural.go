@@ -44,7 +44,7 @@ var AtRandom = harness.Experiment{
 	Settings: atRandom, Grid: grid,
 }
 
-// A curve in ten columns.
+// Curve has a curve in ten columns.
 var Curve = harness.Experiment{
 	Name: "neural-curve", Title: "Neural energies of a curve in ten columns", Source: "benchmarks/README.md",
 	Settings: curve, Grid: grid,

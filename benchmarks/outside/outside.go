@@ -16,7 +16,7 @@ import (
 	"missingscore/data"
 )
 
-// It is safe for concurrent use.
+// Program is a script that reads a table and writes numbers. It is safe for concurrent use.
 type Program struct {
 	interpreter string
 	name        string
@@ -50,7 +50,7 @@ func newProgram(interpreter, name string, script []byte, needs string, probe ...
 	})}
 }
 
-// cells.ErrAbsent if a package or the language is not installed.
+// Version fails with cells.ErrAbsent if a package or the language is not installed.
 func (p *Program) Version() (string, error) { return p.version() }
 
 // Run runs INTERPRETER SCRIPT table.csv out.csv arguments… in one thread and returns the numbers of

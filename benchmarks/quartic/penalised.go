@@ -22,7 +22,7 @@ import (
 //go:embed penalised.json
 var penalisedSettings []byte
 
-// Not in the paper.
+// Penalised compares regularisation; it is not in the paper.
 var Penalised = harness.Experiment{
 	Name: "ica-penalised", Title: "Non-Gaussian model: penalties and held-out stopping", Source: "benchmarks/README.md",
 	Settings: penalisedSettings, Grid: penalisedGrid,

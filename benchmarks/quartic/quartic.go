@@ -51,7 +51,7 @@ var Missing = harness.Experiment{
 	Settings: missing, Grid: grid,
 }
 
-// Choices that the paper made without a figure.
+// Practice varies choices that the paper made without a figure.
 var Practice = harness.Experiment{
 	Name: "practice", Title: "Non-Gaussian model: choices in practice",
 	Source:   "sections “Gradient First Approach” and “Variational Approximation”, appendix “Variational Modelling Details”",

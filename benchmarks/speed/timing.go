@@ -36,8 +36,8 @@ type Setting struct {
 	Seed       uint64      `json:"seed"`
 }
 
-// N normal rows, for the quartic model too; cells are missing unless the method needs complete
-// rows.
+// Table simulates N normal rows, for the quartic model too; cells are missing unless the method
+// needs complete rows.
 func (s Setting) Table() (*data.Table, error) {
 	rng := stream.New(s.Seed, stream.Simulate)
 	draw, missing := simulate.Star, 0.5
@@ -59,7 +59,7 @@ func (s Setting) Table() (*data.Table, error) {
 	return data.HideMCAR(t, missing, rng)
 }
 
-// One parameter iteration with one worker.
+// Stepper makes one parameter iteration with one worker.
 func (s Setting) Stepper() (step func() error, err error) {
 	t, err := s.Table()
 	if err != nil {

@@ -57,14 +57,14 @@ var Dense = harness.Experiment{
 	Settings: denseMissing, Grid: grid,
 }
 
-// A network on which ranking by correlations fails.
+// Colliders has a network on which ranking by correlations fails.
 var Colliders = harness.Experiment{
 	Name: "collider-missing", Title: "Colliders and a star, truncated: missing probability",
 	Source:   "ours: ranking by correlations finds the edges of the paper's stars, but not these",
 	Settings: colliderMissing, Grid: grid,
 }
 
-// A constant expected number of edges.
+// Centres varies the number of star centres with a constant expected number of edges.
 var Centres = harness.Experiment{
 	Name: "star-centres", Title: "Increasing number of stars",
 	Source:   "section “Increasing Number of Stars” (figure GGM_vary_centres), appendix “Varying Number of Star Centres” (figures star_marginalisation, 5star_marginalisation)",

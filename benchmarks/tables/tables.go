@@ -48,7 +48,7 @@ var sp100Settings []byte
 //go:embed yeast/config.json
 var yeastSettings []byte
 
-// Closing prices, as in the paper, and daily log returns.
+// SP100 has closing prices, as in the paper, and daily log returns.
 var SP100 = harness.Experiment{
 	Name: "sp100", Title: "Stocks of the S&P 100", Source: `Section "S&P 100", figure snp100_varymiss_AUC; appendix "Real World Data"`,
 	Settings: sp100Settings, Grid: grid,

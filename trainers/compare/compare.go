@@ -35,7 +35,7 @@ type Problem struct {
 	Spec func(t *data.Table) trainers.Spec
 }
 
-// Zero values select the defaults.
+// Config configures Compare. Zero values select the defaults.
 type Config struct {
 	Permutations int     `json:"permutations"` // 500
 	Level        float64 `json:"level"`        // of intervals; 0.95

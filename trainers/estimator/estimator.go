@@ -151,12 +151,13 @@ func (e Estimator) OfMatrix() bool {
 // NeedsOrdinal needs a table with ordered categories (data.Table.Cuts), which OfMatrix allows.
 func (e Estimator) NeedsOrdinal() bool { return e.Loss.Needs().Ordinal }
 
-// A normal model's precision must stay positive definite on the missing cells of each row.
+// NeedsDefinite: a normal model's precision must stay positive definite on the missing cells of
+// each row.
 func (e Estimator) NeedsDefinite() bool { return e.Source.Definite || e.Loss.Needs().Normal }
 
 func (e Estimator) NeedsCompleteRows() bool { return e.Source.CompleteRows }
 
-// Uniform and leave-one-out weighting are interchangeable.
+// Correctable: uniform and leave-one-out weighting are interchangeable.
 func (e Estimator) Correctable() bool {
 	own := e.Weighting.Needs()
 	return e.Draws() && !own.Proposal && !own.Density && losses.LeaveOneOut.Check(e.Loss) == nil

@@ -79,7 +79,7 @@ const (
 	plainVersion     = 2
 )
 
-// Model of the table's columns after Transform.
+// InUnits returns the model of the table's columns after Transform.
 func (s *Saved) InUnits() model.Model {
 	if _, ok := s.Model.(model.Parametric); ok || s.Scale.Mean == nil {
 		return s.Model
@@ -87,7 +87,7 @@ func (s *Saved) InUnits() model.Model {
 	return model.Rescaled{Model: s.Model, Mean: s.Scale.Mean, Deviation: s.Scale.Deviation}
 }
 
-// Model of standardised columns.
+// Standardised returns the model of standardised columns.
 func (s *Saved) Standardised() (model.Model, error) {
 	m, ok := s.Model.(model.Parametric)
 	if !ok || s.Scale.Mean == nil {

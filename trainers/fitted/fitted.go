@@ -39,7 +39,7 @@ type Model struct {
 
 var errNetworkOfLevels = errors.New("it is a network of columns with levels, which cannot draw, impute or score rows: use impute TABLE, or fit Spec.Model.Kind mixture")
 
-// It refuses a network of columns with levels.
+// Fitted returns the model ready for use. It refuses a network of columns with levels.
 func (s *Saved) Fitted() (*Model, error) {
 	if s.Blocks != nil {
 		return nil, errNetworkOfLevels

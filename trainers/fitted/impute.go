@@ -15,7 +15,7 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Zero values select the defaults.
+// ImputeConfig configures Impute. Zero values select the defaults.
 type ImputeConfig struct {
 	// Sampler is the sampler of missing cells:
 	//

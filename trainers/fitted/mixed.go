@@ -21,8 +21,8 @@ func (f *Model) mixed() *model.Mixed {
 	return m
 }
 
-// Names of levels in drawn rows per column, nil for numbers. A model of numbers draws numbers,
-// except for ordinal columns.
+// Drawn returns the names of levels in drawn rows per column, nil for numbers. A model of numbers
+// draws numbers, except for ordinal columns.
 func (f *Model) Drawn() [][]string {
 	drawn := make([][]string, len(f.Names))
 	if f.mixed() != nil || f.Posterior != nil {

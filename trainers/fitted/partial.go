@@ -10,7 +10,7 @@ import (
 // Partial holds the finished blocks of an interrupted run, which resumes with the same result.
 type Partial = checkedfile.Parts[SavedBlock]
 
-// Missing cells of a block, row by row and draw by draw, in the units of z.
+// SavedBlock holds the missing cells of a block, row by row and draw by draw, in the units of z.
 type SavedBlock struct {
 	Gaps       []float64
 	RHat, Size []float64 // of mcmc
@@ -18,7 +18,7 @@ type SavedBlock struct {
 
 const partialMark = "missingscore draws 2\n"
 
-// of identifies model, table and settings.
+// NewPartial returns an empty Partial; of identifies model, table and settings.
 func NewPartial(of string) *Partial { return checkedfile.NewParts[SavedBlock](partialMark, of) }
 
 var ErrOtherImputation = errors.New("the saved draws belong to another model, table or settings: use the same, or start again without resuming")

@@ -27,7 +27,7 @@ type Points struct {
 
 const PointDraws = 400
 
-// Sampler of Points and Scores without draws.
+// ClosedForm is the Sampler of Points and Scores without draws.
 const ClosedForm = "closed form"
 
 // Point returns E[x_mis | x_obs] in the table's units

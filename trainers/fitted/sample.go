@@ -21,7 +21,7 @@ import (
 	"missingscore/nets"
 )
 
-// Zero values select the defaults.
+// SampleConfig configures Sample. Zero values select the defaults.
 type SampleConfig struct {
 	// Sampler is the sampler of rows:
 	//
@@ -51,7 +51,7 @@ type Rows struct {
 	Start float64
 }
 
-// No R-hat is above MaxRHat, or the chains started as draws from the model.
+// Converged reports that no R-hat is above MaxRHat, or the chains started as draws from the model.
 func (r *Rows) Converged() bool {
 	return r.Chains == nil || r.Start >= leastStart || r.Chains.WorstRHat() <= MaxRHat
 }
@@ -233,12 +233,12 @@ func byRowChains(ctx context.Context, f *Model, c SampleConfig, chains, tries in
 	return r, nil
 }
 
-// Rows that CheckDraws draws if draws are independent.
+// CheckedRows is the number of rows that CheckDraws draws if draws are independent.
 const CheckedRows = 2000
 
 var ErrUnchecked = errors.New("the model describes rows with added noise, not the rows of the table")
 
-// As Sample, but in the units after Transform.
+// CheckDraws draws the rows of a Check as Sample does, but in the units after Transform.
 func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
 	if f.Noise != nil && f.Noise.Single() {
 		return nil, ErrUnchecked

@@ -16,7 +16,8 @@ type Uncertainty struct {
 	Covariance [][]float64 `json:"covariance,omitempty"` // of the estimates, in their order; nil if there are many
 }
 
-// In the table's units; unknown values are NaN, null in JSON.
+// Parameter is a parameter with its standard error and interval in the table's units; unknown
+// values are NaN, null in JSON.
 type Parameter struct {
 	Name                    string // for example precision[Ozone, Wind]
 	Estimate, SE, Low, High float64

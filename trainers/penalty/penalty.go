@@ -61,7 +61,7 @@ func ByName(name string) (Penalty, error) {
 	return Penalty{}, setting.Errorf("penalty", name, "it is one of %s%s", strings.Join(Names(), ", "), spelling.DidYouMean(name, Names()))
 }
 
-// Zero values mean the defaults below.
+// Config selects the penalty and λ. Zero values mean the defaults below.
 type Config struct {
 	Kind    string  `json:"kind,omitempty"`    // a name of All; "" or none: no penalty
 	Lambda  float64 `json:"lambda,omitempty"`  // in the units of the fit; 0: by cross-validation
@@ -76,7 +76,7 @@ const (
 
 func (c Config) Asked() bool { return c.Kind != "" && c.Kind != None }
 
-// λ is chosen by cross-validation.
+// Validates reports whether λ is chosen by cross-validation.
 func (c Config) Validates() bool { return c.Asked() && c.Lambda == 0 }
 
 func (c Config) Resolve(rows int) (Config, error) {
@@ -115,7 +115,7 @@ func (c Config) text() string {
 	return "cv"
 }
 
-// A number, cv or cv=FOLDS.
+// ParseLambda sets λ from a number, cv or cv=FOLDS.
 func (c *Config) ParseLambda(text string) error {
 	wrong := setting.Errorf("lambda", text, lambdaMust)
 	folds, has := strings.CutPrefix(text, "cv=")
@@ -134,7 +134,7 @@ func (c *Config) ParseLambda(text string) error {
 	return nil
 }
 
-// c.Lambdas values in descending order, equally spaced on a log scale.
+// Path returns c.Lambdas values in descending order, equally spaced on a log scale.
 func (c Config) Path(largest, ratio float64) []float64 {
 	lambdas := make([]float64, c.Lambdas)
 	for l := range lambdas {
@@ -159,7 +159,8 @@ type Point struct {
 	SE     float64 `json:"se"`   // standard error of Loss, from the means of the folds
 }
 
-// As "penalty l1, λ 0.02 by 5-fold cross-validation over 15 values: 9 of 45 couplings are not 0".
+// String describes the penalty, as "penalty l1, λ 0.02 by 5-fold cross-validation over 15 values: 9
+// of 45 couplings are not 0".
 func (o *Outcome) String() string {
 	how := ""
 	if o.Folds > 0 {

@@ -44,8 +44,8 @@ type Truth struct {
 //	Precision *mat.SymDense
 type Normal = simulate.Gaussian
 
-// Edges are the pairs whose absolute partial correlation exceeds the threshold; it fails without
-// edges.
+// NewTruth makes edges of the pairs whose absolute partial correlation exceeds the threshold; it
+// fails without edges.
 func NewTruth(names []string, g simulate.Gaussian, s *domain.Domain, threshold float64) (*Truth, error) {
 	whole := network.Threshold(g.Precision, -1)
 	n, err := network.New(names, g.Precision, whole)
@@ -60,7 +60,7 @@ func NewTruth(names []string, g simulate.Gaussian, s *domain.Domain, threshold f
 	return t, t.take(threshold)
 }
 
-// NewTruth for columns with levels: see Truth.Blocks and Truth.Cuts.
+// NewLatentTruth is NewTruth for columns with levels: see Truth.Blocks and Truth.Cuts.
 func NewLatentTruth(g simulate.Gaussian, blocks []data.Block, cuts [][]float64, threshold float64) (*Truth, error) {
 	t := &Truth{Gaussian: g, Blocks: blocks, Cuts: cuts}
 	d := g.Precision.SymmetricDim()
@@ -155,7 +155,7 @@ type Problem struct {
 	Spec  trainers.Spec
 }
 
-// Zero values select the defaults.
+// Config configures Run. Zero values select the defaults.
 type Config struct {
 	Rows        []int   `json:"rows"`        // sample sizes, increasing; default six sizes, doubling, from 50 or two rows per column
 	Tables      int     `json:"tables"`      // per sample size; 100
@@ -193,7 +193,7 @@ func (c Config) Resolve(d int) (Config, error) {
 	return c, nil
 }
 
-// All settings except the target sensitivity and the level.
+// Identity names a run by all settings except the target sensitivity and the level.
 func (p Problem) Identity(c Config) (string, error) {
 	c, err := c.Resolve(len(p.Truth.Names))
 	if err != nil {
@@ -247,7 +247,7 @@ func (p Problem) try(ctx context.Context, n int, k, seed uint64) (Found, error) 
 	return found, nil
 }
 
-// Table k of n rows, with missing cells.
+// Draw simulates table k of n rows, with missing cells.
 func (p Problem) Draw(n int, k, seed uint64) (*data.Table, error) {
 	complete, err := p.Truth.Gaussian.SampleInside(p.Truth.Domain, n, stream.New(seed, stream.Simulate, uint64(n), k))
 	if err != nil {

@@ -31,13 +31,13 @@ type Point struct {
 	Means       [measures]Mean
 }
 
-// With a t interval, NaN if undefined.
+// Mean is the mean of a measure over tables with a t interval, NaN if undefined.
 type Mean struct{ Value, Low, High float64 }
 
 // Largest share of networks that may not converge without a warning.
 const unfinishedShare = 0.1
 
-// At every size at least nine of ten networks converged.
+// Converged reports that at every size at least nine of ten networks converged.
 func (r *Result) Converged() bool {
 	for _, p := range r.Points {
 		if float64(p.Unconverged) > unfinishedShare*float64(p.Tables) {

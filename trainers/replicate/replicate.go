@@ -78,7 +78,7 @@ type Done[T any] = checkedfile.Parts[T]
 
 const doneMark = "missingscore replicates 1\n"
 
-// of names the run, see Identity.
+// NewDone returns an empty Done; of names the run, see Identity.
 func NewDone[T any](of string) *Done[T] { return checkedfile.NewParts[T](doneMark, of) }
 
 var ErrOtherRun = errors.New("the saved results belong to other tables or settings: use the same, or start again without resuming")
@@ -102,7 +102,7 @@ type Network struct {
 	Converged bool
 }
 
-// By Prepared.Again.
+// Estimate returns the network of a table by Prepared.Again.
 func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, error) {
 	s.Steps.Workers, s.Steps.Observe = 1, nil
 	p, err := trainers.Prepare(t, s)
@@ -117,7 +117,7 @@ func Estimate(ctx context.Context, t *data.Table, s trainers.Spec) (Network, err
 	return Network{inference.FitOf(n).Weights(q * (q - 1) / 2), n.State.Refine.Converged}, nil
 }
 
-// Partial correlations of pairs j < k in column order, 0 without an edge.
+// Weights returns the partial correlations of pairs j < k in column order, 0 without an edge.
 func Weights(n *network.Network) ([]float64, error) {
 	ends, err := n.Places()
 	if err != nil {

@@ -94,7 +94,8 @@ func newChains(s Setting) (Source, error) {
 	}, err
 }
 
-// Mean and standard deviation of the columns' observed cells; 0 and 1 if undefined.
+// Marginals returns the mean and standard deviation of the columns' observed cells; 0 and 1 if
+// undefined.
 func Marginals(t *data.Table) (mean, sd []float64) {
 	for j := range t.D {
 		m, v := 0., 1.

@@ -339,8 +339,8 @@ func (c *Conditional) start(row []float64, rng *Stream) error {
 	return nil
 }
 
-// ½ log det Q − ½ (x−μ)_oᵀQ(x−μ)_o − ½|Λ| log 2π, Q = Σ_ΛΛ⁻¹ and log det Q = log det P − log det
-// P_mm.
+// LogLikelihood returns the log density of a row's observed cells, ½ log det Q − ½ (x−μ)_oᵀQ(x−μ)_o
+// − ½|Λ| log 2π, Q = Σ_ΛΛ⁻¹ and log det Q = log det P − log det P_mm.
 func (c *Conditional) LogLikelihood(row []float64, logDetP float64) float64 {
 	full := slices.Clone(row)
 	c.Expect(full)

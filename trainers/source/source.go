@@ -17,7 +17,7 @@ import (
 //	Normals(dst []float64)  the same standard normals as len(dst) calls of NormFloat64
 type Stream = stream.Stream
 
-// It is not safe for concurrent use.
+// Source fills missing cells. It is not safe for concurrent use.
 type Source interface {
 	// Complete sets x (b·r, d) to the batch's rows, r times each, with missing cells filled, and
 	// logProposal (b·r) to the draws' log density.
@@ -78,7 +78,7 @@ func Repeat[T graph.Float](b *data.Batch, r int, x []T) {
 	}
 }
 
-// what names the source or method in the error.
+// NormalModel returns m if it is normal; what names the source or method in the error.
 func NormalModel(m model.Model, what string) (model.Normal, error) {
 	if _, patterned := m.(model.MaskConditional); patterned {
 		return nil, fmt.Errorf("%s cannot be combined with a missingness mechanism; use iw, variw or var", what)
@@ -104,7 +104,7 @@ var Kinds = map[string]Kind{Zeros.Name: Zeros, Complete.Name: Complete, Proposal
 
 // Memory is shared by all workers and saved with the fit.
 type Memory interface {
-	// Restore sets the state to a captured one.
+	// Capture returns a copy; Restore sets the state to a captured one.
 	Capture() []float64
 	Restore([]float64)
 }

@@ -19,8 +19,8 @@ import (
 	"missingscore/trainers/penalty"
 )
 
-// Zero values mean the defaults below or the model's own (model.TrainingOf). Settings of another
-// optimiser are errors.
+// Config configures the search for parameters. Zero values mean the defaults below or the model's
+// own (model.TrainingOf). Settings of another optimiser are errors.
 type Config struct {
 	Optimiser string `json:"optimiser"` // proximal, em, lbfgs or adam; "" or auto: proximal with a penalty, em if the loss has an expectation step, lbfgs if the loss is deterministic and the model does not overfit, else adam
 
@@ -109,7 +109,8 @@ type State struct {
 	Spectral  spectral
 }
 
-// A zero State starts a new one. The parameters are in the engine's model.
+// Fit is a fit in progress. A zero State starts a new one. The parameters are in the engine's
+// model.
 type Fit struct {
 	*engine.Engine
 	Config Config // resolved
@@ -121,7 +122,8 @@ type Fit struct {
 	shrink *shrinkage // penalty at the current λ; nil without a penalty
 }
 
-// If ctx is cancelled it returns ctx's error with the state between two steps.
+// Run completes the fit. If ctx is cancelled it returns ctx's error with the state between two
+// steps.
 func (f *Fit) Run(ctx context.Context) error {
 	o, err := byName(f.Config.Optimiser)
 	if err != nil {

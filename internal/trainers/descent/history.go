@@ -11,7 +11,7 @@ import (
 	"missingscore/internal/trainers/evaluate"
 )
 
-// NaN means not available.
+// Record is an epoch of Adam, or an iteration; NaN means not available.
 type Record struct {
 	Epoch         int     // adam only, else 0
 	Iteration     int     // number of parameter steps

@@ -33,7 +33,7 @@ type Problem struct {
 	Condensed *Condensed
 }
 
-// Zero values mean the defaults below.
+// Config configures imputations and gradients. Zero values mean the defaults below.
 type Config struct {
 	Method       string               `json:"method"`            // name of an estimator
 	Estimator    *estimator.Estimator `json:"-"`                 // replaces Method; nil: Method
@@ -81,7 +81,7 @@ type ImputerSpec struct {
 	New func(d int, rng *rand.Rand) (nets.Imputer, error) `json:"-"`
 }
 
-// An imputer of New does not support many levels of noise.
+// Make makes an imputer of d columns. An imputer of New does not support many levels of noise.
 func (s ImputerSpec) Make(d int, rng *rand.Rand) (nets.Imputer, error) {
 	if s.New == nil {
 		return nets.NewImputer(s.Kind, d, s.Options, rng)

@@ -25,8 +25,9 @@ import (
 	"missingscore/trainers/source"
 )
 
-// Random streams are named by (purpose, iteration, part), so results do not depend on the number of
-// workers or on interruptions. It is not safe for concurrent use.
+// Engine makes imputer steps and gradients. Random streams are named by (purpose, iteration, part),
+// so results do not depend on the number of workers or on interruptions. It is not safe for
+// concurrent use.
 type Engine struct {
 	Problem
 	Config    Config
@@ -111,8 +112,8 @@ type Step struct {
 	LogLikelihood float64
 }
 
-// It returns an error if method, model, objective and table do not go together, and a
-// *data.RowError for a row outside the domain.
+// New prepares a fit. It returns an error if method, model, objective and table do not go together,
+// and a *data.RowError for a row outside the domain.
 func New(p Problem, c Config) (*Engine, error) {
 	c, method, err := c.Resolve(p)
 	if err != nil {

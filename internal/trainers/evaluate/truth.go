@@ -22,7 +22,8 @@ type FisherDivergence struct {
 	n       int
 }
 
-// sample (n, d) are independent draws of the truth, not used in the fit.
+// NewFisherDivergence compares m with truth; sample (n, d) are independent draws of the truth, not
+// used in the fit.
 func NewFisherDivergence(m, truth model.Model, sample []float64) (*FisherDivergence, error) {
 	d := m.Dim()
 	n := len(sample) / d
@@ -72,7 +73,7 @@ func GaussianFisher(m, truth model.Normal) (float64, error) {
 	return mat.Trace(&prod) + mat.Dot(&ps, &ps), nil
 }
 
-// Either part may be nil.
+// Truth is a known distribution. Either part may be nil.
 type Truth struct {
 	Model  model.Model // reference of Fisher divergence and errors
 	Sample []float64   // (n, d): draws of Model; nil: Fisher divergence of two normals in closed form, else none

@@ -69,7 +69,7 @@ func Beginnings() []string {
 
 func (c Config) Asked() bool { return c.Kind != "" && c.Kind != None && c.Kind != Auto }
 
-// One subsample for each dropped share.
+// LeastStability is one subsample for each dropped share.
 const LeastStability = 10
 
 func (c Config) Resolve() (Config, error) {

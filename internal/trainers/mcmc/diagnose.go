@@ -22,7 +22,7 @@ type Result struct {
 	GroupRHat, GroupSize []float64
 }
 
-// NaN if any is: chains that never moved.
+// WorstRHat is NaN if any is: chains that never moved.
 func (r *Result) WorstRHat() (worst float64) { return slices.Max(r.RHat) }
 
 func (r *Result) LeastSize() float64 { return slices.Min(r.EffectiveSize) }

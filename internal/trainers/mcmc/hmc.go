@@ -19,7 +19,7 @@ import (
 
 const LeastDraws = 8
 
-// Zero values select the defaults.
+// Options configures HMC. Zero values select the defaults.
 type Options struct {
 	WarmUp   int // discarded iterations; 300
 	Draws    int // kept iterations, used in the diagnostics; 200

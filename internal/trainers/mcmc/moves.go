@@ -12,7 +12,7 @@ import (
 // safe for concurrent use.
 type Moves struct{ hmc }
 
-// It fails if the model has no log density.
+// NewMoves makes moves for groups of size chains. It fails if the model has no log density.
 func NewMoves(m model.Model, s *domain.Domain, groups, size, leapfrog int) (*Moves, error) {
 	d := m.Dim()
 	w := &Moves{hmc{Options: Options{Leapfrog: leapfrog}, domain: s, chains: groups * size, d: d, size: size}}
@@ -68,5 +68,5 @@ func (w *Moves) Move(accept []float64, rng *rand.Rand) error {
 
 func (w *Moves) SetStep(group int, step float64) { w.groups[group].step = step }
 
-// The next move overwrites the buffer.
+// States returns the chains (groups·size, d). The next move overwrites the buffer.
 func (w *Moves) States() []float64 { return w.x }

@@ -18,7 +18,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Zero values select the defaults.
+// Config configures Fit. Zero values select the defaults.
 type Config struct {
 	Components int     // 0: chosen by the held-out log density
 	Folds      int     // number of the five folds that are held out for it; 5
@@ -70,7 +70,7 @@ type turn struct {
 	Posterior  float64 // with the log prior, divided by the number of rows
 }
 
-// Mean held-out log density of a row's observed cells.
+// Try has the mean held-out log density of a row's observed cells.
 type Try struct {
 	Components int     `json:"components"`
 	HeldOut    float64 `json:"held_out"`
@@ -136,7 +136,7 @@ func fitOn(ctx context.Context, p *problem, rows []int, c Config, from *model.Mi
 	return m, path, false
 }
 
-// It fails if ctx is cancelled.
+// Fit fits a mixture to a table. It fails if ctx is cancelled.
 func Fit(ctx context.Context, t *data.Table, c Config) (*Fitted, error) {
 	setting.Default(&c.Folds, folds)
 	setting.Default(&c.Iterations, Iterations)
@@ -316,7 +316,7 @@ func newProblem(t *data.Table) (*problem, data.Scale) {
 	return p, scale
 }
 
-// Median distance of neighbouring values; 0 of a constant.
+// Step returns the median distance of neighbouring values; 0 of a constant.
 func Step(x []float64) float64 {
 	distinct := slices.Compact(slices.Sorted(slices.Values(x)))
 	var gaps []float64

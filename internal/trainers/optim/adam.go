@@ -8,7 +8,7 @@ import (
 	"missingscore/internal/simd"
 )
 
-// The zero value needs only a Rate.
+// Adam is the optimiser of Kingma & Ba 2015. The zero value needs only a Rate.
 type Adam struct {
 	Rate  float64
 	Steps int
@@ -43,7 +43,7 @@ func (a *Adam) Length(i, j int) float64 {
 	return a.Rate / (math.Sqrt(a.V[i][j]/(1-math.Pow(adamBeta2, float64(a.Steps)))) + adamEpsilon)
 }
 
-// Step in float32 on Param.Single; Param.Value is unchanged.
+// StepSingle is Step in float32 on Param.Single; Param.Value is unchanged.
 func (a *Adam) StepSingle(params []*graph.Param, grads [][]float32) {
 	if a.m == nil {
 		for _, p := range params {

@@ -22,7 +22,7 @@ const (
 	lbfgsCurvature = 1e-12
 )
 
-// −Hg; without pairs −g, with norm at most 1.
+// Direction returns −Hg; without pairs −g, with norm at most 1.
 func (l *LBFGS) Direction(g []float64) []float64 {
 	n := len(l.S)
 	d := make([]float64, len(g))

@@ -22,7 +22,7 @@ func (p Proximal) Step(packed, grad []float64, d int) {
 	}
 }
 
-// sign(x)·max(|x| − t, 0)
+// SoftThreshold returns sign(x)·max(|x| − t, 0)
 func SoftThreshold(x, t float64) float64 {
 	switch {
 	case x > t:

@@ -22,7 +22,7 @@ const (
 	mostBlocks   = 32
 )
 
-// A small matrix is one block, visited in order.
+// NewTournament makes the rounds; a small matrix is one block, visited in order.
 func NewTournament(columns int) *Tournament {
 	t := &Tournament{Columns: columns, blocks: 1, rounds: [][]int{{0}}}
 	if half := min(columns/blockColumns, mostBlocks) / 2; half > 1 {

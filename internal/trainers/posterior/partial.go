@@ -8,16 +8,16 @@ import (
 	"missingscore/internal/checkedfile"
 )
 
-// A resumed run gives the same result as an uninterrupted run.
+// Partial holds the chains' states. A resumed run gives the same result as an uninterrupted run.
 type Partial = checkedfile.Parts[[]byte]
 
 const partialMark = "missingscore chains 1\n"
 
-// of identifies table and settings.
+// NewPartial is empty; of identifies table and settings.
 func NewPartial(of string) *Partial { return checkedfile.NewParts[[]byte](partialMark, of) }
 
-// It fails with other for another run, and with an error naming the file if it is damaged or
-// exceeds the memory limit.
+// LoadPartial fails with other for another run, and with an error naming the file if it is damaged
+// or exceeds the memory limit.
 func LoadPartial(path, of string, other error) (*Partial, error) {
 	return checkedfile.LoadParts[[]byte](path, partialMark, of, "chains", other)
 }

@@ -21,7 +21,7 @@ import (
 	"missingscore/internal/trainers/mcmc"
 )
 
-// Zero values select the defaults.
+// Config configures Draw. Zero values select the defaults.
 type Config struct {
 	Draws      int // completed tables; 1
 	Components int // maximum number of mixture components; default 10, or one per 5d rows, or 1 below 20d rows (d numbers per row)
@@ -272,7 +272,7 @@ func (d *Drawn) within(most, mostCell float64) bool {
 	return d.Mixing == nil || d.Mixing.Worst <= most && d.Cells.Worst <= mostCell
 }
 
-// The Mixing with the larger (R-hat − 1) relative to its limit.
+// Least returns the Mixing with the larger (R-hat − 1) relative to its limit.
 func (d *Drawn) Least() *mcmc.Mixing {
 	if (d.Cells.Worst-1)/(MostCellRHat-1) > (d.Mixing.Worst-1)/(MostRHat-1) {
 		return d.Cells

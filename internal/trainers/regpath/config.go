@@ -16,7 +16,8 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Zero values mean the defaults below. λ are per column: the loss is divided by d.
+// Config configures a path and the fit after it. Zero values mean the defaults below. λ are per
+// column: the loss is divided by d.
 //
 // Schedule "fixed" is the paper's: proximal gradient steps, InitialIter at the first and
 // IterPerLambda at every λ. "accelerated" is for gradients without noise: spectral steps until P

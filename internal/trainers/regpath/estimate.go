@@ -23,7 +23,7 @@ type Run struct {
 	choice choice
 }
 
-// It sets p.Model and p.Objective.
+// New prepares a path on a table. It sets p.Model and p.Objective.
 func New(p engine.Problem, steps engine.Config, c Config, s *State) (*Run, error) {
 	w, err := newWalk(p, steps, c, s, nil)
 	if err != nil {
@@ -253,22 +253,23 @@ func scorePath(ctx context.Context, w *walk, kind string, s *State) (score float
 	return chosen.scores[chosen.point], nil
 }
 
-// Columns as the path saw them.
+// Model is of the columns as the path saw them.
 func (r *Run) Model() *model.Gaussian { return r.model }
 
-// First column of each node.
+// Nodes returns the first column of each node.
 func (r *Run) Nodes() []int { return r.covariates.nodes }
 
 func (r *Run) NodeNames() []string { return r.covariates.names }
 
-// nil: one column each.
+// Blocks returns the columns of each node; nil: one column each.
 func (r *Run) Blocks() []data.Block { return r.covariates.blocks }
 
 func (r *Run) Network(packed []float64) network.Adjacency {
 	return Adjacency(r.NodePrecision(packed), len(r.Nodes()), r.Config.Threshold)
 }
 
-// Packed matrix of the nodes; pairs with a block have strengths, without sign.
+// NodePrecision returns the packed matrix of the nodes; pairs with a block have strengths, without
+// sign.
 func (r *Run) NodePrecision(packed []float64) []float64 {
 	return r.covariates.precision(packed, r.Table.D)
 }
@@ -287,7 +288,7 @@ func (r *Run) Point(p Point) Point {
 	return p
 }
 
-// nil for methods that use rows.
+// Moments returns nil for methods that use rows.
 func (r *Run) Moments() *pairmoments.Moments {
 	if r.matrix == nil {
 		return nil
@@ -295,7 +296,7 @@ func (r *Run) Moments() *pairmoments.Moments {
 	return r.matrix.of
 }
 
-// Whether the choice needed no smaller λ.
+// CutByChoice reports whether the choice needed no smaller λ.
 func (r *Run) CutByChoice() bool { return !r.ended() }
 
 // Thresholds of ordinal columns; nil if there are none.

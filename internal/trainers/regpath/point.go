@@ -26,7 +26,7 @@ type Point struct {
 	Stuck         bool // accelerated: more iterations would not help, because the loss falls towards a P that is not positive definite
 }
 
-// Columns up to which points store P densely.
+// DenseColumns is the number of columns up to which points store P densely.
 const DenseColumns = 300
 
 func (p *Point) setPrecision(packed []float64, d int) {
@@ -96,7 +96,7 @@ func sizes(packed []float64, d int) (out []float64) {
 	return out
 }
 
-// |P_jk| above threshold.
+// Adjacency has the pairs with |P_jk| above threshold.
 func (p Point) Adjacency(d int, threshold float64) network.Adjacency {
 	if p.Sparse == nil {
 		return Adjacency(p.Packed, d, threshold)
@@ -125,7 +125,7 @@ func (p Point) EachEdge(d int, threshold float64, visit func(j, k int)) {
 	}
 }
 
-// |P_jk| above threshold.
+// Adjacency has the pairs with |P_jk| above threshold.
 func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 	a := network.Adjacency{D: d, Edge: make([]bool, 0, d*(d-1)/2)}
 	for j := range d {

@@ -29,7 +29,7 @@ const (
 	refitGain  = 0.01 // predicted gain in log likelihood at which a refit ends
 )
 
-// Batch size if draws do not depend on it.
+// AgainBatch is the batch size if draws do not depend on it.
 const AgainBatch = 4096
 
 // The parameters of a network are μ, the diagonal of P and P at the pairs.

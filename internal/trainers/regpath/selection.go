@@ -278,18 +278,18 @@ func (s Selection) Resolve(rows int) (Selection, error) {
 	return s, err
 }
 
-// Whether a criterion on the data chooses, which may prefer the end of the path.
+// Judges reports whether a criterion on the data chooses, which may prefer the end of the path.
 func (s Selection) Judges() bool { return s.by().judges }
 
 func (s Selection) UsesGamma() bool { return s.by().gamma }
 
-// Whether tests of pairs choose the edges.
+// ByTests reports whether tests of pairs choose the edges.
 func (s Selection) ByTests() bool { return s.by().tests }
 
-// Whether the selection fits parts of the rows.
+// Resamples reports whether the selection fits parts of the rows.
 func (s Selection) Resamples() bool { return s.by().divides }
 
-// bounded reports a domain, law a missingness mechanism.
+// Describe describes the selection; bounded reports a domain, law a missingness mechanism.
 func (s Selection) Describe(bounded, law bool) string {
 	if by := s.by(); by.name != "" {
 		return by.describe(s, bounded, law)

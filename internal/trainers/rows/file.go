@@ -46,7 +46,7 @@ type room struct {
 	observed []bool
 }
 
-// window is the number of blocks per window; 0: WindowBlocks.
+// NewFile prepares passes; window is the number of blocks per window; 0: WindowBlocks.
 func NewFile(ctx context.Context, s Source, seed uint64, batch int, share float64, window int) (*File, error) {
 	if window == 0 {
 		window = WindowBlocks

@@ -10,7 +10,8 @@ import (
 	"missingscore/internal/stream"
 )
 
-// A pass has each row once, in an order that depends only on the seed and the pass.
+// Rows is a source of training rows. A pass has each row once, in an order that depends only on the
+// seed and the pass.
 type Rows interface {
 	Count() int
 	// Pass returns the windows of pass 0, 1, …. A window is valid until the next one; all but the last
@@ -31,7 +32,7 @@ type held struct {
 	seed  uint64
 }
 
-// rows must not change.
+// NewHeld provides rows of t; rows must not change.
 func NewHeld(t *data.Table, rows []int, seed uint64) Rows {
 	return &held{table: t, rows: rows, order: make([]int, len(rows)), seed: seed}
 }

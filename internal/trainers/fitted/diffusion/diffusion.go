@@ -15,8 +15,8 @@ import (
 	"missingscore/internal/data/noise"
 )
 
-// It is not safe for concurrent use. Rows should have mean about 0 and standard deviation about 1:
-// the start is N(0, (a² + σ²) I) at the largest noise level.
+// Sampler draws n rows at a time. It is not safe for concurrent use. Rows should have mean about 0
+// and standard deviation about 1: the start is N(0, (a² + σ²) I) at the largest noise level.
 type Sampler struct {
 	schedule noise.Schedule
 	program  *graph.Program

@@ -70,8 +70,8 @@ type Turns struct {
 	square []float64 // work space (d, d)
 }
 
-// The model is then at the extrapolated start of the following one, not at State.Solved. It returns
-// a *SingularError if the minimisation step has no solution.
+// Turn makes the next iteration. The model is then at the extrapolated start of the following one,
+// not at State.Solved. It returns a *SingularError if the minimisation step has no solution.
 func (t *Turns) Turn(ctx context.Context, s *State, minimise Minimiser) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -150,7 +150,7 @@ func (t *Turns) At() []float64 {
 	return x
 }
 
-// Without Bounds, ok is false if P is not positive definite.
+// Put moves the model to (μ, P). Without Bounds, ok is false if P is not positive definite.
 func (t *Turns) Put(x []float64) (ok bool) {
 	if !engine.Finite(x...) {
 		return false

@@ -49,8 +49,8 @@ func NewSupport(packed []float64, d int) *Support {
 // Start sets the next start to covariances (d, d), positive definite; it copies w.
 func (s *Support) Start(w []float64) { s.last, s.share = slices.Clone(w), supportShare }
 
-// After Start Minimise reads only the covariances of the network's pairs. ok is false if the
-// likelihood has no maximum.
+// Minimise is a Minimiser. After Start it reads only the covariances of the network's pairs. ok is
+// false if the likelihood has no maximum.
 func (s *Support) Minimise(packed, cov []float64) (ok bool) {
 	if !s.reach(cov, mostHalvings) {
 		return false
@@ -199,7 +199,7 @@ func eliminate(a, b []float64) (ok bool) {
 // (Schäfer & Strimmer 2005), for dense pilot estimates (docs/theory/penalties.md#eq-ridge-em).
 type Ridge struct{ Alpha float64 }
 
-// ok is false if a variance is 0.
+// Minimise is a Minimiser; ok is false if a variance is 0.
 func (r Ridge) Minimise(packed, s []float64) (ok bool) {
 	d := int(math.Sqrt(float64(len(s))))
 	shrunk := make([]float64, d*d)

@@ -12,7 +12,7 @@ type Judge struct {
 	inner *mat.Dense // second moments of steps, mean over rows
 }
 
-// ok is false if the Jacobian of its equation is singular.
+// NewJudge is for the rows of a root; ok is false if the Jacobian of its equation is singular.
 func NewJudge(r *Root) (j *Judge, ok bool, err error) {
 	_, jacobian, _, ok, err := r.Newton()
 	if err != nil || !ok {
@@ -40,7 +40,7 @@ type Verdict struct {
 	Edges float64   // expected decrease of n ψ by the edges if none is true
 }
 
-// ok is false if the loss has no minimum.
+// Network evaluates the network of s; ok is false if the loss has no minimum.
 func (j *Judge) Network(s *Support) (v Verdict, ok bool, err error) {
 	var factor *mat.Cholesky
 	if v.Theta, v.Loss, factor, ok = j.root.Form.minimum(s); !ok {

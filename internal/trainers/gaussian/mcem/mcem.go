@@ -49,8 +49,8 @@ func (s Setting) ByPattern() Setting {
 	return s
 }
 
-// Table row i has the completed rows first[i] to first[i+1] − 1: r if it has missing cells, else
-// one.
+// Rows are completed rows. Table row i has the completed rows first[i] to first[i+1] − 1: r if it
+// has missing cells, else one.
 type Rows struct {
 	d, workers  int
 	first       []int
@@ -162,7 +162,7 @@ func (c *Rows) summed(size int, visit func(into []float64, from, to int)) ([]flo
 	return total, nil
 }
 
-// θ = (η, P), P in the order of graph.PackedIndex.
+// Parameters returns θ = (η, P), P in the order of graph.PackedIndex.
 func Parameters(m *model.Gaussian) []float64 {
 	theta := make([]float64, 0, m.Dim()*(m.Dim()+3)/2)
 	p, mu := m.Precision(), m.Mean()

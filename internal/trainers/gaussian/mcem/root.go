@@ -103,7 +103,8 @@ func (r *Root) Newton() (step []float64, jacobian *mat.LU, e *Equation, ok bool,
 	return solved.RawVector().Data, jacobian, e, true, nil
 }
 
-// Root mean square movement of P on the support by a Newton step; +Inf if there is none.
+// Remaining returns the root mean square movement of P on the support by a Newton step; +Inf if
+// there is none.
 func (r *Root) Remaining() (float64, error) {
 	step, _, _, ok, err := r.Newton()
 	if err != nil || !ok {

@@ -70,7 +70,7 @@ func (p *Matrix) Clone() *Matrix {
 	return &Matrix{D: p.D, Diagonal: slices.Clone(p.Diagonal), At: slices.Clone(p.At), Value: slices.Clone(p.Value)}
 }
 
-// Largest absolute element of P − Q; NaN elements are ignored.
+// Distance returns the largest absolute element of P − Q; NaN elements are ignored.
 func (p *Matrix) Distance(q *Matrix) (most float64) {
 	take := func(size float64) {
 		if size > most {

@@ -46,7 +46,8 @@ type Stability struct {
 	Warnings    []string
 }
 
-// A correlation is 0 if a network failed or a statistic is constant.
+// Level is a statistic at a dropped share. A correlation is 0 if a network failed or a statistic is
+// constant.
 type Level struct {
 	Statistic     string
 	Dropped       float64 // share of the rows

@@ -20,7 +20,7 @@ const (
 	Marginal                   // the marginal loss: exact
 )
 
-// N(Mean, Precision⁻¹) fitted to a table, the start of a step.
+// Problem is N(Mean, Precision⁻¹) fitted to a table, the start of a step.
 type Problem struct {
 	Table     *data.Table // columns standardised
 	Mean      []float64
@@ -43,7 +43,7 @@ type Estimate struct {
 
 var errSingular = errors.New("the second derivatives of the loss are singular: the rows do not determine every pair of columns")
 
-// Largest number of columns with factorised second derivatives.
+// DirectColumns is the largest number of columns with factorised second derivatives.
 const DirectColumns = 150
 
 var errTooManyColumns = fmt.Errorf("more than %d columns need second derivatives of Spec.Steps.Method em-exact", DirectColumns)
