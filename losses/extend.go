@@ -9,6 +9,7 @@ import (
 	"missingscore/graph/model"
 )
 
+// Extension is a loss in a Gorgonia graph.
 type Extension struct {
 	*graph.Extension // nodes of the parameters; inputs by name
 	Result

@@ -32,6 +32,7 @@ func partsOf(b *graph.Builder, o Objective, rows Rows, t model.Evaluation) Parts
 	return p
 }
 
+// Objective computes the parts from a model's evaluation at the completed rows.
 type Objective interface {
 	// Parts adds the parts and the objective's own inputs.
 	Parts(b *graph.Builder, rows Rows, t model.Evaluation) Parts
@@ -52,6 +53,7 @@ type Drawing interface {
 	Draws() bool
 }
 
+// Draws reports whether an objective draws at random.
 func Draws(o Objective) bool {
 	d, ok := o.(Drawing)
 	return ok && d.Draws()
@@ -115,4 +117,5 @@ func (s ObjectiveSetting) check() error {
 	return nil
 }
 
+// ObjectiveMaker makes an objective.
 type ObjectiveMaker func(s ObjectiveSetting) (Objective, error)

@@ -25,6 +25,7 @@ func byName[T interface{ Name() string }](all ...T) map[string]T {
 	return m
 }
 
+// WeightingByName returns a weighting of Weightings.
 func WeightingByName(name string) (Weighting, error) {
 	if w, ok := Weightings[name]; ok {
 		return w, nil

@@ -37,6 +37,7 @@ const (
 
 func tangentName(k int) string { return fmt.Sprintf(inputTangent, k) }
 
+// ObjectiveFor returns Truncated on a domain with a boundary, else Classical.
 func ObjectiveFor(s *domain.Domain, w domain.Weight) Objective {
 	if s.Bounded() {
 		return Truncated{s, w}

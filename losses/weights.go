@@ -24,6 +24,7 @@ func weightsOf(b *graph.Builder, w Weighting, rows Rows, t model.Evaluation) gra
 	return n
 }
 
+// WeightingNeeds are the requirements of a weighting.
 type WeightingNeeds struct {
 	Density  bool // the model's log density
 	Proposal bool // the log density of the draws

@@ -11,6 +11,7 @@ import (
 	"missingscore/internal/strictjson"
 )
 
+// LinearOptions configures NewLinearImputer.
 type LinearOptions struct {
 	Hidden int `json:"hidden"` // units of each hidden layer of the correction; 0 means 100
 }

@@ -9,6 +9,7 @@ import (
 	"missingscore/internal/strictjson"
 )
 
+// MixtureOptions configures NewMixtureImputer.
 type MixtureOptions struct {
 	Components int `json:"components"` // K; 0 means 5
 	Hidden     int `json:"hidden"`     // units of each hidden layer; 0 means 100

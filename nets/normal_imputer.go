@@ -173,6 +173,7 @@ func (m *NormalImputer) LogDeviation(b *graph.Builder) graph.Node {
 	return b.Columns(s, m.d)
 }
 
+// Deviation returns σ_φ of coordinate j.
 func (m *NormalImputer) Deviation(j int) float64 {
 	if m.options.DiagonalSD {
 		return math.Exp(m.LogSD.Value[j])

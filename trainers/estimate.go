@@ -90,6 +90,7 @@ func Estimate(ctx context.Context, t *data.Table, s Spec, run Run) (*Result, err
 	return p.Estimate(ctx, run)
 }
 
+// Estimate does the work of the function Estimate.
 func (p *Prepared) Estimate(ctx context.Context, run Run) (r *Result, err error) {
 	setting.Default(&run.State, &State{})
 	if run.Save == nil {

@@ -310,6 +310,7 @@ func fitRows(ctx context.Context, p *Prepared, rows []int, seed uint64, penalty 
 // Edges returns the edges, strongest first.
 func (r *NetworkResult) Edges() []network.Edge { return r.Network.Edges }
 
+// Adjacencies returns the network of each point of the path.
 func (r *NetworkResult) Adjacencies() []network.Adjacency {
 	var out []network.Adjacency
 	for _, p := range r.Points {

@@ -231,6 +231,7 @@ func (p *Prepared) descentProblem(streamed bool) descent.Problem {
 	}
 }
 
+// ByBatches reports whether the estimate uses mini-batches.
 func (p *Prepared) ByBatches() bool {
 	if p.Spec.Network != nil {
 		return false

@@ -218,6 +218,7 @@ func (s ModelSpec) make(d int, seed uint64) (model.Model, error) {
 	return m, nil
 }
 
+// ObjectiveSpec selects the objective.
 type ObjectiveSpec struct {
 	Kind    string          `json:"kind"`              // a name of losses.Objectives, or auto: classical, on a domain truncated
 	Options json.RawMessage `json:"options,omitempty"` // of the objective's maker

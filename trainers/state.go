@@ -43,6 +43,7 @@ const stateVersion = 4
 
 const stateMark = "missingscore state\n"
 
+// Save writes the state atomically.
 func (s *State) Save(path string) error {
 	var text bytes.Buffer
 	if err := gob.NewEncoder(&text).Encode(s); err != nil {

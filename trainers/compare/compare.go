@@ -26,8 +26,10 @@ import (
 	"missingscore/trainers/replicate"
 )
 
+// DefaultPermutations is the default number of permutations.
 const DefaultPermutations = 500
 
+// Problem is two tables and the settings of their networks.
 type Problem struct {
 	Tables   [2]*data.Table // with the same columns in the same order
 	Networks [2]*trainers.Result
@@ -54,6 +56,7 @@ func (c Config) resolve() (Config, error) {
 	return c, nil
 }
 
+// Result is the difference of two networks.
 type Result struct {
 	Config Config
 	Pairs  []Difference // j < k in column order
@@ -162,6 +165,7 @@ func (r *Result) gapWarnings() []string {
 		". Permutation p values then test rows and missing cells together, not the networks alone: " + advice}
 }
 
+// Permutation holds the statistics of the two networks of permuted rows.
 type Permutation struct {
 	Differences []float64 // of weights, for pairs j < k in column order
 	Strength    float64   // S

@@ -79,6 +79,7 @@ func Register(e Estimator) {
 	All = append(All, e)
 }
 
+// ByName returns the estimator with a name.
 func ByName(name string) (Estimator, error) {
 	for _, e := range All {
 		if e.Name == name {
@@ -116,6 +117,7 @@ func (e Estimator) Deterministic() bool { return !e.Source.Random }
 // Minimises a loss; else it solves an equation.
 func (e Estimator) Minimises() bool { return !e.Loss.Needs().Equation }
 
+// FitsMean reports whether its networks estimate the mean.
 func (e Estimator) FitsMean() bool { return e.Loss.Needs().Mean && !e.HoldsMean }
 
 // Assumption about missing cells, without a missingness mechanism.
@@ -132,14 +134,18 @@ func (e Estimator) Assumption() losses.Assumption {
 	return needs.Assumes
 }
 
+// Trains reports whether it trains an imputer.
 func (e Estimator) Trains() bool { return e.Source.Imputer }
 
+// Proposes reports whether it uses Setting.ProposalSD.
 func (e Estimator) Proposes() bool { return e.Source.ProposalSD }
 
+// NeedsDensity reports whether it needs a model with a log density.
 func (e Estimator) NeedsDensity() bool {
 	return e.Loss.Needs().Density || e.Weighting.Needs().Density || e.Source.Imputer || e.Source.Memory != nil
 }
 
+// NeedsNormal reports whether it needs a normal model.
 func (e Estimator) NeedsNormal() bool { return e.Source.Normal || e.Loss.Needs().Normal }
 
 // OfMatrix uses one matrix instead of rows, for networks only.
@@ -155,6 +161,7 @@ func (e Estimator) NeedsOrdinal() bool { return e.Loss.Needs().Ordinal }
 // each row.
 func (e Estimator) NeedsDefinite() bool { return e.Source.Definite || e.Loss.Needs().Normal }
 
+// NeedsCompleteRows reports whether it needs a table without missing cells.
 func (e Estimator) NeedsCompleteRows() bool { return e.Source.CompleteRows }
 
 // Correctable: uniform and leave-one-out weighting are interchangeable.
@@ -247,6 +254,7 @@ func within(s, support *domain.Domain) bool {
 	return true
 }
 
+// CheckTable returns why it cannot estimate from a table, or nil.
 func (e Estimator) CheckTable(t *data.Table) error {
 	if e.NeedsCompleteRows() && t.Missing() > 0 {
 		return fmt.Errorf("method %s is for tables without missing cells, but this one has %d; use em-exact, exact or another method", e.Name, t.Missing())

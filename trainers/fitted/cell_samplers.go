@@ -57,6 +57,7 @@ var cellSamplers = []cellSampler{
 	{name: predictive, refuses: refusesPredictive, completer: byParameters},
 }
 
+// Samplers are the values of ImputeConfig.Sampler.
 var Samplers = func() (names []string) {
 	names = []string{"auto"}
 	for _, s := range cellSamplers {

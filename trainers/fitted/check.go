@@ -29,11 +29,14 @@ type Check struct {
 	Sample   []float64       `json:"-"`                  // the drawn rows (Drawn, d)
 }
 
+// TableDrawn is a statistic of the table and of the drawn rows.
 type TableDrawn struct {
 	Table float64 `json:"table"`
 	Drawn float64 `json:"drawn"`
 }
 
+// CheckedColumn has the mean, the standard deviation and the 5, 25, 50, 75 and 95 % quantiles of a
+// column.
 type CheckedColumn struct {
 	Name      string        `json:"name"`
 	Mean      TableDrawn    `json:"mean"`
@@ -43,6 +46,7 @@ type CheckedColumn struct {
 
 func (k CheckedColumn) unit() float64 { return max(k.SD.Table, math.SmallestNonzeroFloat64) }
 
+// CheckedPair is the correlation of two columns of numbers.
 type CheckedPair struct {
 	A           int        `json:"a"` // of Columns, from 0
 	B           int        `json:"b"`

@@ -63,6 +63,7 @@ type Saved struct {
 	Check       *Check       // check of drawn rows; nil for normal and true models
 }
 
+// Outcome is how a fit ended.
 type Outcome struct {
 	Converged  bool              `json:"converged"`
 	Verdict    string            `json:"verdict,omitempty"`
@@ -293,6 +294,7 @@ func byName(names []string, levels [][]string) map[string][]string {
 	return out
 }
 
+// Load reads a file of Encode.
 func Load(path string) (*Saved, error) {
 	text, err := memory.ReadFile(path, 20) // JSON takes many times its text in memory
 	if err != nil {

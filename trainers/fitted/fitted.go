@@ -22,6 +22,7 @@ import (
 	"missingscore/nets"
 )
 
+// Model is a model with everything needed to draw from it and to score rows.
 type Model struct {
 	Names     []string
 	Levels    [][]string            // names of levels per column; nil for numbers, and nil if there are none

@@ -142,6 +142,7 @@ const (
 	judgedCells   = 10 // minimum number of observed cells
 )
 
+// Beyond reports, per column, draws far outside the observed range.
 func (r *Imputed) Beyond(t *data.Table) (problems []string) {
 	for j, name := range t.Names {
 		x := t.Column(j)
@@ -197,6 +198,7 @@ type Moments struct {
 	Mean, SD, Low, High float64
 }
 
+// ColumnSummary compares the imputed and the observed values of a column.
 type ColumnSummary struct {
 	Column            int // from 0
 	Name              string

@@ -43,6 +43,7 @@ type ImputeConfig struct {
 	Save    func(*Partial) error
 }
 
+// Imputed is a table completed by Draws draws.
 type Imputed struct {
 	Sampler string
 	Draws   int

@@ -24,6 +24,7 @@ import (
 	"missingscore/internal/stream"
 )
 
+// MatchConfig configures predictive-mean matching.
 type MatchConfig struct {
 	Donors  int // candidates per cell; 5
 	Seed    uint64

@@ -21,6 +21,7 @@ const partialMark = "missingscore draws 2\n"
 // NewPartial returns an empty Partial; of identifies model, table and settings.
 func NewPartial(of string) *Partial { return checkedfile.NewParts[SavedBlock](partialMark, of) }
 
+// ErrOtherImputation means that saved draws belong to another run.
 var ErrOtherImputation = errors.New("the saved draws belong to another model, table or settings: use the same, or start again without resuming")
 
 // LoadPartial fails with ErrOtherImputation for another run, and with an error naming the file if

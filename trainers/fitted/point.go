@@ -25,6 +25,7 @@ type Points struct {
 	Mixing *Mixing // of mcmc, else nil
 }
 
+// PointDraws is the default number of draws of Point.
 const PointDraws = 400
 
 // ClosedForm is the Sampler of Points and Scores without draws.

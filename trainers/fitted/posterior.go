@@ -17,6 +17,7 @@ import (
 // FromPosterior is the Sampler of draws without a fitted model.
 const FromPosterior = "posterior"
 
+// PosteriorImputed is a table completed by posterior draws of missing cells and parameters.
 type PosteriorImputed struct {
 	Imputed
 	Law       *posterior.Drawn  // the draws and their diagnostics

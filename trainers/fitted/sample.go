@@ -56,6 +56,7 @@ func (r *Rows) Converged() bool {
 	return r.Chains == nil || r.Start >= leastStart || r.Chains.WorstRHat() <= MaxRHat
 }
 
+// Sample draws complete rows from a model.
 func Sample(ctx context.Context, f *Model, c SampleConfig) (*Rows, error) {
 	c, err := c.For(f)
 	if err != nil {
@@ -236,6 +237,7 @@ func byRowChains(ctx context.Context, f *Model, c SampleConfig, chains, tries in
 // CheckedRows is the number of rows that CheckDraws draws if draws are independent.
 const CheckedRows = 2000
 
+// ErrUnchecked means that the model's rows cannot be compared with a table.
 var ErrUnchecked = errors.New("the model describes rows with added noise, not the rows of the table")
 
 // CheckDraws draws the rows of a Check as Sample does, but in the units after Transform.

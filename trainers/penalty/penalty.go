@@ -33,6 +33,7 @@ type Penalty struct {
 // Largest coupling relative to the mean diagonal at the start of a ridge path.
 const nearlyZero = 0.02
 
+// All lists the penalties.
 var All = []Penalty{
 	{Name: "l1", Note: "weak couplings become 0", Ratio: 200,
 		Value: math.Abs, Shrink: optim.SoftThreshold, Largest: func(slope, _ float64) float64 { return slope }},
@@ -42,8 +43,10 @@ var All = []Penalty{
 		Largest: func(slope, size float64) float64 { return slope / (nearlyZero * size) }},
 }
 
+// None is the Kind of a fit without a penalty.
 const None = "none"
 
+// Names returns None and the names of All.
 func Names() []string {
 	names := []string{None}
 	for _, p := range All {
@@ -52,6 +55,7 @@ func Names() []string {
 	return names
 }
 
+// ByName returns the penalty with a name.
 func ByName(name string) (Penalty, error) {
 	for _, p := range All {
 		if p.Name == name {
@@ -74,11 +78,13 @@ const (
 	defaultLambdas = 15
 )
 
+// Asked reports whether there is a penalty.
 func (c Config) Asked() bool { return c.Kind != "" && c.Kind != None }
 
 // Validates reports whether λ is chosen by cross-validation.
 func (c Config) Validates() bool { return c.Asked() && c.Lambda == 0 }
 
+// Resolve fills in the defaults for the number of rows and checks the rest.
 func (c Config) Resolve(rows int) (Config, error) {
 	if !c.Asked() {
 		return Config{}, nil
@@ -143,6 +149,7 @@ func (c Config) Path(largest, ratio float64) []float64 {
 	return lambdas
 }
 
+// Outcome is the penalty of a completed fit.
 type Outcome struct {
 	Kind     string   `json:"kind"`
 	Lambda   float64  `json:"lambda"`          // in the units of the fit
@@ -153,6 +160,7 @@ type Outcome struct {
 	Warnings []string `json:"-"`
 }
 
+// Point is a point of a cross-validation curve.
 type Point struct {
 	Lambda float64 `json:"lambda"`
 	Loss   float64 `json:"loss"` // held-out, mean over all rows

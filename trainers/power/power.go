@@ -133,6 +133,7 @@ func (t *Truth) observed(latent *data.Table) *data.Table {
 	return o
 }
 
+// Edges returns the number of true edges.
 func (t *Truth) Edges() (edges int) {
 	for _, w := range t.Weights {
 		if w != 0 {
@@ -142,6 +143,7 @@ func (t *Truth) Edges() (edges int) {
 	return edges
 }
 
+// Gaps is the distribution of missing cells.
 type Gaps struct {
 	// Table whose rows' missingness patterns are drawn with replacement; nil: MCAR with probability
 	// Share.
@@ -149,6 +151,7 @@ type Gaps struct {
 	Share float64
 }
 
+// Problem is a simulation study.
 type Problem struct {
 	Truth *Truth
 	Gaps  Gaps
@@ -169,6 +172,7 @@ const (
 	DefaultSensitivity = 0.8
 )
 
+// Resolve fills zero values for d columns and validates the others.
 func (c Config) Resolve(d int) (Config, error) {
 	if c.Rows == nil {
 		for n := max(50, 2*d); len(c.Rows) < 6; n *= 2 {
@@ -278,6 +282,7 @@ func (p Problem) Draw(n int, k, seed uint64) (*data.Table, error) {
 	return t, err
 }
 
+// Found compares an estimated network with the true one.
 type Found struct {
 	Measures  [measures]float64 // in the order of Names; NaN if undefined
 	Edges     int
@@ -295,6 +300,7 @@ const (
 	measures
 )
 
+// Names are the measures' names.
 var Names = [measures]string{"sensitivity", "specificity", "precision", "fdr", "f1", "correlation"}
 
 // measure compares the weights of an estimated network with the true ones. With TP edges found, FN

@@ -16,6 +16,7 @@ import (
 	"missingscore/internal/stream"
 )
 
+// Result summarises the study.
 type Result struct {
 	Config   Config
 	Points   []Point
@@ -23,6 +24,7 @@ type Result struct {
 	Warnings []string
 }
 
+// Point is one sample size.
 type Point struct {
 	Rows        int
 	Tables      int // with a network

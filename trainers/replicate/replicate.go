@@ -16,6 +16,7 @@ import (
 	"missingscore/trainers"
 )
 
+// Config configures Run.
 type Config struct {
 	Workers int                   // threads; 1
 	Observe func(done, total int) // called after each replicate, one at a time; may be nil
@@ -74,6 +75,7 @@ func (c Config) save() error {
 	return c.Save()
 }
 
+// Done are the finished replicates of a run, by number.
 type Done[T any] = checkedfile.Parts[T]
 
 const doneMark = "missingscore replicates 1\n"
@@ -81,6 +83,7 @@ const doneMark = "missingscore replicates 1\n"
 // NewDone returns an empty Done; of names the run, see Identity.
 func NewDone[T any](of string) *Done[T] { return checkedfile.NewParts[T](doneMark, of) }
 
+// ErrOtherRun means that saved replicates belong to another run.
 var ErrOtherRun = errors.New("the saved results belong to other tables or settings: use the same, or start again without resuming")
 
 // Load fails with ErrOtherRun for another run, and with an error naming the file if its checksum is
@@ -89,6 +92,7 @@ func Load[T any](path, of string) (*Done[T], error) {
 	return checkedfile.LoadParts[T](path, doneMark, of, "saved replicates", ErrOtherRun)
 }
 
+// Identity names a run by its settings, its tables and the library of matrix products.
 func Identity(settings any, tables ...*data.Table) (string, error) {
 	library, err := graph.BLAS()
 	if err != nil {
@@ -97,6 +101,7 @@ func Identity(settings any, tables ...*data.Table) (string, error) {
 	return trainers.Fingerprint([]any{settings, library}, tables...)
 }
 
+// Network is the summary of an estimated network.
 type Network struct {
 	Weights   []float64 // partial correlations of pairs j < k in column order, 0 without an edge
 	Converged bool

@@ -38,6 +38,7 @@ type Chained interface {
 	RHat(b *data.Batch, rng *Stream) ([]float64, error)
 }
 
+// Setting is the input of a source.
 type Setting struct {
 	Model      model.Model
 	Table      *data.Table  // in the model's units
@@ -50,6 +51,7 @@ type Setting struct {
 	Memory     Memory         // result of Kind.Memory; nil: the source's own
 }
 
+// Kind is a kind of source.
 type Kind struct {
 	Name, Note string
 	New        func(Setting) (Source, error)
