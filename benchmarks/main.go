@@ -217,7 +217,7 @@ func byName(names []string) (chosen []harness.Experiment, err error) {
 	return chosen, nil
 }
 
-// I/N; an empty text gives 0, 0.
+// parseShard reads I/N; an empty text gives 0, 0.
 func parseShard(text string) (i, n int, err error) {
 	if text == "" {
 		return 0, 0, nil

@@ -110,7 +110,7 @@ func newPerceptron(d, k int, o NetworkOptions, rng *rand.Rand) (*perceptron, err
 	return p, nil
 }
 
-// Chosen in benchmarks/neural.
+// TrainingDefaults were chosen in benchmarks/neural.
 func (p *perceptron) TrainingDefaults() model.Training {
 	return model.Training{
 		Epochs: func(batches int, noising bool) int {

@@ -239,7 +239,7 @@ func checkStreamed(p *Prepared, e estimator.Estimator) error {
 
 func notStreamed(why string) error { return &setting.Error{Field: "stream", Allowed: why} }
 
-// Row weights: docs/theory/weights.md.
+// checkWeights checks row weights: docs/theory/weights.md.
 func checkWeights(p *Prepared) error {
 	s := p.Spec
 	why := ""
@@ -256,7 +256,7 @@ func checkWeights(p *Prepared) error {
 	return setting.Errorf("weights", "", "%s, or leave the weights out", why)
 }
 
-// For networks; fills in the defaults of Spec.Inference.
+// checkInference is for networks; it fills in the defaults of Spec.Inference.
 func checkInference(p *Prepared) (err error) {
 	c, byTests := &p.Spec.Inference, p.Spec.Network.Select.ByTests()
 	if c.Kind == inference.Auto {
@@ -289,7 +289,7 @@ func checkInference(p *Prepared) (err error) {
 	return nil
 }
 
-// Columns with intervals by default.
+// automaticColumns is the number of columns with intervals by default.
 const automaticColumns = 100
 
 // why is the reason for inference.None.
@@ -309,7 +309,7 @@ func automatic(p *Prepared) (kind, why string) {
 	return kind, ""
 }
 
-// The requested kind if it gives p values, else robust, or model for moments.
+// testKind returns the requested kind if it gives p values, else robust, or model for moments.
 func testKind(p *Prepared) string {
 	switch c := p.Spec.Inference; {
 	case c.Asked() && !inference.Kinds[c.Kind].Resamples:
@@ -320,7 +320,7 @@ func testKind(p *Prepared) string {
 	return debias.Robust
 }
 
-// For fits of parameters; fills in the defaults of Spec.Inference.
+// checkParameters is for fits of parameters; it fills in the defaults of Spec.Inference.
 func checkParameters(p *Prepared) (err error) {
 	c := &p.Spec.Inference
 	if !c.Asked() && c.Stability == 0 {

@@ -19,7 +19,7 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// Table rows that drawn rows are compared with.
+// heldRows is the number of table rows that drawn rows are compared with.
 const heldRows = 1000
 
 // checkDraws compares rows drawn from a fitted model with the table, except for normal models and
@@ -95,7 +95,7 @@ const (
 	checkedTurns = 200 // of EM, at most, for the mixture of a check
 )
 
-// Fewer differences, or as many and a smaller energy distance.
+// nearer means fewer differences, or as many and a smaller energy distance.
 func nearer(a, b *fitted.Check) bool {
 	if len(a.Off) != len(b.Off) || a.Distance == nil || b.Distance == nil {
 		return len(a.Off) < len(b.Off)
@@ -148,7 +148,7 @@ func checkOnce(ctx context.Context, s *fitted.Saved, t *data.Table, by **model.M
 	return drawn, nil
 }
 
-// All rows, or heldRows drawn by weight.
+// someRows returns all rows, or heldRows drawn by weight.
 func someRows(t *data.Table, seed uint64) *data.Table {
 	if t.N <= heldRows && t.Weights == nil {
 		return t

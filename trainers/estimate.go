@@ -155,8 +155,8 @@ func fit(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	return fitParameters(ctx, p, q, scale, run)
 }
 
-// Triangular noise s(u + v − 1) on columns rounded to multiples of s: without it the loss of a
-// flexible model is unbounded below.
+// spread adds triangular noise s(u + v − 1) on columns rounded to multiples of s: without it the
+// loss of a flexible model is unbounded below.
 func spread(t *data.Table, seed uint64) *data.Table {
 	out, rng := *t, stream.New(seed, stream.Simulate, 1)
 	out.Values = slices.Clone(t.Values)
@@ -176,7 +176,7 @@ func spread(t *data.Table, seed uint64) *data.Table {
 	return &out
 }
 
-// Values differ by multiples of their smallest difference, as rounded numbers do.
+// onGrid reports whether values differ by multiples of their smallest difference, as rounded numbers do.
 func onGrid(sorted []float64) bool {
 	step := math.Inf(1)
 	for i := range sorted[1:] {
@@ -318,7 +318,7 @@ func fitLatent(ctx context.Context, p *Prepared, q engine.Problem, scale data.Sc
 	return r, nil
 }
 
-// The comparison with Spec.Truth in the table's units; nil without a truth.
+// followed returns the comparison with Spec.Truth in the table's units; nil without a truth.
 func followed(p *Prepared, m model.Model, scale data.Scale) (*evaluate.Comparison, error) {
 	if p.Spec.Truth == nil {
 		return nil, nil
@@ -371,7 +371,7 @@ func savedModel(p *Prepared, m model.Model, e *engine.Engine, scale data.Scale) 
 	return s, nil
 }
 
-// Removes names that are 0 and 1; nil if no others are left.
+// namedLevels removes names that are 0 and 1; nil if no others are left.
 func namedLevels(levels [][]string) [][]string {
 	for j, names := range levels {
 		if slices.Equal(names, []string{"0", "1"}) {

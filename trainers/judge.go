@@ -65,7 +65,7 @@ func findings(p *Prepared) ([]diagnose.Finding, error) {
 	return append([]diagnose.Finding{}, found...), nil
 }
 
-// Warnings, the assumption and its test, in r and in the saved model.
+// judge sets warnings, the assumption and its test, in r and in the saved model.
 func judge(p *Prepared, found []diagnose.Finding, r *Result) {
 	r.Assumption, r.MissingAtRandom = p.Assumption(), p.gapTests()
 	var warnings []string
@@ -124,7 +124,7 @@ func few(list []string, most int, more string) []string {
 	return list
 }
 
-// A warning if tests contradict the estimate's assumption.
+// contradicted returns a warning if tests contradict the estimate's assumption.
 func contradicted(p *Prepared, columns []mcar.Column) []string {
 	if a := p.Assumption(); a == losses.MAR || a == losses.NoGaps {
 		return nil
@@ -174,7 +174,8 @@ const (
 	farDeviation = 5. // ratio of deviations, either way
 )
 
-// For normal models; columns with a domain or a missingness mechanism may have any value.
+// implausible is for normal models; columns with a domain or a missingness mechanism may have any
+// value.
 func implausible(t *data.Table, m *fitted.Saved, workers int) (problems []string) {
 	g, ok := model.AsNormal(m.Model)
 	if !ok || m.Domain.Bounded() || m.Noise != nil {
@@ -233,8 +234,8 @@ func observedColumns(t *data.Table, workers int) []observed {
 	return columns
 }
 
-// Without inverting P: in units of the observed deviations 1/P_jj ≤ Σ_jj ≤ 1/μ, μ the smallest
-// eigenvalue of P.
+// deviationsNear works without inverting P: in units of the observed deviations 1/P_jj ≤ Σ_jj ≤
+// 1/μ, μ the smallest eigenvalue of P.
 func deviationsNear(t *data.Table, columns []observed, g model.Normal) bool {
 	free, ok := g.(*model.Gaussian)
 	if !ok || free.Parameterisation() != model.FreeSymmetric || t.D < manyColumns {

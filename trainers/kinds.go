@@ -16,8 +16,9 @@ import (
 	"missingscore/internal/trainers/regpath"
 )
 
-// Latent numbers because of the kinds of columns (docs/theory/ordinal.md#eq-nominal): method auto
-// or em-latent, no support or missingness mechanism, up to latentColumns latent numbers.
+// takesLevels reports latent numbers by the kinds of columns (docs/theory/ordinal.md#eq-nominal):
+// method auto or em-latent, no support or missingness mechanism, up to latentColumns latent
+// numbers.
 func takesLevels(t *data.Table, s Spec) bool {
 	if s.Network == nil || s.Domain.Bounded() || s.Missingness != nil || t.Counted != nil || s.Steps.Method != "auto" && s.Steps.Method != "em-latent" {
 		return false
@@ -39,7 +40,7 @@ func takesLevels(t *data.Table, s Spec) bool {
 // (data.NumbersOnly).
 func (p *Prepared) Original() *data.Table { return p.original }
 
-// Thresholds for ordered and binary columns; levels without rows are ignored.
+// cutColumns adds thresholds for ordered and binary columns; levels without rows are ignored.
 func cutColumns(t *data.Table, s transform.Spec) transform.Spec {
 	c := transform.Spec{Columns: maps.Clone(s.Columns), Others: s.Others}
 	if c.Columns == nil {
@@ -58,15 +59,15 @@ func cutColumns(t *data.Table, s transform.Spec) transform.Spec {
 	return c
 }
 
-// Ascending.
+// levelsSeen returns the observed levels, ascending.
 func levelsSeen(t *data.Table, j int) []float64 {
 	x := t.Column(j)
 	slices.Sort(x)
 	return slices.Compact(x)
 }
 
-// K − 1 latent columns for a nominal column with K ≥ 3 observed levels, else 1; wide: any block has
-// several.
+// blocksOf returns K − 1 latent columns for a nominal column with K ≥ 3 observed levels, else 1;
+// wide: any block has several.
 func blocksOf(t *data.Table, functions transform.Columns) (blocks []data.Block, wide bool) {
 	first := 0
 	for j, name := range t.Names {
@@ -124,7 +125,7 @@ func utilities(t *data.Table, blocks []data.Block) *data.Table {
 	return &w
 }
 
-// W'PW, block by block.
+// unwhitened returns W'PW, block by block.
 func unwhitened(p mat.Symmetric, m *pairmoments.Moments, blocks []data.Block) *mat.SymDense {
 	d := p.SymmetricDim()
 	w := mat.NewDense(d, d, nil)
@@ -151,7 +152,8 @@ func unwhitened(p mat.Symmetric, m *pairmoments.Moments, blocks []data.Block) *m
 	return out
 }
 
-// In the table's units; nominal columns have strengths (regpath.Run.NodePrecision).
+// nodePrecision is in the table's units; nominal columns have strengths
+// (regpath.Run.NodePrecision).
 func nodePrecision(n *regpath.Run, scale data.Scale) *mat.SymDense {
 	p := graph.Unpack(len(n.Nodes()), n.NodePrecision(n.Model().Packed.Value))
 	for a, j := range n.Nodes() {
@@ -162,8 +164,8 @@ func nodePrecision(n *regpath.Run, scale data.Scale) *mat.SymDense {
 	return p
 }
 
-// Levels of nodes, and for each edge with a binary or nominal end the levels that go together;
-// precision covers all columns of the blocks.
+// showLevels adds levels of nodes, and for each edge with a binary or nominal end the levels that
+// go together; precision covers all columns of the blocks.
 func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, blocks []data.Block) error {
 	at := map[string]int{}
 	for j, b := range blocks {
@@ -196,7 +198,7 @@ func showLevels(net *network.Network, t *data.Table, precision mat.Symmetric, bl
 	return nil
 }
 
-// Columns per kind that LevelsText names.
+// levelColumns is the number of columns per kind that LevelsText names.
 const levelColumns = 5
 
 // LevelsText describes the latent columns and their treatment by em-exact; "" if there are none.

@@ -21,7 +21,7 @@ import (
 // MixtureModel is the model for tables with levels.
 const MixtureModel = "mixture"
 
-// 0 for numbers; nil if there are none.
+// levelsOf returns 0 for numbers; nil if there are none.
 func levelsOf(t *data.Table) (levels []int, names []string) {
 	for j, name := range t.Names {
 		levels = append(levels, len(data.Coded(t, j)))
@@ -45,13 +45,14 @@ func checkNominal(s Spec, t *data.Table) error {
 	return setting.Errorf("model", s.Model.Kind, "the model needs numbers, but %s has unordered levels; use mixture, or leave it out by ReadOptions.Exclude", strings.Join(names, ", "))
 }
 
-// nil for another model.
+// mixed is nil for another model.
 func (p *Prepared) mixed() *model.Mixed {
 	m, _ := p.Model.(*model.Mixed)
 	return m
 }
 
-// The first setting that needs score matching, and the reason; "" if there is none.
+// scoresAsked returns the first setting that needs score matching, and the reason; "" if there is
+// none.
 func scoresAsked(p *Prepared) (field string, value any, why string) {
 	s, d := p.Spec, p.Spec.Descent
 	switch {
@@ -79,8 +80,8 @@ func scoresAsked(p *Prepared) (field string, value any, why string) {
 	return "", nil, ""
 }
 
-// Maximum likelihood of a mixture (docs/theory/models.md#eq-mixed); false for another model and for
-// settings that need score matching.
+// prepareMixed prepares maximum likelihood of a mixture (docs/theory/models.md#eq-mixed); false for
+// another model and for settings that need score matching.
 func prepareMixed(p *Prepared) (prepared bool, err error) {
 	s := &p.Spec
 	if s.Network != nil || s.Model.New != nil || s.Model.Kind != MixtureModel {
@@ -177,7 +178,7 @@ func fitMixed(ctx context.Context, p *Prepared, run Run) (*Result, error) {
 	return r, nil
 }
 
-// Share of rows with a never observed pattern, above which there is a warning.
+// mostUnseen is the share of rows with a never observed pattern, above which there is a warning.
 const mostUnseen = 0.05
 
 func unseen(t *data.Table, shares []float64) (columns []string, most float64) {

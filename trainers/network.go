@@ -111,7 +111,7 @@ func fitNetwork(ctx context.Context, p *Prepared, q engine.Problem, scale data.S
 	return r, nil
 }
 
-// nil if there are no ordinal columns.
+// thresholds is nil if there are no ordinal columns.
 func thresholds(p *Prepared, n *regpath.Run) (cuts [][]float64) {
 	all := n.Thresholds()
 	if !p.wide || all == nil {
@@ -123,7 +123,8 @@ func thresholds(p *Prepared, n *regpath.Run) (cuts [][]float64) {
 	return cuts
 }
 
-// In the table's units; nominal columns have their utilities. Sparse for methods of one matrix.
+// precisionOf is in the table's units; nominal columns have their utilities. Sparse for methods of
+// one matrix.
 func precisionOf(n *regpath.Run, scale data.Scale) mat.Symmetric {
 	if n.Blocks() != nil {
 		p := unwhitened(graph.Unpack(n.Table.D, n.Model().Packed.Value), n.Moments(), n.Table.Blocks)
@@ -145,7 +146,7 @@ func precisionOf(n *regpath.Run, scale data.Scale) mat.Symmetric {
 	return p.Symmetric()
 }
 
-// In the table's units, in the path's model if possible.
+// modelOf is in the table's units, in the path's model if possible.
 func modelOf(n *regpath.Run, precision mat.Symmetric, scale data.Scale) (*model.Gaussian, error) {
 	m, mean := n.Model(), scale.Location(n.Model().Mean())
 	switch {
@@ -210,7 +211,7 @@ func testsOf(p *Prepared, n *regpath.Run) func(context.Context) (regpath.Tests, 
 	}
 }
 
-// For a shard it only computes the resamples.
+// infer adds inference and stability; for a shard it only computes the resamples.
 func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run) (err error) {
 	c, tests := p.Spec.Inference, n.State.Tests
 	if !c.Asked() && c.Stability == 0 {
@@ -251,8 +252,8 @@ func infer(ctx context.Context, p *Prepared, n *regpath.Run, r *Result, run Run)
 	return nil
 }
 
-// Re-estimates on other rows with the same penalty. Constant columns, new pairs without common rows
-// and unconverged fits are failures.
+// again re-estimates on other rows with the same penalty. Constant columns, new pairs without
+// common rows and unconverged fits are failures.
 func again(p *Prepared, n *regpath.Run) inference.Again {
 	penalty, apart := n.Penalty(), p.Table.NeverTogether()
 	return func(ctx context.Context, rows []int, seed uint64) (inference.Fit, error) {

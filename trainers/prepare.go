@@ -192,7 +192,7 @@ func (p *Prepared) objectiveOn(s *domain.Domain) (losses.Objective, error) {
 	return p.Spec.Objective.make(losses.ObjectiveSetting{Dim: p.Table.D, Names: p.Table.Names, Domain: s, Weight: p.Spec.Weight})
 }
 
-// Over all levels if the objective has several.
+// newModel returns a model over all levels if the objective has several.
 func (p *Prepared) newModel() (model.Model, error) {
 	s := p.Spec
 	if n, ok := p.objective.(losses.Noising); ok && !n.Schedule().Single() && s.Model.New == nil {
@@ -244,8 +244,8 @@ func (p *Prepared) ByBatches() bool {
 	return err == nil && c.Optimiser == "adam"
 }
 
-// A mixture for the complete-data loss of a non-normal density without boundary and with imputer
-// loss kl (docs/explanation/architecture.md#why-it-is-so).
+// defaultImputer returns a mixture for the complete-data loss of a non-normal density without
+// boundary and with imputer loss kl (docs/explanation/architecture.md#why-it-is-so).
 func defaultImputer(p *Prepared) string {
 	_, normal := model.AsNormal(p.Model)
 	if e := p.Estimator; e.Trains() && e.Loss.Needs().CompletedRows && !normal && !p.Support.Bounded() && p.Spec.Steps.ImputerLoss == losses.KL {
@@ -254,7 +254,7 @@ func defaultImputer(p *Prepared) string {
 	return "normal"
 }
 
-// Maximum likelihood for an imputer that can start at its conditionals
+// imputerStart returns maximum likelihood for an imputer that can start at its conditionals
 // (docs/theory/imputer.md#eq-imputer-linear); nil for others.
 func imputerStart(ctx context.Context, p *Prepared, q engine.Problem) (*model.Gaussian, error) {
 	c := p.Spec.Steps
@@ -272,10 +272,11 @@ func imputerStart(ctx context.Context, p *Prepared, q engine.Problem) (*model.Ga
 	return m, nil
 }
 
-// Columns for em-latent, whose time is of order rows × columns²; above it pairwise is used.
+// latentColumns is the number of columns for em-latent, whose time is of order rows × columns²;
+// above it pairwise is used.
 const latentColumns = 500
 
-// Columns up to which energies use weights.
+// plane is the number of columns up to which energies use weights.
 const plane = 2
 
 // method resolves auto: em-latent for latent columns, or pairwise for many without nominal ones and

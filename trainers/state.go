@@ -118,7 +118,7 @@ func Fingerprint(settings any, tables ...*data.Table) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// Sets the fingerprint of a fresh state; ErrOtherRun for another run.
+// claim sets the fingerprint of a fresh state; ErrOtherRun for another run.
 func (s *State) claim(t *data.Table, e *engine.Engine, settings any) error {
 	var shapes []string
 	for _, p := range e.Model.Params() { // with type and seed these determine the start

@@ -34,7 +34,7 @@ type Cell struct {
 // Name is the key as --cell takes it.
 func (c Cell) Name() string { return strings.Join(c.Key, ",") }
 
-// A panic is an error.
+// attempt turns a panic into an error.
 func (c Cell) attempt(ctx context.Context) (values []string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func WriteLines(path string, header []string, lines [][]string) error {
 	})
 }
 
-// Length of the complete lines.
+// whole returns the length of the complete lines.
 func whole(text []byte) int { return bytes.LastIndexByte(text, '\n') + 1 }
 
 // Lock fails if another run holds the lock.
@@ -229,7 +229,7 @@ func Run(ctx context.Context, path string, header []string, cells []Cell, worker
 	return inOrder(cells, have), context.Cause(ctx)
 }
 
-// An incomplete last line, which a killed run leaves, is truncated.
+// open truncates an incomplete last line, which a killed run leaves.
 func open(path string, header []string) (f *os.File, lines [][]string, err error) {
 	if lines, err = ReadLines(path, header); err != nil {
 		return nil, nil, err

@@ -146,8 +146,8 @@ func (p Pair) name(ratio bool) string {
 	return text(p.A) + sign + text(p.B) + ", " + p.A.Method
 }
 
-// One number per replicate: the mean over settings with both sides. Replicates with missing
-// settings are dropped.
+// values returns one number per replicate: the mean over settings with both sides. Replicates with
+// missing settings are dropped.
 func (c Claim) values(r cells.Results, key []string, p Pair, place string) ([]float64, error) {
 	restrict := func(s Side) Side {
 		w := Where{"method": s.Method}

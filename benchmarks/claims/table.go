@@ -36,7 +36,7 @@ func (c Claim) each(column string) Claim { c.Each = column; return c }
 
 func (c Claim) wants(r Relation) Claim { c.Want = r; return c }
 
-// Both proposals of Marg-IW and EM: N(0, 16 I), the paper's, and N(0, I).
+// twice returns both proposals of Marg-IW and EM: N(0, 16 I), the paper's, and N(0, I).
 func twice(claim func(id string, iw, em string) Claim, id string) []Claim {
 	wide, unit := claim(id, "iw", "em"), claim(id+"-unit", "iw-unit", "em-unit")
 	wide.Sentence += " [proposal N(0, 16 I)]"

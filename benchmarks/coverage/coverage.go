@@ -145,7 +145,7 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
-// Degrees of freedom of Student's rows.
+// freedom is the degrees of freedom of Student's rows.
 const freedom = 5
 
 // A nil support is R^d.
@@ -171,7 +171,7 @@ func (c setting) simulate(seed uint64) (truth simulate.Gaussian, support *domain
 	return truth, support, t, err
 }
 
-// Each row by √(χ²/freedom): Student's rows with the same partial correlations.
+// heavy divides each row by √(χ²/freedom): Student's rows with the same partial correlations.
 func heavy(t *data.Table, rng *rand.Rand) {
 	chi := distuv.ChiSquared{K: freedom, Src: rng}
 	for i := range t.N {

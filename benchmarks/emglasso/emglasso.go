@@ -98,7 +98,7 @@ func Refit(ctx context.Context, t *data.Table, g simulate.Gaussian, threshold fl
 	return simulate.Gaussian{Mean: mean, Precision: p}, err == nil, err
 }
 
-// EM steps from p and mean, which it changes; maximise is the M-step.
+// iterate makes EM steps from p and mean, which it changes; maximise is the M-step.
 func iterate(ctx context.Context, t *data.Table, mean []float64, p *mat.SymDense, iterations int, tolerance float64, relative bool, maximise func(*mat.SymDense) (*mat.SymDense, error)) (*mat.SymDense, error) {
 	for range iterations {
 		if err := ctx.Err(); err != nil {
@@ -235,7 +235,7 @@ func Glasso(s *mat.SymDense, lambda float64) *mat.SymDense {
 	return p
 }
 
-// ½ bᵀW b − s_jᵀ b + λ|b|₁ over the columns other than j; slack is s_j − W b.
+// lasso minimises ½ bᵀW b − s_jᵀ b + λ|b|₁ over the columns other than j; slack is s_j − W b.
 func lasso(w *mat.Dense, s, slack []float64, j int, lambda float64, b []float64) {
 	copy(slack, s)
 	for k, x := range b {

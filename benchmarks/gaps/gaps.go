@@ -86,7 +86,7 @@ func hide(t *data.Table, p []float64, rng *rand.Rand) (*data.Table, error) {
 	return data.NewTable(slices.Clone(t.Names), values, observed)
 }
 
-// (n, d) row-major.
+// probabilities returns P(hidden) of each cell, (n, d) row-major.
 func (l Law) probabilities(t *data.Table) []float64 {
 	p := make([]float64, len(t.Values))
 	if l.Slope == 0 {
@@ -106,7 +106,7 @@ func (l Law) probabilities(t *data.Table) []float64 {
 	return p
 }
 
-// By the law By, (n, d) row-major.
+// logistic returns P(hidden) by the law By, (n, d) row-major.
 func (l Law) logistic(t *data.Table, rng *rand.Rand) []float64 {
 	z, p := make([]float64, len(t.Values)), make([]float64, len(t.Values))
 	standard, _ := data.Standardise(t)
@@ -160,7 +160,7 @@ func (l Law) guide(t *data.Table, j, g int, p []float64) {
 	}
 }
 
-// mean σ(a + z) = share, by bisection.
+// intercept solves mean σ(a + z) = share, by bisection.
 func intercept(z []float64, share float64) float64 {
 	low, high := -1e3, 1e3
 	for range 100 {
@@ -179,7 +179,7 @@ func intercept(z []float64, share float64) float64 {
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// A third of the columns, rounded up, with the fewest gaps.
+// stay returns a third of the columns, rounded up, with the fewest gaps.
 func stay(t *data.Table) []int {
 	missing, columns := make([]int, t.D), make([]int, t.D)
 	for k, seen := range t.Observed {
@@ -194,7 +194,7 @@ func stay(t *data.Table) []int {
 	return columns[:(t.D+2)/3]
 }
 
-// |r| over common rows; 0 if undefined.
+// correlation returns |r| over common rows; 0 if undefined.
 func correlation(t *data.Table, j, k int) float64 {
 	var x, y []float64
 	for i := range t.N {

@@ -83,7 +83,7 @@ func Random(d int, rng *rand.Rand) (simulate.Gaussian, error) {
 	return simulate.Gaussian{Mean: make([]float64, d), Precision: p}, nil
 }
 
-// Nodes from which smallest uses the Lanczos method.
+// wide is the number of nodes from which smallest uses the Lanczos method.
 const wide = 400
 
 func smallest(a *mat.SymDense) (float64, error) {

@@ -60,7 +60,7 @@ func Summary(r cells.Results, key []string) (lines [][]string) {
 	return lines
 }
 
-// Lists have at least two fields, numbers or "-".
+// leastOf: lists have at least two fields, numbers or "-".
 func leastOf(text string) (least float64, ok bool) {
 	fields := strings.Fields(text)
 	least = math.Inf(1)

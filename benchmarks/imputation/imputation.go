@@ -45,8 +45,8 @@ type config struct {
 	Ours       []string       `json:"ours"`
 }
 
-// By replicate, then method; methods with fewer replicates come last. Values are of the fitted
-// rows, with prefix out_ of the others.
+// grid is by replicate, then method; methods with fewer replicates come last. Values are of the
+// fitted rows, with prefix out_ of the others.
 func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	var c config
 	if err := harness.Decode(text, &c); err != nil {
@@ -130,7 +130,7 @@ func (c config) run(ctx context.Context, from mixed.Source, law gaps.Law, m meth
 	return append(values, spent, version), nil
 }
 
-// first, …, last − 1.
+// numbers returns first, …, last − 1.
 func numbers(first, last int) (out []int) {
 	for i := first; i < last; i++ {
 		out = append(out, i)

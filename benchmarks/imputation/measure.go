@@ -110,7 +110,7 @@ func (s *numberSums) means(many bool) []string {
 		share(s.energy, s.cells, true), share(s.covered, s.cells, many), share(s.width, s.cells, many)}
 }
 
-// mixed.Unknown if of is 0 or known is false.
+// share returns mixed.Unknown if of is 0 or known is false.
 func share(x, of float64, known bool) string {
 	if of == 0 || !known {
 		return mixed.Unknown

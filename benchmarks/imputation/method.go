@@ -32,7 +32,7 @@ var scripts = map[string]*outside.Program{
 	"missdiff": outside.Python("missdiff.py", missdiffScript, "torch", "numpy"),
 }
 
-// missingscore impute with arguments, or a method of a script.
+// method is missingscore impute with arguments, or a method of a script.
 type method struct {
 	Name       string   `json:"name"`
 	Script     []string `json:"script"`     // key of scripts, method of the script; null: missingscore
@@ -42,7 +42,7 @@ type method struct {
 	Replicates int      `json:"replicates"` // at most; 0: all
 }
 
-// Draws (missing cells, draws), the printed seconds and the version.
+// byScript returns draws (missing cells, draws), the printed seconds and the version.
 func (m method) byScript(ctx context.Context, t *data.Table, train, draws int, seed uint64) (filled [][]float64, spent, version string, err error) {
 	p := scripts[m.Script[0]]
 	if p == nil || len(m.Script) != 2 {
@@ -55,8 +55,8 @@ func (m method) byScript(ctx context.Context, t *data.Table, train, draws int, s
 	return filled, strings.TrimSpace(printed), version, err
 }
 
-// Fits the first train rows and imputes the others with the kept model; refused rows have missing
-// draws.
+// byProgram fits the first train rows and imputes the others with the kept model; refused rows have
+// missing draws.
 func (m method) byProgram(ctx context.Context, t *data.Table, train, draws int, seed uint64) (filled [][]float64, spent, version string, err error) {
 	if version, err = mixed.Version(); err != nil {
 		return nil, "", "", err
@@ -95,7 +95,7 @@ func (m method) byProgram(ctx context.Context, t *data.Table, train, draws int, 
 	return filled, fmt.Sprintf("%.2f", seconds), version, err
 }
 
-// From mice's long format: .imp is the draw, .id the row, both from 1.
+// readDraws reads mice's long format: .imp is the draw, .id the row, both from 1.
 func readDraws(path string, t *data.Table, draws int) (filled [][]float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -44,14 +44,14 @@ type settings struct {
 	Ours       []string `json:"ours"`
 }
 
-// An unpenalised fit or a network by the default criterion; Fit.Method may be peer.
+// method is an unpenalised fit or a network by the default criterion; Fit.Method may be peer.
 type method struct {
 	Name    string        `json:"name"`
 	Network bool          `json:"network"`
 	Fit     engine.Config `json:"fit"`
 }
 
-// Maximum likelihood by EM.
+// peer is maximum likelihood by EM.
 const peer = "likelihood"
 
 const falseEdge = 0.1
@@ -114,7 +114,7 @@ func (s settings) run(ctx context.Context, c design, m method, seed uint64) ([]s
 		strconv.Itoa(signs), strconv.Itoa(alarms), seconds}, nil
 }
 
-// Edges with the wrong sign, and pairs without an edge beyond ±falseEdge.
+// mistakes counts edges with the wrong sign, and pairs without an edge beyond ±falseEdge.
 func mistakes(truth, found []float64) (signs, alarms int) {
 	for i, rho := range truth {
 		switch {
@@ -131,7 +131,7 @@ func rootMeanSquare(found, truth []float64) float64 {
 	return floats.Distance(found, truth, 2) / math.Sqrt(float64(len(truth)))
 }
 
-// Mean over edges of sign(ρ)(ρ̂ − ρ).
+// bias returns the mean over edges of sign(ρ)(ρ̂ − ρ).
 func bias(found, truth []float64) float64 {
 	sum, edges := 0.0, 0.0
 	for i, rho := range truth {
@@ -173,7 +173,7 @@ func (m method) estimate(ctx context.Context, t *data.Table, seed uint64) (mean 
 	return normal.Mean(), normal.Precision(), nil
 }
 
-// 0 for pairs without an edge.
+// withoutEdges sets 0 for pairs without an edge.
 func withoutEdges(r *trainers.NetworkResult) *mat.SymDense {
 	d := len(r.Names)
 	p := mat.NewSymDense(d, nil)
@@ -224,10 +224,10 @@ var designs = map[string]design{
 	}},
 }
 
-// With probability σ(η).
+// happens is true with probability σ(η).
 func happens(eta float64, rng *rand.Rand) bool { return rng.Float64() < 1/(1+math.Exp(-eta)) }
 
-// x_{j+1} = ρ_j x_j + √(1 − ρ_j²) ε, with variances 1.
+// chain returns the precision of x_{j+1} = ρ_j x_j + √(1 − ρ_j²) ε, with variances 1.
 func chain(correlations ...float64) *mat.SymDense {
 	d := len(correlations) + 1
 	p := mat.NewSymDense(d, nil)
@@ -241,7 +241,7 @@ func chain(correlations ...float64) *mat.SymDense {
 	return p
 }
 
-// Partial correlations −weight.
+// ring returns partial correlations −weight.
 func ring(d int, weight float64) *mat.SymDense {
 	p := mat.NewSymDense(d, nil)
 	for j := range d {

@@ -72,7 +72,7 @@ func run(ctx context.Context, arguments ...string) (o Outcome, err error) {
 	return o, nil
 }
 
-// The last lines of the screen.
+// end returns the last lines of the screen.
 func (o Outcome) end(lines int) string {
 	all := strings.Split(strings.TrimSpace(o.screen), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], " / ")

@@ -42,7 +42,7 @@ type networkConfig struct {
 	Ours       []string        `json:"ours"`
 }
 
-// missingscore network with further arguments, or mgm.
+// networkMethod is missingscore network with further arguments, or mgm.
 type networkMethod struct {
 	Name      string   `json:"name"`
 	Rows      string   `json:"rows"`      // for mgm: complete, or mice for one imputation; empty: missingscore
@@ -149,7 +149,7 @@ func (m networkMethod) byProgram(ctx context.Context, t *data.Table, seed uint64
 	return found, seconds(o.Seconds), version, err
 }
 
-// The first two columns of edges.csv.
+// readEdges reads the first two columns of edges.csv.
 func readEdges(path string, names []string) (network.Adjacency, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -167,7 +167,7 @@ func readEdges(path string, names []string) (network.Adjacency, error) {
 	return joined(pairs, len(names))
 }
 
-// Pairs of columns, numbered from 1.
+// joined returns pairs of columns, numbered from 1.
 func joined(pairs [][]float64, d int) (network.Adjacency, error) {
 	a := network.Adjacency{D: d, Edge: make([]bool, d*(d-1)/2)}
 	for _, p := range pairs {

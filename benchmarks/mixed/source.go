@@ -52,8 +52,8 @@ var made = map[string]func(n int, rng *rand.Rand) (*data.Table, error){
 	"curved": curved,
 }
 
-// a, b, c ~ N(0, 1), then a² − 1, sin 2b, ac, |b| and exp(c/2), with noise of standard deviation
-// 0.3.
+// curved draws a, b, c ~ N(0, 1), then a² − 1, sin 2b, ac, |b| and exp(c/2), with noise of standard
+// deviation 0.3.
 func curved(n int, rng *rand.Rand) (*data.Table, error) {
 	var values []float64
 	for range n {

@@ -27,15 +27,16 @@ func (d design) String() string {
 	return fmt.Sprintf("%s %s, %d × %d", d.Truth, d.Graph, d.Rows, d.Columns)
 }
 
-// n rows, (n, d) row-major, from the signed network a; of holds the kinds of columns (turn).
+// truths draw n rows, (n, d) row-major, from the signed network a; of holds the kinds of columns
+// (turn).
 var truths = map[string]func(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error){
 	"latent": latent, "pairwise": pairwise,
 }
 
-// Kinds in turn: 1 number, 2 binary, −5 ordered with five levels, 3 and 5 nominal.
+// turn lists the kinds: 1 number, 2 binary, −5 ordered with five levels, 3 and 5 nominal.
 var turn = []int{1, 2, -5, 3, 5}
 
-// Largest partial correlation of an edge.
+// strength is the largest partial correlation of an edge.
 const strength = 0.4
 
 func (d design) simulate(seed uint64) (network.Adjacency, *data.Table, error) {
@@ -86,7 +87,7 @@ func names(d int) (names []string) {
 	return names
 }
 
-// The largest w ≤ most for which the smallest eigenvalue of I + w b is at least 0.15.
+// bound returns the largest w ≤ most for which the smallest eigenvalue of I + w b is at least 0.15.
 func bound(b *mat.SymDense, most float64) (float64, error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(b, false) {
@@ -152,7 +153,7 @@ func latent(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error)
 
 func width(of int) int { return max(1, of-1) }
 
-// A random matrix with largest singular value 1.
+// join draws a random matrix with largest singular value 1.
 func join(b *mat.SymDense, j, k, rows, columns int, rng *rand.Rand) {
 	block := mat.NewDense(rows, columns, nil)
 	block.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, block)
@@ -168,7 +169,7 @@ func join(b *mat.SymDense, j, k, rows, columns int, rng *rand.Rand) {
 	}
 }
 
-// Thresholds at latent standard deviation sd, or m of a nominal column.
+// cut returns thresholds at latent standard deviation sd, or m of a nominal column.
 func cut(of int, sd float64, rng *rand.Rand) (cuts []float64) {
 	switch of {
 	case 1:
@@ -186,8 +187,8 @@ func cut(of int, sd float64, rng *rand.Rand) (cuts []float64) {
 	return cuts
 }
 
-// The largest utility of 0, m + L z: L = I + c 11ᵀ with c = (√K − 1)/(K − 1), the symmetric root of
-// I + 11ᵀ.
+// chosen returns the level with the largest utility of 0, m + L z: L = I + c 11ᵀ with c = (√K − 1)/(K − 1), the
+// symmetric root of I + 11ᵀ.
 func chosen(z, m []float64) int {
 	sum := 0.
 	for _, x := range z {
@@ -206,9 +207,10 @@ func chosen(z, m []float64) int {
 // The default of mgm::mgmsampler.
 const sweeps = 250
 
-// Gibbs sampling from a pairwise mixed graphical model (Haslbeck and Waldorp 2020): log density Σ_j
-// a_j(x_j) − Σ_{j number} x_j²/2 + w Σ_{j<k edge} f_jk(x_j) f_kj(x_k), f = x for a number, ±1 for a
-// binary, (level − 2)/√2 for an ordered, and standardised random scores for a nominal column.
+// pairwise draws by Gibbs sampling from a pairwise mixed graphical model (Haslbeck and Waldorp
+// 2020): log density Σ_j a_j(x_j) − Σ_{j number} x_j²/2 + w Σ_{j<k edge} f_jk(x_j) f_kj(x_k), f = x
+// for a number, ±1 for a binary, (level − 2)/√2 for an ordered, and standardised random scores for
+// a nominal column.
 func pairwise(a *mat.SymDense, of []int, n int, rng *rand.Rand) ([]float64, error) {
 	negative := mat.NewSymDense(len(of), nil)
 	negative.ScaleSym(-1, a)
@@ -278,7 +280,7 @@ func conditional(edges []edge, logs, x []float64, rng *rand.Rand) float64 {
 	return float64(draw(logs, rng))
 }
 
-// f of the levels for one edge; nil for a number.
+// scores returns f of the levels for one edge; nil for a number.
 func scores(of int, rng *rand.Rand) (s []float64) {
 	switch of {
 	case 1:
@@ -306,7 +308,7 @@ func scores(of int, rng *rand.Rand) (s []float64) {
 	return s
 }
 
-// k with probability proportional to exp(logs_k); overwrites logs.
+// draw returns k with probability proportional to exp(logs_k) and overwrites logs.
 func draw(logs []float64, rng *rand.Rand) int {
 	sum := 0.
 	for k, x := range logs {

@@ -93,7 +93,8 @@ func (s settings) scoreMatching(ctx context.Context, m method, t *data.Table, su
 	return e, nil
 }
 
-// The least EBIC by the likelihood of each network's refit, which is then the estimate.
+// likelihood chooses the least EBIC by the likelihood of each network's refit, which is then the
+// estimate.
 func (s settings) likelihood(ctx context.Context, m method, t *data.Table) (e estimated, err error) {
 	standard, _ := data.Standardise(t)
 	var along []simulate.Gaussian
@@ -131,7 +132,7 @@ func (s settings) likelihood(ctx context.Context, m method, t *data.Table) (e es
 	return e, nil
 }
 
-// R's cglasso: a line per λ, the mean and the upper triangle of the precision by rows.
+// byR runs R's cglasso: a line per λ, the mean and the upper triangle of the precision by rows.
 func (s settings) byR(ctx context.Context, t *data.Table) (along []simulate.Gaussian, err error) {
 	o := s.Likelihood
 	lines, _, err := program.Run(ctx, t, strconv.Itoa(o.Lambdas), strconv.FormatFloat(1/o.Ratio, 'g', -1, 64))
@@ -155,7 +156,7 @@ func (s settings) byR(ctx context.Context, t *data.Table) (along []simulate.Gaus
 	return along, nil
 }
 
-// −2 log L + |E| (log n + 4 γ log d), n the mean number of rows that show a pair.
+// ebic returns −2 log L + |E| (log n + 4 γ log d), n the mean number of rows that show a pair.
 func ebic(t *data.Table, g simulate.Gaussian) float64 {
 	rows := make([]int, t.N)
 	for i := range rows {

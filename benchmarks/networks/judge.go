@@ -11,7 +11,7 @@ import (
 	"missingscore/internal/data/simulate"
 )
 
-// The program's default, columns standardised.
+// threshold is the program's default, columns standardised.
 const threshold = 0.002
 
 // Columns standardised by scale.
@@ -36,15 +36,15 @@ func judge(truth simulate.Gaussian, scale data.Scale, e estimated) ([]string, er
 		text(distance(truth.Precision, p)), text(least), text(edge), text(other), text(signs)}, nil
 }
 
-// ‖Q − P‖ / ‖P‖, Frobenius norms.
+// distance returns ‖Q − P‖ / ‖P‖, Frobenius norms.
 func distance(p, q *mat.SymDense) float64 {
 	var gap mat.Dense
 	gap.Sub(q, p)
 	return mat.Norm(&gap, 2) / mat.Norm(p, 2)
 }
 
-// Mean over the edges of p of sign(ρ)(ρ̂ − ρ), mean of |ρ̂| over its other pairs, and the share of
-// wrong signs.
+// biases returns the mean over the edges of p of sign(ρ)(ρ̂ − ρ), mean of |ρ̂| over its other
+// pairs, and the share of wrong signs.
 func biases(p, q mat.Symmetric) (edge, other, signs float64) {
 	var edges, others float64
 	for j := range p.SymmetricDim() {

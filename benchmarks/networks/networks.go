@@ -48,7 +48,7 @@ type kind struct {
 	Methods []string `json:"methods"`
 }
 
-// An estimator; or "glasso", the EM of package emglasso, or "cglasso", R's.
+// method is an estimator; or "glasso", the EM of package emglasso, or "cglasso", R's.
 type method struct {
 	Name    string           `json:"name"`
 	Ignore  bool             `json:"ignore"`            // the truncation

@@ -63,7 +63,8 @@ type weakSettings struct {
 	Ours    []string     `json:"ours"`
 }
 
-// This program, or a function of mantar on the covariance of maximum likelihood (two-step EM).
+// weakMethod is this program, or a function of mantar on the covariance of maximum likelihood
+// (two-step EM).
 type weakMethod struct {
 	Name    string          `json:"name"`
 	Mantar  string          `json:"mantar,omitempty"` // neighborhood, glasso or atan; "": this program
@@ -159,10 +160,10 @@ func (s weakSettings) draw(ctx context.Context, of string, d, rows, replicate in
 	return truth, t, err
 }
 
-// Partial correlations uniform in [0.08, 0.35] with random signs, shrunk by one factor where an
-// eigenvalue of P is below 0.1: random, a pair with probability min(3/(d−1), ½); dense,
-// min(6/(d−1), ½); small-world (Watts & Strogatz 1998), a ring of the four nearest, a tenth moved;
-// hub, groups of ten; chain.
+// weakTruth has partial correlations uniform in [0.08, 0.35] with random signs, shrunk by one
+// factor where an eigenvalue of P is below 0.1: random, a pair with probability min(3/(d−1), ½);
+// dense, min(6/(d−1), ½); small-world (Watts & Strogatz 1998), a ring of the four nearest, a tenth
+// moved; hub, groups of ten; chain.
 func weakTruth(kind string, d int, rng *rand.Rand) (simulate.Gaussian, error) {
 	p := mat.NewSymDense(d, nil)
 	join := func(j, k int) {
@@ -251,10 +252,11 @@ func questionnaireTable(ctx context.Context, name string) (*data.Table, error) {
 	})
 }
 
-// Least partial correlation of an edge of the truth.
+// leastEdge is the least partial correlation of an edge of the truth.
 const leastEdge = 0.06
 
-// Maximum likelihood of a real table, columns standardised, without pairs below leastEdge.
+// fittedTruth returns maximum likelihood of a real table, columns standardised, without pairs
+// below leastEdge.
 func fittedTruth(ctx context.Context, real *data.Table) (simulate.Gaussian, error) {
 	standard, _ := data.Standardise(real)
 	g, err := emglasso.Saturated(ctx, standard, 200, 1e-4)
@@ -287,8 +289,9 @@ func (m weakMethod) judged(ctx context.Context, truth simulate.Gaussian, t *data
 	return append(values, fmt.Sprintf("%.2f", time.Since(start).Seconds())), nil
 }
 
-// F1, Matthews' correlation coefficient, false discovery rate (0 without an edge), true positive
-// rate, mean absolute error over the true edges and over all pairs, and the number of edges.
+// weakMeasures returns F1, Matthews' correlation coefficient, false discovery rate (0 without an
+// edge), true positive rate, mean absolute error over the true edges and over all pairs, and the
+// number of edges.
 func weakMeasures(truth, found []float64) (values []string) {
 	var count [2][2]float64 // true, found
 	var edges, pairs float64
@@ -333,7 +336,7 @@ func (m weakMethod) program(ctx context.Context, t *data.Table) ([]float64, erro
 	return found, nil
 }
 
-// From the correlations of maximum likelihood, as by lavaan, which mantar calls.
+// mantar starts from the correlations of maximum likelihood, as by lavaan, which mantar calls.
 func (m weakMethod) mantar(ctx context.Context, t *data.Table) ([]float64, error) {
 	standard, _ := data.Standardise(t)
 	g, err := emglasso.Saturated(ctx, standard, 500, 1e-4)

@@ -182,7 +182,7 @@ func (s settings) run(ctx context.Context, d density, how method, seed uint64) (
 	}, nil
 }
 
-// E‖s‖², the Fisher divergence of a score of 0.
+// scoreSize returns E‖s‖², the Fisher divergence of a score of 0.
 func scoreSize(truth model.Model, sample []float64) (float64, error) {
 	n := len(sample) / truth.Dim()
 	p, err := graph.Build(func(b *graph.Builder) {

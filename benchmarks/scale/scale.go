@@ -57,7 +57,7 @@ type size struct {
 	Accuracy   bool     `json:"accuracy"`   // also measure the distance of paths from their limits
 }
 
-// An estimator of this program, or the rival Peer.
+// method is an estimator of this program, or the rival Peer.
 type method struct {
 	Name string         `json:"name"`
 	Peer string         `json:"peer"`
@@ -124,7 +124,7 @@ func grid(text json.RawMessage, replicates int) (cells.Grid, error) {
 	return g, nil
 }
 
-// The program's default, columns standardised.
+// threshold is the program's default, columns standardised.
 const threshold = 0.002
 
 type outcome struct {
@@ -218,7 +218,7 @@ func (s settings) points(ctx context.Context, m method, t *data.Table, seed uint
 	return r.Network.Points, nil
 }
 
-// The largest difference of a partial correlation.
+// distance returns the largest difference of a partial correlation.
 func distance(d int, one, other []regpath.Point) string {
 	most := 0.0
 	for i := range min(len(one), len(other)) {
@@ -250,7 +250,7 @@ func (o outcome) judge(truth network.Adjacency) ([]string, error) {
 		fmt.Sprintf("%.3g", o.seconds), o.megabytes}, nil
 }
 
-// Resident megabytes at the start; −1: unknown.
+// watch holds the resident megabytes at the start; −1: unknown.
 type watch struct{ before float64 }
 
 // On Linux it resets the peak of the resident set (proc_pid_clear_refs(5)). Concurrent cells count
@@ -263,7 +263,7 @@ func watchMemory() watch {
 	return watch{before: resident("VmRSS")}
 }
 
-// "-" if the system does not report it.
+// megabytes returns "-" if the system does not report it.
 func (w watch) megabytes() string {
 	most := resident("VmHWM")
 	if w.before < 0 || most < 0 {
@@ -274,7 +274,7 @@ func (w watch) megabytes() string {
 
 const unknown = "-"
 
-// A line of /proc/self/status in megabytes; −1 if there is none.
+// resident returns a line of /proc/self/status in megabytes; −1 if there is none.
 func resident(line string) float64 {
 	bytes, ok := memory.Resident("self", line)
 	if !ok {

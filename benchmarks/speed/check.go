@@ -19,7 +19,8 @@ import (
 	"missingscore/trainers/estimator"
 )
 
-// Largest difference of gradients, relative to the largest element, in float64.
+// checkTolerance is the largest difference of gradients, relative to the largest element, in
+// float64.
 const checkTolerance = 1e-10
 
 type peerSetting struct {
@@ -31,7 +32,7 @@ type peerSetting struct {
 	Chunk   int       `json:"chunk"`
 }
 
-// The first variant, with the λ in the middle of the path.
+// forPeer returns the first variant, with the λ in the middle of the path.
 func forPeer(s Setting, t *data.Table) peerSetting {
 	b := wholeBatch(t)
 	lambdas := penalties(t)
@@ -40,10 +41,10 @@ func forPeer(s Setting, t *data.Table) peerSetting {
 
 func (q peerSetting) String() string { return fmt.Sprintf("%s in chunks of %d", q.Score, q.Chunk) }
 
-// Size of the peer's arrays of one matrix per row (128 MB).
+// mostClosedForm is the size of the peer's arrays of one matrix per row (128 MB).
 const mostClosedForm = 1 << 24
 
-// How the peer computes the score, and rows in a chunk.
+// variants differ in how the peer computes the score, and in rows per chunk.
 func (q peerSetting) variants() (all []peerSetting, err error) {
 	e, err := estimator.ByName(q.Method)
 	if err != nil {
@@ -118,7 +119,7 @@ func check(w io.Writer, peer *side, settings []Setting) error {
 	return nil
 }
 
-// max |a_i − b_i| / max |a_i|; +Inf if the lengths differ.
+// difference returns max |a_i − b_i| / max |a_i|; +Inf if the lengths differ.
 func difference(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return math.Inf(1)
@@ -237,7 +238,7 @@ func lossAt(s Setting, e estimator.Estimator, m model.Model, b *data.Batch, nois
 	return p, p.Run()
 }
 
-// Symmetric or lower triangular, (d, d) row-major.
+// unpacked returns a symmetric or lower triangular matrix, (d, d) row-major.
 func unpacked(packed []float64, d int, symmetric bool) []float64 {
 	m := make([]float64, d*d)
 	for j := range d {
@@ -251,7 +252,8 @@ func unpacked(packed []float64, d int, symmetric bool) []float64 {
 	return m
 }
 
-// λ · d of a default path: 200 iterations at the largest λ, then 10 at each of 100 λ.
+// penalties returns λ · d of a default path: 200 iterations at the largest λ, then 10 at each of
+// 100 λ.
 func penalties(t *data.Table) (all []float64) {
 	top := float64(t.D) * regpath.LambdaMax(t, nil, domain.Weight{})
 	all = slices.Repeat([]float64{top}, 200)

@@ -28,7 +28,7 @@ type contest struct {
 	block      float64 // seconds
 }
 
-// Seconds per iteration and ours/peer of each round.
+// outcome is seconds per iteration and ours/peer of each round.
 type outcome struct {
 	ours, peer, ratio spread
 	variant           string // the peer's fastest variant
@@ -73,7 +73,7 @@ func alternate(ctx context.Context, rounds int, ours, theirs func() (timed, erro
 	return outcome{ours: spreadOf(x), peer: spreadOf(y), ratio: spreadOf(ratio)}, nil
 }
 
-// Blocks per variant of the peer; the fastest counts.
+// trials is the number of blocks per variant of the peer; the fastest counts.
 const trials = 3
 
 func (c contest) fastest(q peerSetting) (best peerSetting, err error) {

@@ -155,7 +155,7 @@ func launchOurs() (*side, error) {
 	return launch(nil, self, "speed", "--serve")
 }
 
-// The first Python that has PyTorch; else errNoPeer.
+// launchPeer returns the first Python that has PyTorch; else errNoPeer.
 func launchPeer(pythons []string) (*side, error) {
 	for _, python := range pythons {
 		if exec.Command(python, "-c", "import torch").Run() == nil {
@@ -165,7 +165,7 @@ func launchPeer(pythons []string) (*side, error) {
 	return nil, fmt.Errorf("%w by %s: install python3-torch or choose a Python with --python", errNoPeer, strings.Join(pythons, " or "))
 }
 
-// Sends {what: value}.
+// question sends {what: value}.
 func (s *side) question(what string, value, answer any) error {
 	if err := s.ask.Encode(map[string]any{what: value}); err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
@@ -197,7 +197,7 @@ func (s *side) warm(setting any, seconds float64) error {
 	return err
 }
 
-// The answer to {"time": seconds}.
+// timed is the answer to {"time": seconds}.
 type timed struct {
 	Seconds    float64 `json:"seconds_per_iteration"`
 	Iterations int     `json:"iterations"`

@@ -97,7 +97,7 @@ func byAdam(p engine.Problem, c engine.Config) (step func() error, err error) {
 	}, nil
 }
 
-// At the λ in the middle of a path.
+// proximal makes steps at the λ in the middle of a path.
 func proximal(p engine.Problem, c engine.Config) (step func() error, err error) {
 	r, err := regpath.New(p, c, regpath.Config{Schedule: regpath.Fixed}, &regpath.State{})
 	if err != nil {

@@ -88,7 +88,7 @@ func (s settings) run(ctx context.Context, at setting, c engine.Config, seed uin
 	return slices.Insert(values, 1, strconv.FormatBool(diverged), fmt.Sprintf("%.5f", missed)), nil
 }
 
-// On standardised columns.
+// likelihood runs the peer on standardised columns.
 func (s settings) likelihood(ctx context.Context, table *data.Table, truth simulate.Gaussian) ([]string, error) {
 	standard, _ := data.Standardise(table)
 	path, err := emglasso.Path(ctx, standard, *s.Likelihood)
@@ -136,7 +136,7 @@ func (s settings) path(ctx context.Context, t treatment, c engine.Config, table 
 	return harness.Estimate(ctx, table, spec, trainers.Run{})
 }
 
-// AUC, and edges of the first and last network.
+// recovery returns AUC, and edges of the first and last network.
 func recovery(found []network.Adjacency, truth simulate.Gaussian) ([]string, error) {
 	want := network.Threshold(truth.Precision, 1e-12)
 	var curve []network.Rate
@@ -162,7 +162,7 @@ const (
 
 var references = []string{byMarginal, byPartial, completeData, completeRidge}
 
-// Pairs ranked by correlations or partial correlations.
+// pairwise returns the ROC curve of pairs ranked by correlations or partial correlations.
 func pairwise(table *data.Table, truth simulate.Gaussian, method string) ([]network.Rate, error) {
 	c := correlations(table)
 	if method == byMarginal {
@@ -175,7 +175,7 @@ func pairwise(table *data.Table, truth simulate.Gaussian, method string) ([]netw
 	return ratesBy(partialCorrelations(mat.NewSymDense(table.D, p.RawMatrix().Data)), truth)
 }
 
-// Over common rows.
+// correlations are over common rows.
 func correlations(t *data.Table) *mat.SymDense {
 	c := mat.NewSymDense(t.D, nil)
 	for j := range t.D {
@@ -192,7 +192,7 @@ func correlations(t *data.Table) *mat.SymDense {
 	return c
 }
 
-// −P_jk/√|P_jj P_kk|; P may be indefinite.
+// partialCorrelations returns −P_jk/√|P_jj P_kk|; P may be indefinite.
 func partialCorrelations(p mat.Symmetric) *mat.SymDense {
 	d := p.SymmetricDim()
 	out := mat.NewSymDense(d, nil)
@@ -204,7 +204,7 @@ func partialCorrelations(p mat.Symmetric) *mat.SymDense {
 	return out
 }
 
-// Pairs ranked by |m_jk|.
+// ratesBy returns the ROC curve of pairs ranked by |m_jk|.
 func ratesBy(m *mat.SymDense, truth simulate.Gaussian) ([]network.Rate, error) {
 	d := m.SymmetricDim()
 	edges := network.Threshold(truth.Precision, 1e-12)

@@ -107,9 +107,9 @@ const (
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// All methods see the same masks, nested over missing probabilities. auc, auc_common and auc_full
-// are mean AUCs with the path's own threshold, the common one, and that of the complete table;
-// auc_DENSITY is against one truth.
+// grid: all methods see the same masks, nested over missing probabilities. auc, auc_common and
+// auc_full are mean AUCs with the path's own threshold, the common one, and that of the complete
+// table; auc_DENSITY is against one truth.
 func grid(raw json.RawMessage, replicates int) (cells.Grid, error) {
 	s, err := read(raw)
 	if err != nil {
@@ -206,7 +206,8 @@ func aucs(truths, path []network.Adjacency) (out []float64, err error) {
 	return out, nil
 }
 
-// A mask that leaves a column with fewer than two different values is redrawn, up to 100 times.
+// hide: a mask that leaves a column with fewer than two different values is redrawn, up to 100
+// times.
 func (s settings) hide(complete *data.Table, missing float64, replicate uint64) (hidden *data.Table, err error) {
 	from := []uint64{stream.Hide, replicate}
 	for again := range uint64(100) {
@@ -219,7 +220,7 @@ func (s settings) hide(complete *data.Table, missing float64, replicate uint64) 
 	return nil, err
 }
 
-// Five digits: results do not depend on the BLAS.
+// round keeps five digits: results do not depend on the BLAS.
 func round(x float64) float64 {
 	short, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 5, 64), 64)
 	return short
@@ -279,7 +280,7 @@ func thresholded(path []*mat.SymDense, threshold float64) (networks []network.Ad
 	return networks
 }
 
-// On standardised columns.
+// likelihood runs the peer on standardised columns.
 func (s settings) likelihood(ctx context.Context, t *data.Table) (precisions []*mat.SymDense, err error) {
 	standard, _ := data.Standardise(t)
 	path, err := emglasso.Path(ctx, standard, *s.Likelihood)
@@ -335,7 +336,7 @@ type source struct {
 	Note    string   `json:"note"`    // difference from the paper's table
 }
 
-// Complete rows of the columns with enough observed cells.
+// read returns complete rows of the columns with enough observed cells.
 func (f source) read(path string) (t *data.Table, err error) {
 	switch f.Kind {
 	case "closing", "returns":
@@ -376,7 +377,7 @@ type table struct {
 	networks []network.Adjacency
 }
 
-// For each density the nearest network of the path by ordinary score matching.
+// truths returns for each density the nearest network of the path by ordinary score matching.
 func (t *table) truths(ctx context.Context, s settings) (*data.Table, []network.Adjacency, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -438,7 +439,7 @@ func Jumpiness(densities []float64) (sum float64) {
 	return sum
 }
 
-// Columns observed in at least this share of the rows.
+// present returns columns observed in at least this share of the rows.
 func present(t *data.Table, share float64) (*data.Table, error) {
 	var names []string
 	for j, name := range t.Names {

@@ -227,7 +227,7 @@ func unsigned(t *data.Table, weights []float64) {
 	}
 }
 
-// M = max over pairs of |w₁ − w₂|.
+// structure returns M = max over pairs of |w₁ − w₂|.
 func structure(differences []float64) (m float64) {
 	for _, v := range differences {
 		m = max(m, math.Abs(v))
@@ -242,10 +242,10 @@ func strength(weights []float64) (sum float64) {
 	return sum
 }
 
-// Relative tolerance for ties, which rounding breaks.
+// same is the relative tolerance for ties, which rounding breaks.
 const same = 1e-9
 
-// (1 + #{null ≥ observed}) / (1 + N) (Phipson and Smyth 2010).
+// pValue returns (1 + #{null ≥ observed}) / (1 + N) (Phipson and Smyth 2010).
 func pValue(observed float64, null []float64) float64 {
 	reached := 1.0
 	for _, v := range null {

@@ -130,7 +130,8 @@ func estimate(t *testing.T, table *data.Table, c trainers.Spec) *trainers.Result
 	return r
 }
 
-// Σ_j g_j(−2P_jj + s_j²) + 2∂_jg_j s_j and its gradient, s = −P(x − μ), or s = η − Px on a support.
+// noGap compares with Σ_j g_j(−2P_jj + s_j²) + 2∂_jg_j s_j and its gradient, s = −P(x − μ), or s =
+// η − Px on a support.
 func noGap(t *testing.T, e estimator.Estimator, support *domain.Domain) {
 	rng := stream.New(7, 7)
 	g, err := simulate.Star(4, rng)

@@ -73,7 +73,7 @@ const (
 	distanceRoom    = 0.005 // in units of 2 E|X−Y|
 )
 
-// Minimum sample size that Again judges.
+// leastAgain is the minimum sample size that Again judges.
 const leastAgain = 100
 
 var checkedQuantiles = [5]float64{0.05, 0.25, 0.5, 0.75, 0.95}
@@ -146,7 +146,7 @@ func (c *Check) Again(names []string, drawn []float64) *Check {
 	return again
 }
 
-// Files that Encode cannot have written.
+// check refuses files that Encode cannot have written.
 func (c *Check) check(names []string) error {
 	if c == nil {
 		return nil
@@ -164,7 +164,7 @@ func (c *Check) check(names []string) error {
 	return nil
 }
 
-// 0 if a sample is constant.
+// correlation is 0 if a sample is constant.
 func correlation(x, y []float64) float64 {
 	r := stat.Correlation(x, y, nil)
 	if math.IsNaN(r) {
@@ -212,7 +212,7 @@ func (c *Check) numbers(numbers []int, drawn []float64, d int, j judge) {
 	}
 }
 
-// Mean posterior probability of each component.
+// modes returns the mean posterior probability of each component.
 func modes(m *model.Mixed, rows []float64) []float64 {
 	given := m.Given(slices.Repeat([]bool{true}, m.Dim()))
 	part, mean := make([]float64, len(m.Weights)), make([]float64, len(m.Weights))
@@ -223,7 +223,8 @@ func modes(m *model.Mixed, rows []float64) []float64 {
 	return mean
 }
 
-// Shares of levels, and within each level the means of numbers and the shares of other levels.
+// levels judges shares of levels, and within each level the means of numbers and the shares of
+// other levels.
 func (c *Check) levels(t *data.Table, numbers []int, completed, drawn []float64, j judge) {
 	shares := func(from int, completed, drawn []float64, j judge) {
 		for col := from; col < t.D; col++ {
@@ -260,7 +261,7 @@ func with(rows []float64, j, level, d int) (of []float64) {
 	return of
 }
 
-// The energy distance of the numeric columns and its permutation quantile.
+// distance sets the energy distance of the numeric columns and its permutation quantile.
 func (c *Check) distance(numbers []int, completed, drawn []float64, d int, rng *rand.Rand) {
 	rows := func(from []float64) (z [][]float64) {
 		order := rng.Perm(len(from) / d)
@@ -303,7 +304,8 @@ func (c *Check) distance(numbers []int, completed, drawn []float64, d int, rng *
 	}
 }
 
-// The energy distance, its term 2 E|X−Y|, and the distances of permuted samples.
+// energyDistance returns the energy distance, its term 2 E|X−Y|, and the distances of permuted
+// samples.
 func energyDistance(x, y [][]float64, permutations int, rng *rand.Rand) (distance, across float64, permuted []float64) {
 	both, n, m := slices.Concat(x, y), float64(len(x)), float64(len(y))
 	apart, sums := mat.NewSymDense(len(both), nil), make([]float64, len(both))

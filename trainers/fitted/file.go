@@ -156,7 +156,7 @@ type imputerFile struct {
 	Parameters map[string]packed `json:"parameters"`
 }
 
-// Little-endian float64 in base64.
+// packed is little-endian float64 in base64.
 type packed struct {
 	Rows    int    `json:"rows"`
 	Cols    int    `json:"cols"`
@@ -532,7 +532,8 @@ func readQuantities(text []byte, m model.Parametric) error {
 	return m.SetQuantities(qs)
 }
 
-// Columns above which matrices are stored as the diagonal and the nonzero pairs.
+// denseColumns is the number of columns above which matrices are stored as the diagonal and the
+// nonzero pairs.
 const denseColumns = 300
 
 type symmetricFile struct {

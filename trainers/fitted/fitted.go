@@ -58,7 +58,7 @@ func (s *Saved) Fitted() (*Model, error) {
 	return f, nil
 }
 
-// Model of clean rows z; with many noise levels, at the least level.
+// density returns the model of clean rows z; with many noise levels, at the least level.
 func (f *Model) density() model.Model {
 	if l := f.noiseConditional(); l != nil {
 		signal, sigma := f.Noise.At(0)
@@ -67,7 +67,7 @@ func (f *Model) density() model.Model {
 	return f.Model
 }
 
-// density times the probability of the missingness pattern.
+// joint returns density times the probability of the missingness pattern.
 func (f *Model) joint() model.Model {
 	if phi := model.MissingnessOf(f.Missingness.Standardised(f.Scale.Mean, f.Scale.Deviation)); phi != nil {
 		return &model.Joint{Model: f.density(), Missingness: phi}
@@ -75,7 +75,8 @@ func (f *Model) joint() model.Model {
 	return f.density()
 }
 
-// Domain of rows with missing cells, cut at thresholds of the mechanism, in the units of x.
+// patterned returns the domain of rows with missing cells, cut at thresholds of the mechanism, in
+// the units of x.
 func (f *Model) patterned() *domain.Domain { return f.Missingness.Support(f.Domain) }
 
 func (f *Model) gaps() *domain.Domain {
@@ -94,7 +95,7 @@ func (f *Model) support() *domain.Domain {
 	return f.Domain.Standardised(f.Scale.Mean, f.Scale.Deviation)
 }
 
-// The model's columns in the units of x. A cell outside is a *data.RowError.
+// transformed returns the model's columns in the units of x. A cell outside is a *data.RowError.
 func (f *Model) transformed(t *data.Table) (*data.Table, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("the model has %d columns, but the table has %d", len(f.Names), t.D)
@@ -119,7 +120,7 @@ func (f *Model) standardised(t *data.Table) *data.Table {
 	return &z
 }
 
-// Rows z to the units of the table, in place.
+// restore converts rows z to the units of the table, in place.
 func (f *Model) restore(z []float64) {
 	for i, d := 0, len(f.Names); i < len(z); i++ {
 		z[i] = f.Scale.Mean[i%d] + f.Scale.Deviation[i%d]*z[i]

@@ -46,7 +46,7 @@ func (h Hold) Apply(f *Model, t *data.Table, values []float64, draws int) (chang
 	return changed
 }
 
-// Best first.
+// candidates are best first.
 func (h Hold) candidates(j int, x float64) []float64 {
 	low, high := math.Inf(-1), math.Inf(1)
 	if h.Low != nil {
@@ -71,7 +71,7 @@ func (h Hold) candidates(j int, x float64) []float64 {
 	return append(fit, held)
 }
 
-// Without binary rounding digits.
+// multiple is k·step without binary rounding digits.
 func multiple(k, step float64) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(k*step, 'g', 15, 64), 64)
 	if err != nil {
@@ -80,7 +80,7 @@ func multiple(k, step float64) float64 {
 	return v
 }
 
-// Finest detected grid.
+// mostDecimals is the finest detected grid.
 const mostDecimals = 6
 
 // Grids returns each column's grid step: 1 if all observed values are whole, 0.1 with one decimal

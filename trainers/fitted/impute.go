@@ -147,7 +147,7 @@ type block struct {
 
 const blockRows = 32
 
-// Rows with missing cells in blocks, up to c.Workers at a time.
+// eachBlock draws rows with missing cells in blocks, up to c.Workers at a time.
 func eachBlock(ctx context.Context, f *Model, t *data.Table, c ImputeConfig, visit func(block) error) (*Mixing, error) {
 	t, err := f.transformed(t)
 	if err != nil {

@@ -101,7 +101,7 @@ func rowsByParameters(_ context.Context, f *Model, c SampleConfig) (*Rows, error
 	return &Rows{Values: values}, err
 }
 
-// Normalised log densities of the observed cells, without derivatives.
+// scoreKept returns the normalised log densities of the observed cells, without derivatives.
 func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Scores, error) {
 	if t.D != len(f.Names) {
 		return nil, fmt.Errorf("the model has %d columns, but the table has %d", len(f.Names), t.D)
@@ -141,8 +141,8 @@ func scoreKept(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*S
 	return &Scores{Sampler: ClosedForm, LogDensity: log}, err
 }
 
-// Per draw the log weights, and per component the mean and the upper triangle of the precision, row
-// by row.
+// parametersOf returns per draw the log weights, and per component the mean and the upper triangle
+// of the precision, row by row.
 func parametersOf(p *posterior.Parameters) map[string]packed {
 	d, k := p.Width(), len(p.Draws[0].LogWeights)
 	weights := &graph.Param{Name: "log_weights", Rows: len(p.Draws), Cols: k}

@@ -31,8 +31,8 @@ var (
 
 func (f *Model) ordinal() bool { return f.Posterior == nil && f.Transform.Ordinal() != nil }
 
-// Gibbs sweeps over a row's latent normals, within the thresholds of observed categories
-// (docs/theory/ordinal.md#eq-latent-draws).
+// byLatent makes Gibbs sweeps over a row's latent normals, within the thresholds of observed
+// categories (docs/theory/ordinal.md#eq-latent-draws).
 func byLatent(f *Model, z *data.Table, draws int) (completer, error) {
 	m, ok := model.AsNormal(f.Model)
 	if !ok {
@@ -100,7 +100,7 @@ func between(cuts []float64, z float64) (low, high float64) {
 	return low, high
 }
 
-// The least of several.
+// mostFrequent returns the mode, the least of several.
 func mostFrequent(draws []float64) (most float64) {
 	sorted, best := slices.Sorted(slices.Values(draws)), 0
 	for from := 0; from < len(sorted); {

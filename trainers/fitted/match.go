@@ -104,7 +104,7 @@ func (r *Imputed) row(i, k, d int) []float64 {
 	return r.Values[at : at+d]
 }
 
-// Sorted by prediction.
+// donor is a row with an observed value; donors are sorted by prediction.
 type donor struct {
 	row       int
 	predicted float64
@@ -169,7 +169,7 @@ func nearest(donors []donor, predicted float64, k int, mayBe func(row int) bool)
 	return rows
 }
 
-// E[z_j | z_−j] for complete rows z (n, d), inside the domain.
+// predictor is E[z_j | z_−j] for complete rows z (n, d), inside the domain.
 type predictor func(z []float64, j int) ([]float64, error)
 
 func (f *Model) predictor(n int) (predictor, error) {
@@ -190,7 +190,8 @@ func (f *Model) predictor(n int) (predictor, error) {
 	return func(z []float64, j int) ([]float64, error) { return expectOnGrid(density, support, rows, d, z, j) }, err
 }
 
-// μ_j − Σ_{k≠j} P_jk (z_k − μ_k)/P_jj, variance 1/P_jj, restricted to the domain.
+// expectNormal returns μ_j − Σ_{k≠j} P_jk (z_k − μ_k)/P_jj, variance 1/P_jj, restricted to the
+// domain.
 func expectNormal(mean []float64, precision *mat.SymDense, support *domain.Domain, z []float64, j int) ([]float64, error) {
 	d := len(mean)
 	own := precision.At(j, j)
@@ -216,7 +217,7 @@ func expectNormal(mean []float64, precision *mat.SymDense, support *domain.Domai
 	return expected, nil
 }
 
-// Normal truncated to (alpha, beta); 0 at infinity.
+// densityAt is the density of the normal truncated to (alpha, beta); 0 at infinity.
 func densityAt(x, alpha, beta float64) float64 {
 	if math.IsInf(x, 0) {
 		return 0
@@ -224,7 +225,7 @@ func densityAt(x, alpha, beta float64) float64 {
 	return math.Exp(truncnorm.LogDensity(x, alpha, beta))
 }
 
-// Range of coordinate j given the other d − 1 coordinates.
+// interval returns the range of coordinate j given the other d − 1 coordinates.
 func interval(s *domain.Domain, j, d int) func(row []float64) (low, high float64) {
 	var section domain.Section
 	mask := slices.Repeat([]float64{1}, d)
@@ -243,8 +244,8 @@ const (
 	predictedPoints = 64
 )
 
-// Gauss–Legendre quadrature over the column's range, extended by half on both sides and clipped to
-// the domain.
+// expectOnGrid uses Gauss–Legendre quadrature over the column's range, extended by half on both
+// sides and clipped to the domain.
 func expectOnGrid(density *model.Evaluator, support *domain.Domain, rows, d int, z []float64, j int) ([]float64, error) {
 	var column []float64
 	for i := j; i < len(z); i += d {

@@ -37,7 +37,7 @@ func (f *Model) Drawn() [][]string {
 	return drawn
 }
 
-// A component given the observed cells, then the missing cells
+// byComponents draws a component given the observed cells, then the missing cells
 // (docs/theory/models.md#eq-mixed-conditional).
 func byComponents(f *Model, z *data.Table, draws int) completer {
 	return func(_ context.Context, rows []int, rng *source.Stream) (block, error) {

@@ -61,7 +61,7 @@ func (s SavedBlock) block(z *data.Table, rows []int, draws int, chained bool) (b
 	return b, nil
 }
 
-// The index of each missing cell in x (rows·draws, d).
+// eachGap visits the index of each missing cell in x (rows·draws, d).
 func eachGap(mask []float64, d, draws int, visit func(at int)) {
 	for i := 0; i < len(mask); i += d {
 		for k := range draws {

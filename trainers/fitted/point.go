@@ -81,7 +81,7 @@ func Point(ctx context.Context, f *Model, t *data.Table, c ImputeConfig) (*Point
 	return r, err
 }
 
-// Only if conditional means have a closed form.
+// normalMeans returns ok only if conditional means have a closed form.
 func (f *Model) normalMeans() (model.Normal, bool) {
 	if f.Domain.Bounded() || f.Missingness != nil || f.Transform != nil {
 		return nil, false

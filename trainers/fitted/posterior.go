@@ -128,8 +128,8 @@ func snap(t *data.Table, values []float64) {
 	}
 }
 
-// The table's rows, each with every draw of its missing cells; gaps has, per draw, the transformed
-// missing cells by row.
+// fill returns the table's rows, each with every draw of its missing cells; gaps has, per draw, the
+// transformed missing cells by row.
 func fill(f *Model, t *data.Table, gaps [][]float64) (values []float64) {
 	z, next := make([]float64, t.D), 0
 	for i := range t.N {
@@ -155,9 +155,10 @@ func fill(f *Model, t *data.Table, gaps [][]float64) (values []float64) {
 	return values
 }
 
-// NaturalFunctions fills nil functions: levels for columns with few values; normal scores if
-// skewness exceeds 0.5 or excess kurtosis 2, and both three of the standard errors √(6/n) and
-// √(24/n); else none. Normal scores extrapolate by at most half of the observed range.
+// NaturalFunctions fills nil functions: levels for columns with few values; normal scores if the
+// skewness is beyond 0.5 and three standard errors √(6/n), or the excess kurtosis above 2 and three
+// standard errors √(24/n); else none. Normal scores extrapolate by at most half of the observed
+// range.
 func NaturalFunctions(t *data.Table, given transform.Columns) transform.Columns {
 	functions := make(transform.Columns, t.D)
 	z, _ := data.Standardise(t) // avoids overflow of powers
@@ -189,10 +190,10 @@ const (
 	sharedValue = 5 // minimum mean number of cells per level
 )
 
-// transform.Ordinal without bounds, for draws from a table alone.
+// levels is transform.Ordinal without bounds, for draws from a table alone.
 type levels struct{ *transform.Ordinal }
 
-// nil for more than 20 values, or more than one per five cells.
+// levelsOf is nil for more than 20 values, or more than one per five cells.
 func levelsOf(x []float64) *levels {
 	distinct := len(slices.Compact(slices.Sorted(slices.Values(x))))
 	if distinct > mostLevels || len(x) < sharedValue*distinct {
@@ -212,7 +213,7 @@ func (l *levels) Check(x float64) error {
 	return nil
 }
 
-// Nominal for three or more observed levels without an order.
+// codedFunction returns a nominal function for three or more observed levels without an order.
 func codedFunction(t *data.Table, j int) transform.Function {
 	x := t.Column(j)
 	if seen := slices.Compact(slices.Sorted(slices.Values(x))); data.KindOf(t, j) == data.Nominal && len(seen) > 2 {
@@ -221,7 +222,7 @@ func codedFunction(t *data.Table, j int) transform.Function {
 	return &levels{transform.NewOrdinal(x, nil)}
 }
 
-// Observed levels, increasing, to 0, 1, ….
+// nominal maps observed levels, increasing, to 0, 1, ….
 type nominal []float64
 
 func (nominal) Kind() string { return "levels" }

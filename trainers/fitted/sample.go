@@ -185,7 +185,7 @@ func refusesLevels(f *Model) error {
 	return nil
 }
 
-// Beyond it each chain gives several rows.
+// mostChains is the number of parallel chains; beyond it each chain gives several rows.
 const mostChains = 1000
 
 // Chains start at resampled draws of a tilted energy's proposal, else at starts, and continue until
@@ -196,7 +196,7 @@ const (
 	leastStart    = 0.5
 )
 
-// Rows at equal distances along the chains.
+// byRowChains returns rows at equal distances along the chains.
 func byRowChains(ctx context.Context, f *Model, c SampleConfig, chains, tries int) (*Rows, error) {
 	q, support, rng := f.density(), f.support(), stream.New(c.Seed, stream.Sample)
 	o, r := c.Chains, &Rows{}
@@ -268,7 +268,8 @@ func CheckDraws(ctx context.Context, f *Model, seed uint64) (*Rows, error) {
 	return r, nil
 }
 
-// Sampling-importance resampling with weights q/m; returns the effective sample size.
+// proposed draws by sampling-importance resampling with weights q/m; returns the effective sample
+// size.
 func proposed(ctx context.Context, q model.Model, s *domain.Domain, m *model.Mixed, n int, rng *rand.Rand) (x []float64, size float64, err error) {
 	pool, err := m.SampleRows(proposedRatio*n, nil, rng)
 	if err != nil {
@@ -355,7 +356,7 @@ func (s *Saved) Sample(ctx context.Context, n int, rng *rand.Rand) (*data.Table,
 	return t, r, err
 }
 
-// Normal draws, shrunk towards an interior point.
+// starts returns normal draws, shrunk towards an interior point.
 func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
 	x := make([]float64, n*d)
 	for i := range x {
@@ -383,7 +384,7 @@ func starts(s *domain.Domain, n, d int, rng *rand.Rand) ([]float64, error) {
 	return x, nil
 }
 
-// Whether independent draws of m on s exist.
+// exactly reports whether independent draws of m on s exist.
 func exactly(m model.Model, s *domain.Domain) bool {
 	_, err := model.SampleRows(m, 1, s, stream.New(0))
 	return !errors.Is(err, model.ErrNoExactSampler)

@@ -173,7 +173,7 @@ func (f *Model) marginal(r *Scores, b block, draws int) error {
 	return nil
 }
 
-// t_jᵀs for each score s of draws (draws, d), t_j = e_j − Σ_h a_hj v_h.
+// tangential sets t_jᵀs for each score s of draws (draws, d), t_j = e_j − Σ_h a_hj v_h.
 func tangential(values, score []float64, j int, support *domain.Domain, tangents [][]float64) {
 	d := len(score) / len(values)
 	for k := range values {

@@ -23,7 +23,7 @@ const (
 	tiltTurns   = 500  // EM iterations, at most
 )
 
-// log ω = log q(x) − log m(x), −Inf outside the domain, in the units after Transform.
+// weighted is log ω = log q(x) − log m(x), −Inf outside the domain, in the units after Transform.
 type weighted struct {
 	density *model.Evaluator
 	domain  *domain.Domain
@@ -31,7 +31,7 @@ type weighted struct {
 	d, size int
 }
 
-// Rows per evaluation.
+// proposedRows are the rows per evaluation.
 const proposedRows = 500
 
 func newWeighted(q model.Model, s *domain.Domain, m *model.Mixed) (*weighted, error) {
@@ -39,7 +39,7 @@ func newWeighted(q model.Model, s *domain.Domain, m *model.Mixed) (*weighted, er
 	return &weighted{density, s, m.Given(slices.Repeat([]bool{true}, q.Dim())), q.Dim(), proposedRows}, err
 }
 
-// log ω (n), and the components' shares of m (n, K).
+// at returns log ω (n), and the components' shares of m (n, K).
 func (w *weighted) at(ctx context.Context, x []float64) (log, parts []float64, err error) {
 	block, joint := make([]float64, w.size*w.d), make([]float64, w.given.Components())
 	for part := range slices.Chunk(x, len(block)) {
@@ -91,7 +91,7 @@ func truncation(w, pool, pooledParts []float64) (truncate func(log, parts []floa
 	}, nil
 }
 
-// Largest accepted difference of the components' log means of ω.
+// mostApart is the largest accepted difference of the components' log means of ω.
 const mostApart = 500
 
 // CompleteBy returns the rows (n, d) with missing cells drawn from a mixture, valid under MAR.
@@ -234,7 +234,7 @@ func tiltOf(w, omega, parts []float64, first []int, pooled, pooledParts []float6
 	return a
 }
 
-// Uniform if all are 0.
+// pickOne is uniform if all are 0.
 func pickOne(p []float64, rng *rand.Rand) int {
 	u := rng.Float64() * floats.Sum(p)
 	for k, v := range p {

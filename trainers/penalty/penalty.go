@@ -30,7 +30,7 @@ type Penalty struct {
 	Ratio   float64 // largest λ / smallest λ of a path
 }
 
-// Largest coupling relative to the mean diagonal at the start of a ridge path.
+// nearlyZero is the largest coupling relative to the mean diagonal at the start of a ridge path.
 const nearlyZero = 0.02
 
 // All lists the penalties.

@@ -97,7 +97,8 @@ func (t *Truth) take(threshold float64) error {
 	return nil
 }
 
-// The level with the largest utility (the first has 0), or the number of thresholds below.
+// observed returns the level with the largest utility (the first has 0), or the number of
+// thresholds below.
 func (t *Truth) observed(latent *data.Table) *data.Table {
 	d := len(t.Blocks)
 	o := &data.Table{Names: t.Names, N: latent.N, D: d, Values: make([]float64, latent.N*d), Observed: slices.Repeat([]bool{true}, latent.N*d)}

@@ -36,7 +36,7 @@ type Point struct {
 // Mean is the mean of a measure over tables with a t interval, NaN if undefined.
 type Mean struct{ Value, Low, High float64 }
 
-// Largest share of networks that may not converge without a warning.
+// unfinishedShare is the largest share of networks that may not converge without a warning.
 const unfinishedShare = 0.1
 
 // Converged reports that at every size at least nine of ten networks converged.
@@ -89,7 +89,7 @@ func summarise(bySize [][]Found, c Config) (*Result, error) {
 	return r, nil
 }
 
-// Clipped to [0, 1], or [−1, 1] if signed.
+// meanOf: the interval is clipped to [0, 1], or [−1, 1] if signed.
 func meanOf(x []float64, level float64, signed bool) Mean {
 	nan := math.NaN()
 	if len(x) == 0 {
@@ -131,8 +131,8 @@ type Needed struct{ Rows, Low, High float64 }
 // Bootstrap resamples of the tables of each size.
 const resamples = 1000
 
-// A nondecreasing curve fitted to the mean sensitivities, linear in log n; the interval is by
-// bootstrap of tables within sizes.
+// needed reads the target off a nondecreasing curve fitted to the mean sensitivities, linear in log
+// n; the interval is by bootstrap of tables within sizes.
 func needed(c Config, sensitivities [][]float64) Needed {
 	at := func(pick func(size, table int) float64) float64 {
 		means, weights := make([]float64, len(c.Rows)), make([]float64, len(c.Rows))
@@ -156,8 +156,8 @@ func needed(c Config, sensitivities [][]float64) Needed {
 	return out
 }
 
-// Weighted isotonic least squares by pooling adjacent violators (Barlow, Bartholomew, Bremner and
-// Brunk 1972).
+// rising is weighted isotonic least squares by pooling adjacent violators (Barlow, Bartholomew,
+// Bremner and Brunk 1972).
 func rising(y, weights []float64) []float64 {
 	type block struct {
 		mean, weight float64
@@ -181,7 +181,8 @@ func rising(y, weights []float64) []float64 {
 	return out
 }
 
-// Where the curve through (log rows, y) first reaches a height: 0 if at its start, +Inf if never.
+// crossing returns where the curve through (log rows, y) first reaches a height: 0 if at its start,
+// +Inf if never.
 func crossing(rows []int, y []float64, height float64) float64 {
 	if y[0] >= height {
 		return 0

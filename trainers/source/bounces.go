@@ -35,7 +35,7 @@ const (
 	mostBounces = 1000 // per path; a path with more is rejected, as is its reverse
 )
 
-// Coordinates of a row, their means, the precision UᵀU and the section.
+// in sets the coordinates of a row, their means, the precision UᵀU and the section.
 func (b *bounces) in(s *domain.Section, coordinates []int, mean []float64, u blas64.Triangular) {
 	m := len(coordinates)
 	b.root = u
@@ -84,7 +84,7 @@ func (b *bounces) in(s *domain.Section, coordinates []int, mean []float64, u bla
 	blas64.Trmm(blas.Left, blas.Trans, 1, u, blas64.General{Rows: m, Cols: m, Stride: m, Data: b.precision})
 }
 
-// The worst split R-hat of chains from the points that start sets.
+// rhat returns the worst split R-hat of chains from the points that start sets.
 func (b *bounces) rhat(s *domain.Section, x, mask []float64, start func() error, rng *Stream) (worst float64, err error) {
 	const chains, states = 4, 60 // after the paths of a draw
 	traces := make([][][]float64, len(b.coordinates))
@@ -140,7 +140,7 @@ func (b *bounces) move(s *domain.Section, x, mask []float64, rng *Stream) {
 
 func vector(x []float64) blas64.Vector { return blas64.Vector{N: len(x), Inc: 1, Data: x} }
 
-// false with too many bounces.
+// travel is false with too many bounces.
 func (b *bounces) travel(rng *Stream) bool {
 	rng.Normals(b.v)
 	blas64.Gemv(blas.NoTrans, 1, b.walls, vector(b.z), 0, vector(b.at))
@@ -169,8 +169,8 @@ func rotate(x, v []float64, sin, cos float64) {
 	}
 }
 
-// The time of the next wall hit, its sine and cosine, and the wall; −1 if there is none before
-// left. wᵀz(t) = R cos(t − φ) reaches β at t = φ − arccos(β/R).
+// first returns the time of the next wall hit, its sine and cosine, and the wall; −1 if there is
+// none before left. wᵀz(t) = R cos(t − φ) reaches β at t = φ − arccos(β/R).
 func (b *bounces) first(left float64) (when, sin, cos float64, wall int) {
 	when, wall = left, -1
 	sin, cos = math.Sincos(when)
@@ -214,7 +214,7 @@ func avoided(u, speed, beta, sin, cos float64) bool {
 	return speed*cos-u*sin > near*(math.Abs(u)+speed) && then < beta-near*(math.Abs(u)+speed+math.Abs(beta))
 }
 
-// Each coordinate from its conditional, a truncated normal.
+// sweep draws each coordinate from its conditional, a truncated normal.
 func (b *bounces) sweep(s *domain.Section, x []float64, rng *rand.Rand) {
 	m := len(b.coordinates)
 	for a, j := range b.coordinates {

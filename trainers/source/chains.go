@@ -162,7 +162,7 @@ func (c *chains) begin(b *data.Batch, x []float64, rng *Stream) (fresh bool, err
 	return fresh, c.moves.Begin(x, c.observed, c.columns, c.step)
 }
 
-// The stored cells of row i of a batch and their indices in x (b·r, d).
+// each visits the stored cells of row i of a batch and their indices in x (b·r, d).
 func (c *chains) each(b *data.Batch, i, row int, visit func(cell *float64, at int)) {
 	cells := c.kept.cells[c.kept.first[row]*c.r : c.kept.first[row+1]*c.r]
 	for k := range c.r {
@@ -175,7 +175,7 @@ func (c *chains) each(b *data.Batch, i, row int, visit func(cell *float64, at in
 	}
 }
 
-// Vanishing adaptation of each row's step size (Andrieu & Thoms 2008, equation 4.2).
+// adapt is the vanishing adaptation of each row's step size (Andrieu & Thoms 2008, equation 4.2).
 func (c *chains) adapt(b *data.Batch) {
 	for i, row := range b.Rows {
 		c.kept.visits[row]++

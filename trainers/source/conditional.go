@@ -19,7 +19,7 @@ import (
 	"missingscore/losses"
 )
 
-// N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹), restricted to the domain.
+// exactSource is N(μ_m − P_mm⁻¹P_mo(x_o − μ_o), P_mm⁻¹), restricted to the domain.
 type exactSource struct {
 	r      int
 	model  model.Normal
@@ -43,7 +43,7 @@ func (s *exactSource) Complete(b *data.Batch, x, logProposal []float64, rng *Str
 	})
 }
 
-// After Condition and Given.
+// each visits rows after Condition and Given.
 func (s *exactSource) each(b *data.Batch, visit func(i int, row []float64) error) error {
 	s.c.Mean, s.c.Precision, s.c.Domain = s.model.Mean(), s.model.Precision(), s.domain
 	s.c.renew()
@@ -61,7 +61,7 @@ func (s *exactSource) each(b *data.Batch, visit func(i int, row []float64) error
 	return nil
 }
 
-// For rows where rejection fails.
+// RHat is for rows where rejection fails.
 func (s *exactSource) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	rhat := make([]float64, len(b.Rows))
 	if !s.domain.Bounded() {
@@ -108,7 +108,7 @@ type Conditional struct {
 
 func (c *Conditional) renew() { c.mask = c.mask[:0] }
 
-// Rejection draws before chains are used.
+// tries is the number of rejection draws before chains are used.
 const tries = 100
 
 // Condition prepares for a pattern (1 = observed). It fails with losses.ErrNotPositiveDefinite.
@@ -159,7 +159,7 @@ func (c *Conditional) Condition(mask []float64) error {
 	return nil
 }
 
-// U_ab, a ≤ b.
+// at returns U_ab, a ≤ b.
 func (c *Conditional) at(a, b int) float64 { return c.upper.Data[a*c.upper.Stride+b] }
 
 // Given prepares for a row of the current pattern.
@@ -248,13 +248,13 @@ func (c *Conditional) unrestricted(row []float64, first int, rng *Stream) (log f
 	return log
 }
 
-// Contribution of the gaps after a to element a of Uy.
+// later returns the contribution of the gaps after a to element a of Uy.
 func (c *Conditional) later(a int) float64 {
 	n := c.upper.Stride
 	return floats.Dot(c.upper.Data[a*n+a+1:a*n+n], c.y[a+1:])
 }
 
-// An unrestricted draw into the half-space.
+// move moves an unrestricted draw into the half-space.
 func (c *Conditional) move(row []float64, rng *rand.Rand) (log float64) {
 	variance, mean, at := 0.0, 0.0, 0.0
 	for a, j := range c.gaps {
@@ -270,7 +270,7 @@ func (c *Conditional) move(row []float64, rng *rand.Rand) (log float64) {
 	return 0.5 * (from*from - to*to)
 }
 
-// Gaps with bounds or half-spaces.
+// drawConcerned draws the gaps with bounds or half-spaces.
 func (c *Conditional) drawConcerned(row []float64, rng *Stream) error {
 	if len(c.gaps)-c.first == 1 && len(c.section.Cuts) == 0 {
 		c.sequence(row, rng.Rand, true)
@@ -293,8 +293,8 @@ func (c *Conditional) drawConcerned(row []float64, rng *Stream) error {
 	return nil
 }
 
-// The constrained gaps in order, each given the previous ones, truncated or not; false at the first
-// value out of bounds.
+// sequence draws the constrained gaps in order, each given the previous ones, truncated or not;
+// false at the first value out of bounds.
 func (c *Conditional) sequence(row []float64, rng *rand.Rand, truncated bool) bool {
 	for a := len(c.gaps) - 1; a >= c.first; a-- {
 		j := c.gaps[a]
@@ -312,7 +312,7 @@ func (c *Conditional) sequence(row []float64, rng *rand.Rand, truncated bool) bo
 	return true
 }
 
-// From the last block of P_mm = UᵀU.
+// prepareChain sets the distribution from the last block of P_mm = UᵀU.
 func (c *Conditional) prepareChain() {
 	m, f, u := len(c.gaps), c.first, c.upper
 	c.narrow, c.means = true, c.means[:0]
@@ -323,7 +323,7 @@ func (c *Conditional) prepareChain() {
 	c.chain.in(&c.section, c.gaps[f:], c.means, u)
 }
 
-// A sequential draw if that is inside, else a point well inside.
+// start returns a sequential draw if that is inside, else a point well inside.
 func (c *Conditional) start(row []float64, rng *Stream) error {
 	if c.sequence(row, rng.Rand, true) && c.section.Contains(row, c.mask) {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Independent normals, restricted to the domain.
+// independent draws from normals, restricted to the domain.
 type independent struct {
 	r          int
 	restricted restricted
@@ -87,7 +87,7 @@ func (c *independent) rhat(b *data.Batch, n normals, rng *Stream) ([]float64, er
 	})
 }
 
-// In float32, without restrictions.
+// completeSingle is complete in float32, without restrictions.
 func (c *independent) completeSingle(b *data.Batch, x, logProposal []float32, n normals, rng *Stream) error {
 	c.generator.From(rng)
 	return c.singles.complete(b, x, logProposal, n, c.generator.Normals)
@@ -101,7 +101,7 @@ type unrestricted[T graph.Float] struct {
 	z          []T // of all draws of a row
 }
 
-// Each row r times.
+// complete writes each row r times.
 func (f *unrestricted[T]) complete(b *data.Batch, x, logs []T, n normals, draw func([]T)) error {
 	r, d := len(logs)/b.Size, b.D
 	if f.z == nil {
@@ -167,7 +167,7 @@ func (p *proposal) CompleteSingle(b *data.Batch, x, logProposal []float32, rng *
 	return p.draws.completeSingle(b, x, logProposal, p.normals(b), rng)
 }
 
-// For rows where rejection fails.
+// RHat is for rows where rejection fails.
 func (p *proposal) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	return p.draws.rhat(b, p.normals(b), rng)
 }

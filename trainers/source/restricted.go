@@ -91,7 +91,7 @@ func (s *restricted) row(x, mask, mean []float64) {
 	s.log -= truncnorm.LogMass(math.Inf(-1), s.beta)
 }
 
-// len(log) draws of the row and their log densities.
+// draw writes len(log) draws of the row and their log densities.
 func (s *restricted) draw(x, log []float64, rng *Stream) (err error) {
 	d, m := len(s.x), len(s.gaps.At())
 	if s.kind == toIntersection {
@@ -125,7 +125,7 @@ func (s *restricted) rhat(x []float64, rng *Stream) (float64, error) {
 	return s.chain.rhat(&s.section, x, s.mask, func() error { copy(x, s.inner); return nil }, rng)
 }
 
-// From the box until the draw is inside, else by a chain.
+// intersection draws from the box until inside, else by a chain.
 func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err error) {
 	s.z = room(s.z, len(s.gaps.At()))
 	if !s.narrow {
@@ -152,7 +152,7 @@ func (s *restricted) intersection(x []float64, rng *Stream) (log float64, err er
 	return log, nil
 }
 
-// Precision diag(1/sd²).
+// prepareChain sets the precision diag(1/sd²).
 func (s *restricted) prepareChain() (err error) {
 	var ok bool
 	if s.inner, ok = s.domain.Interior(s.x, s.mask); !ok {
@@ -178,7 +178,7 @@ func (s *restricted) box(z []float64) {
 	}
 }
 
-// The component of z along the half-space, which excludes bounded gaps.
+// half truncates the component of z along the half-space, which excludes bounded gaps.
 func (s *restricted) half(z []float64) {
 	along := simd.Dot(s.along, z)
 	simd.Axpy(z, []float64{truncnorm.Transport(along, math.Inf(-1), s.beta) - along}, s.along)

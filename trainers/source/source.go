@@ -111,7 +111,7 @@ type Memory interface {
 	Restore([]float64)
 }
 
-// For complete rows, for Zeroed, and for losses in closed form.
+// zeros is for complete rows, for Zeroed, and for losses in closed form.
 type zeros struct{}
 
 func newZeros(Setting) (Source, error) { return zeros{}, nil }

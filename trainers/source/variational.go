@@ -9,8 +9,8 @@ import (
 	"missingscore/nets"
 )
 
-// q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ²), restricted to the domain; a row's draws share one
-// forward pass.
+// variational is q'_φ(x_mis | x_obs) = N(μ_φ(x⁰)_mis, σ_φ²), restricted to the domain; a row's
+// draws share one forward pass.
 type variational struct {
 	forward *graph.Program
 	sd      []float64
@@ -45,7 +45,7 @@ func (v *variational) CompleteSingle(b *data.Batch, x, logProposal []float32, rn
 	return v.draws.completeSingle(b, x, logProposal, n, rng)
 }
 
-// For rows where rejection fails.
+// RHat is for rows where rejection fails.
 func (v *variational) RHat(b *data.Batch, rng *Stream) ([]float64, error) {
 	n, err := v.normals(b)
 	if err != nil {

@@ -27,7 +27,7 @@ var errSingular = errors.New("the covariance of the latent variables is not posi
 // skewed categories run to ±1 (docs/theory/ordinal.md#eq-latent-em).
 const priorRows = 1
 
-// With nominal columns (docs/theory/ordinal.md#eq-nominal-prior).
+// nominalRows is priorRows with nominal columns (docs/theory/ordinal.md#eq-nominal-prior).
 const nominalRows = 0.25
 
 // set computes the law from the sums of completed rows: the number of rows, Σz, Σzzᵀ, and the

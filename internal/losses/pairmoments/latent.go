@@ -17,7 +17,7 @@ type latents struct {
 	own   []float64 // S_jj
 }
 
-// nil without ordinal columns; sets their moments to 1.
+// newLatents returns nil without ordinal columns; it sets their moments to 1.
 func (m *Moments) newLatents(t *data.Table, rows []int, counts []float64) *latents {
 	if t.Cuts == nil {
 		return nil

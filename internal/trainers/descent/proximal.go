@@ -204,7 +204,7 @@ type shrinkage struct {
 	bounds optim.PositiveDefinite
 }
 
-// Minimum eigenvalue relative to the mean diagonal at the start.
+// leastEigenvalue is the minimum eigenvalue relative to the mean diagonal at the start.
 const leastEigenvalue = 1e-3
 
 // least is 0 if the model is at its start.

@@ -34,10 +34,10 @@ func (s *Stall) note(measure, loss float64) {
 	s.Loss = loss
 }
 
-// Only rounding is left: a third of at least a hundred iterations raised the loss.
+// reached reports that only rounding is left: a third of at least a hundred iterations raised the loss.
 func (s *Stall) reached() bool { return s.Count >= stalledIterations && 3*s.Rose >= s.Count }
 
-// An acceleration fails: a tenth of a hundred iterations raised the loss, or the count is a
+// wild reports that an acceleration fails: a tenth of a hundred iterations raised the loss, or the count is a
 // thousand.
 func (s *Stall) wild() bool {
 	return s.Count >= stalledIterations && 10*s.Rose >= s.Count || s.Count >= 10*stalledIterations
@@ -85,7 +85,7 @@ func change(h []Record, n int, of func(Record) float64) (rose, se, least float64
 	return ml - mb, se, max(3*se, 1e-3*math.Abs(ml))
 }
 
-// steps × rate bounds the movement of a parameter under Adam.
+// barelyMoves: steps × rate bounds the movement of a parameter under Adam.
 func (f *Fit) barelyMoves(steps int) bool {
 	t := model.TrainingOf(f.Engine.Model)
 	return t.PatientSteps > 0 && float64(steps)*f.Config.Rate < 100*t.Rate

@@ -79,7 +79,7 @@ type expectedPart struct {
 	err                 error
 }
 
-// Maximum number of cells for which patterns are cached.
+// keptCells is the maximum number of cells for which patterns are cached.
 const keptCells = 1 << 23
 
 func (x *expected) begin(of condensed, n, moments int) {

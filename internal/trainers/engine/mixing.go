@@ -11,7 +11,7 @@ import (
 	"missingscore/trainers/source"
 )
 
-// R-hat above which a fit warns.
+// mostRHat is the R-hat above which a fit warns.
 const mostRHat = 1.1
 
 // Mixing returns the mixing of imputation chains at the current model; nil without chains.

@@ -89,10 +89,11 @@ func (h *hmc) diagnose(r *Result, traces [][][]float64) {
 	}
 }
 
-// split R-hat and effective sample size of traces by group and chain (Gelman et al. 2013, "Bayesian
-// Data Analysis", 11.4 and 11.5): with W the mean variance within half-chains of length n, B/n the
-// variance of their means, V = (n−1)/n W + B/n, R = √(V/W), size = m n / (1 + 2 Σ_t ρ_t), ρ_t = 1 −
-// (mean squared difference at lag t)/2V, until two neighbouring ρ add up to less than 0.
+// diagnose returns the split R-hat and effective sample size of traces by group and chain (Gelman
+// et al. 2013, "Bayesian Data Analysis", 11.4 and 11.5): with W the mean variance within
+// half-chains of length n, B/n the variance of their means, V = (n−1)/n W + B/n, R = √(V/W), size =
+// m n / (1 + 2 Σ_t ρ_t), ρ_t = 1 − (mean squared difference at lag t)/2V, until two neighbouring ρ
+// add up to less than 0.
 func diagnose(groups ...[][]float64) (rhat, size float64) {
 	var halves [][]float64
 	between := 0.0

@@ -348,7 +348,7 @@ func (p *problem) best(ctx context.Context, rows []int, k, starts int, c Config,
 	return best, path
 }
 
-// One step from rows assigned to the nearest of k rows, chosen as in k-means++.
+// scattered makes one step from rows assigned to the nearest of k rows, chosen as in k-means++.
 func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
 	nearest, of := slices.Repeat([]float64{math.Inf(1)}, len(rows)), make([]int, len(rows))
 	centre := rows[rng.IntN(len(rows))]
@@ -389,8 +389,8 @@ func (p *problem) scattered(rows []int, k int, rng *rand.Rand) *model.Mixed {
 	return e.solve(from)
 }
 
-// Mean of squared differences over common columns; for different levels, twice the share of other
-// levels.
+// distance returns the mean of squared differences over common columns; for different levels, twice
+// the share of other levels.
 func (p *problem) distance(i, k int) float64 {
 	sum, n := 0.0, 0.0
 	for j := range p.D {

@@ -32,7 +32,7 @@ func NewTournament(columns int) *Tournament {
 	return t
 }
 
-// Circle method: the last block stays and the others rotate.
+// circle uses the circle method: the last block stays and the others rotate.
 func (t *Tournament) circle() (rounds [][]int) {
 	n := t.blocks
 	alone := make([]int, n)

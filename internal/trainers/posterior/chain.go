@@ -64,7 +64,7 @@ type column struct {
 	vertices []float64
 }
 
-// c_kᵀc_l = [k = l] − 1/levels, one corner a row.
+// simplex returns c_kᵀc_l = [k = l] − 1/levels, one corner a row.
 func simplex(levels int) (vertices []float64) {
 	for k := range levels {
 		for j := 1; j < levels; j++ {
@@ -97,7 +97,7 @@ type component struct {
 	gaps factor  // factor of the precision of a pattern's missing numbers
 }
 
-// Rows that miss the same cells.
+// pattern is the rows that miss the same cells.
 type pattern struct{ rows, missing []int }
 
 // grid holds the values of ν − d − 1.
@@ -206,8 +206,8 @@ func (s *chain) scatter() {
 
 var errDependent = errors.New("the columns nearly determine each other, so their precision has no draw: leave one of them out")
 
-// An iteration draws the parameters given the completed rows; then components, means and missing
-// cells; then latent numbers.
+// steps runs iterations. An iteration draws the parameters given the completed rows; then
+// components, means and missing cells; then latent numbers.
 func (s *chain) steps(ctx context.Context, from, to int, after func(i int)) error {
 	for i := from; i < to; i++ {
 		if ctx.Err() != nil {
@@ -254,7 +254,7 @@ func (s *chain) levelOf(i, j int) int {
 	return floats.MaxIdx(c.utilities(nil, s.z[i*s.d:i*s.d+s.d]))
 }
 
-// Missing cells, row by row; nominal cells as levels.
+// gaps are the missing cells, row by row; nominal cells as levels.
 func (s *chain) gaps() (out []float64) {
 	matched := s.match()
 	for at, seen := range s.observed {
@@ -436,7 +436,7 @@ func (s *chain) component(p pattern, i int) int {
 	return pick(s.rng.Rand, s.weighted)
 }
 
-// z − μ, 0 in gaps, in a reused buffer.
+// seen returns z − μ, 0 in gaps, in a reused buffer.
 func (s *chain) seen(p pattern, i int, c *component) []float64 {
 	v := floats.SubTo(s.deviations, s.z[i*s.d:i*s.d+s.d], c.mean)
 	for _, j := range p.missing {
@@ -529,7 +529,8 @@ func (s *chain) cone(i int, v []float64, c *column, level int) (ok bool) {
 	return true
 }
 
-// The mean z_j − (Pv)_j/P_jj and √P_jj of number j given the others; v is the row's deviation.
+// given returns the mean z_j − (Pv)_j/P_jj and √P_jj of number j given the others; v is the row's
+// deviation.
 func (s *chain) given(i int, v []float64, j int) (mean, root float64) {
 	p := s.components[s.of[i]].precision[j*s.d : j*s.d+s.d]
 	return s.z[i*s.d+j] - simd.Dot(p, v)/p[j], math.Sqrt(p[j])
@@ -549,8 +550,8 @@ type factor struct {
 	logDet float64   // log det L
 }
 
-// Rows and columns at (increasing) of a (d, d), upper triangle; ok is false if not positive
-// definite.
+// of factors rows and columns at (increasing) of a (d, d), upper triangle; ok is false if not
+// positive definite.
 func (f *factor) of(a []float64, d int, at []int) (ok bool) {
 	n := len(at)
 	if cap(f.l) < n*n {

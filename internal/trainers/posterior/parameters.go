@@ -64,7 +64,7 @@ func (p *Parameters) Check() error {
 	return nil
 }
 
-// Gibbs sweeps for rows with observed levels.
+// latentSweeps is the number of Gibbs sweeps for rows with observed levels.
 const latentSweeps = 50
 
 // Complete draws the missing cells of all rows by parameter draw k modulo len(p.Draws).

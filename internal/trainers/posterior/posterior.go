@@ -193,7 +193,7 @@ func (c Config) draw(ctx context.Context, z *data.Table) (*Drawn, error) {
 	}
 }
 
-// Kept draws of the chains by turns; nil if c.Keep is 0.
+// parameters returns the kept draws of the chains by turns; nil if c.Keep is 0.
 func (c Config) parameters(runs []*run) *Parameters {
 	if c.Keep == 0 {
 		return nil
@@ -226,7 +226,7 @@ func (c Config) rounds(z *data.Table, draws int, work float64) (length, rounds i
 	return length, rounds
 }
 
-// c.Anchor, or the average of a short chain of one normal.
+// anchor returns c.Anchor, or the average of a short chain of one normal.
 func (c Config) anchor(ctx context.Context, z *data.Table) (*Anchor, error) {
 	const first, last = 50, 150
 	d := c.width(z)
@@ -428,7 +428,8 @@ func together(runs []*run, draws int) *Drawn {
 	return d
 }
 
-// Split R-hat of quantity q's population mean (docs/theory/sampling.md#eq-met).
+// meanRHat returns the split R-hat of quantity q's population mean
+// (docs/theory/sampling.md#eq-met).
 func meanRHat(runs []*run, q int) float64 {
 	var means []float64
 	within, sampling := 0.0, 0.0
@@ -444,7 +445,8 @@ func meanRHat(runs []*run, q int) float64 {
 	return root(within*(1-1/float64(half))+sampling+stat.Variance(means, nil), within+sampling)
 }
 
-// Split R-hat of the missing cells per quantity, with variances summed over cells.
+// cellRHats returns the split R-hat of the missing cells per quantity, with variances summed over
+// cells.
 func cellRHats(runs []*run) []float64 {
 	s := runs[0].chain
 	half := float64(len(runs[0].Means[0])) / 2
@@ -476,7 +478,7 @@ func cellRHats(runs []*run) []float64 {
 	return within
 }
 
-// √(all/within), 1 if nothing varies.
+// root returns √(all/within), 1 if nothing varies.
 func root(all, within float64) float64 {
 	if all == 0 {
 		return 1

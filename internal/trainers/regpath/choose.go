@@ -60,7 +60,7 @@ func choose(ctx context.Context, w *walk, test func(ctx context.Context, start c
 	return c, nil
 }
 
-// Finished points, or all if none is finished.
+// choosable reports finished points, or all if none is finished.
 func choosable(points []Point) []bool {
 	ok := make([]bool, len(points))
 	none := !slices.ContainsFunc(points, func(p Point) bool { return !p.Unfinished })
@@ -70,7 +70,7 @@ func choosable(points []Point) []bool {
 	return ok
 }
 
-// The first point with the smallest score, or the sparsest without scores.
+// leastScore returns the first point with the smallest score, or the sparsest without scores.
 func leastScore(points []Point, scores []float64) choice {
 	ok := choosable(points)
 	chosen := max(0, slices.Index(ok, true))

@@ -247,7 +247,7 @@ func (c Config) checkCovariates(p engine.Problem) error {
 	return nil
 }
 
-// Descending order.
+// grid is in descending order.
 func (c Config) grid() []float64 {
 	if c.Lambdas == 1 {
 		return []float64{c.LambdaMax}

@@ -101,7 +101,7 @@ func (c covariates) columns(edges []bool) []bool {
 	return out
 }
 
-// Pairs of nodes, by first columns.
+// ofNodes returns pairs of nodes, by first columns.
 func ofNodes[T any](c covariates, values []T) []T {
 	if c.free == nil || values == nil {
 		return values
@@ -113,7 +113,7 @@ func ofNodes[T any](c covariates, values []T) []T {
 	return out
 }
 
-// Packed matrix of the nodes. A pair with a block has −strength √(Q_aa Q_bb)
+// precision returns the packed matrix of the nodes. A pair with a block has −strength √(Q_aa Q_bb)
 // (sparse.Matrix.Strengths), with Q_aa = 1 for blocks.
 func (c covariates) precision(packed []float64, d int) []float64 {
 	if c.free == nil {
@@ -145,8 +145,8 @@ func (c covariates) precision(packed []float64, d int) []float64 {
 	return out
 }
 
-// Largest ‖G_AB‖/√(|A||B|) over pairs of nodes A, B: the λ of the empty network of the group lasso
-// (sparse.Lasso.Blocks).
+// largest returns the largest ‖G_AB‖/√(|A||B|) over pairs of nodes A, B: the λ of the empty network
+// of the group lasso (sparse.Lasso.Blocks).
 func (c covariates) largest(size func(j, k int) float64) (top float64) {
 	for a, first := range c.blocks {
 		for _, second := range c.blocks[a+1:] {
@@ -162,7 +162,7 @@ func (c covariates) largest(size func(j, k int) float64) (top float64) {
 	return top
 }
 
-// 0 for free pairs; nil if there are none.
+// weights are 0 for free pairs; nil if there are none.
 func (c covariates) weights() (weights []float64) {
 	for _, free := range c.free {
 		w := 1.0
@@ -176,8 +176,8 @@ func (c covariates) weights() (weights []float64) {
 
 const nullTolerance = 1e-10 // of a derivative at the minimum without edges
 
-// Derivatives of ½ tr(PSP) − tr P at the minimum without edges; 0 for free pairs. ok is false if P
-// diverges or is not positive definite.
+// nullGradient returns the derivatives of ½ tr(PSP) − tr P at the minimum without edges; 0 for free
+// pairs. ok is false if P diverges or is not positive definite.
 func (c covariates) nullGradient(s *mat.SymDense) (derivative func(j, k int) float64, ok bool) {
 	d, ctx := s.SymmetricDim(), context.Background() // few pairs: fast
 	p := sparse.Identity(d)

@@ -136,7 +136,7 @@ func (j *judgement) stretch(ctx context.Context, points []int) (ok bool, err err
 	return true, nil
 }
 
-// Whether a refit solves the complete-data equation on a domain by Monte Carlo EM.
+// solvable reports whether a refit solves the complete-data equation on a domain by Monte Carlo EM.
 func solvable(p engine.Problem, by estimator.Estimator) bool {
 	return p.Domain.Bounded() && p.Missingness == nil && by.Source.Normal && by.Loss.Needs().Equation
 }

@@ -174,7 +174,7 @@ type Auto struct {
 	Engine *engine.State // of the last path; nil before it starts
 }
 
-// EBIC difference that refits do not distinguish.
+// tie is the EBIC difference that refits do not distinguish.
 const tie = 0.1
 
 func compare(ctx context.Context, w *walk) error {

@@ -11,10 +11,10 @@ import (
 	"missingscore/internal/trainers/optim"
 )
 
-// The paper's schedule: a fixed number of proximal gradient steps at every λ.
+// fixed is the paper's schedule: a fixed number of proximal gradient steps at every λ.
 type fixed struct{ *problem }
 
-// Iterations up to the end of λ_k.
+// steps returns the number of iterations up to the end of λ_k.
 func (f fixed) steps(k int) int { return f.Config.InitialIter + (k+1)*f.Config.IterPerLambda }
 
 func (f fixed) iterate(ctx context.Context, k int) error {
@@ -105,8 +105,8 @@ func (f fixed) settle(ctx context.Context, lambda float64) error {
 	return nil
 }
 
-// The mean of a block's iterates and its variance from the means of the parts, which overwrite
-// them.
+// blockMean returns the mean of a block's iterates and its variance from the means of the parts,
+// which overwrite them.
 func blockMean(parts [][]float64) (mean, variance []float64) {
 	mean, variance = make([]float64, len(parts[0])), make([]float64, len(parts[0]))
 	for _, p := range parts {
@@ -121,8 +121,8 @@ func blockMean(parts [][]float64) (mean, variance []float64) {
 	return mean, variance
 }
 
-// Root mean square change of non-zero P between block means, minus the variance due to draws; +Inf
-// before the second block.
+// movement returns the root mean square change of non-zero P between block means, minus the
+// variance due to draws; +Inf before the second block.
 func movement(before, mean, variance []float64) float64 {
 	if before == nil {
 		return math.Inf(1)

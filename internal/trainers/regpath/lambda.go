@@ -11,7 +11,8 @@ import (
 	"missingscore/internal/trainers/engine"
 )
 
-// Σ_i x_ij x_ik over rows with both observed, their number, and the means v_j of x_j².
+// secondMoments returns Σ_i x_ij x_ik over rows with both observed, their number, and the means v_j
+// of x_j².
 func secondMoments(p engine.Problem) (cross, count *mat.SymDense, v []float64) {
 	sums, d := p.PairSums(), p.Table.D
 	cross, count, v = mat.NewSymDense(d, sums.Cross), mat.NewSymDense(d, sums.Number), make([]float64, d)
@@ -34,7 +35,7 @@ func pairMoments(cross, count *mat.SymDense) *mat.SymDense {
 	return s
 }
 
-// A step below 2/L; for complete rows L ≤ 4 λ_max(S) by packed P.
+// stableRate returns a step below 2/L; for complete rows L ≤ 4 λ_max(S) by packed P.
 func stableRate(p engine.Problem) float64 {
 	cross, count, _ := secondMoments(p)
 	s := pairMoments(cross, count)
@@ -64,7 +65,7 @@ func LambdaMax(t *data.Table, s *domain.Domain, w domain.Weight) float64 {
 	return lambdaMax(engine.Problem{Table: t, Domain: s, Weight: w}, nil, covariates{})
 }
 
-// LambdaMax for positive packed weights, which divide the gradients.
+// lambdaMax is LambdaMax for positive packed weights, which divide the gradients.
 func lambdaMax(p engine.Problem, weights []float64, of covariates) float64 {
 	spare, size, t := 1.05, nullGradient(p, of), p.Table
 	switch {
@@ -86,7 +87,8 @@ func lambdaMax(p engine.Problem, weights []float64, of covariates) float64 {
 	return spare * top / float64(t.RowCount()*t.D)
 }
 
-// Absolute gradients by P_jk at the best model without edges, times the number of cells.
+// nullGradient returns the absolute gradients by P_jk at the best model without edges, times the
+// number of cells.
 func nullGradient(p engine.Problem, of covariates) (size func(j, k int) float64) {
 	if p.Domain.Bounded() {
 		return boundedNullGradient(p.Table, p.Domain, p.Weight)
@@ -144,12 +146,12 @@ func boundedNullGradient(t *data.Table, s *domain.Domain, w domain.Weight) (size
 	return func(j, k int) float64 { return 2 * math.Abs(cross.At(j, k)+cross.At(k, j)) }
 }
 
-// Common rows per neighbour of a column at the smallest λ.
+// crowd is the number of common rows per neighbour of a column at the smallest λ.
 const crowd = 4
 
-// Largest λ over the smallest: 200 for few columns. Above DenseColumns the path ends when the
-// gradients of as many pairs exceed λ as give each column n̄/crowd neighbours, n̄ the mean number
-// of common rows.
+// crowdedRatio returns the largest λ over the smallest: 200 for few columns. Above DenseColumns the
+// path ends when the gradients of as many pairs exceed λ as give each column n̄/crowd neighbours,
+// n̄ the mean number of common rows.
 func crowdedRatio(d int, pairs float64, gradient func(j, k int) float64, top float64) float64 {
 	widest := Penalty{Kind: l1}.ratio()
 	if d <= DenseColumns {

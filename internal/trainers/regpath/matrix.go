@@ -50,10 +50,11 @@ func (m *matrix) take(ctx context.Context) (err error) {
 	return nil
 }
 
-// From the descent's loss, ½ tr(PSP) − tr P, to the path's, tr(PSP) − 2 tr P per column.
+// scale converts from the descent's loss, ½ tr(PSP) − tr P, to the path's, tr(PSP) − 2 tr P per
+// column.
 func (m *matrix) scale() float64 { return float64(m.Table.D) / 2 }
 
-// The largest λ, 5 % above the λ of the empty network, over the smallest.
+// span returns the largest λ, 5 % above the λ of the empty network, and its ratio to the smallest.
 func (m *matrix) span() (top, ratio float64) {
 	size := m.nullGradient()
 	if m.covariates.blocks != nil {
@@ -251,7 +252,7 @@ func (m *matrix) heldOut(ctx context.Context, rows []int) (func() float64, error
 	return func() float64 { return m.at.Loss(element()) / m.scale() }, nil
 }
 
-// W V⁻¹ S V⁻ᵀ W', block by block, V the whitening of the other rows.
+// rewhitened returns W V⁻¹ S V⁻ᵀ W', block by block, V the whitening of the other rows.
 func rewhitened(of, by *pairmoments.Moments, blocks []data.Block) *mat.Dense {
 	change := mat.NewDense(of.D, of.D, nil)
 	for a, b := range blocks {
@@ -269,7 +270,7 @@ func rewhitened(of, by *pairmoments.Moments, blocks []data.Block) *mat.Dense {
 	return &out
 }
 
-// Columns up to which networks are scored by the likelihood.
+// likelihoodColumns is the number of columns up to which networks are scored by the likelihood.
 const likelihoodColumns = 300
 
 // likelihoods computes the missing log-likelihoods of the networks of points in parallel from the
@@ -332,7 +333,7 @@ func (m *matrix) likelihood(a network.Adjacency) float64 {
 	return m.of.Pairs / 2 * (c.LogDet() - float64(d))
 }
 
-// E^½, computed once.
+// root returns E^½, computed once.
 func (m *matrix) root() *mat.Dense {
 	m.once.Do(func() {
 		d := m.Table.D
@@ -411,7 +412,7 @@ func (m *matrix) residual(j int, others []int) (v float64, ok bool) {
 	return 0, false
 }
 
-// Common rows of a pair below which there is a warning.
+// fewRows is the number of common rows of a pair below which there is a warning.
 const fewRows = 10
 
 func (m *matrix) warnings() (out []string) {

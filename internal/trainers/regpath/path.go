@@ -162,7 +162,7 @@ const (
 	turnsPatience = 10
 )
 
-// 0: none.
+// patience is the limit of unconverged λ in a row; 0: none.
 func (w *walk) patience() int {
 	by := w.Config.Select.by()
 	judged := by.judges && !by.divides && len(w.unfinished()) < len(w.State.Points)

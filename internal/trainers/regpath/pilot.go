@@ -25,7 +25,7 @@ type Pilot struct {
 	Mean   []float64
 }
 
-// Descending order, with warm starts.
+// pilotAlphas are in descending order, with warm starts.
 var pilotAlphas = []float64{0.8, 0.65, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02}
 
 const (
@@ -112,8 +112,8 @@ func (f pilotFit) likelihood() (float64, error) {
 	return step.LogLikelihood, err
 }
 
-// Accelerated, and again without acceleration if that fails. The error is numerical without a
-// pilot.
+// fit iterates accelerated, and again without acceleration if that fails. The error is numerical
+// without a pilot.
 func (f pilotFit) fit(ctx context.Context, alpha float64) error {
 	start := [2][]float64{slices.Clone(f.Model.Location.Value), slices.Clone(f.Model.Packed.Value)}
 	err := f.turns(ctx, alpha, em.Memory)
@@ -223,7 +223,7 @@ func (t *thresholds) iterate(ctx context.Context, k int) error {
 
 func (t *thresholds) point(lambda float64) Point { return t.closeBlock(lambda) }
 
-// Median of χ² with one degree of freedom.
+// chiMedian is the median of χ² with one degree of freedom.
 const chiMedian = 0.4549364231195724
 
 // strengths returns the absolute partial correlations r_jk of a pilot of d columns, in the order of

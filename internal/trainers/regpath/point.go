@@ -44,7 +44,7 @@ func (p Point) sparse(d int) *sparse.Matrix {
 	return p.Sparse.Clone()
 }
 
-// The result must not be modified.
+// precision returns P; the result must not be modified.
 func (p Point) precision(d int) []float64 {
 	if p.Sparse == nil {
 		return p.Packed
@@ -54,7 +54,7 @@ func (p Point) precision(d int) []float64 {
 	return packed
 }
 
-// μ = P⁻¹η if η is fitted, else 0; NaN if P is singular.
+// mean returns μ = P⁻¹η if η is fitted, else 0; NaN if P is singular.
 func (p Point) mean(d int) []float64 {
 	if p.Linear == nil {
 		return make([]float64, d)
@@ -85,7 +85,7 @@ func (p Point) PartialCorrelation(d, j, k int) float64 {
 	return -v / math.Sqrt(p.element(d, j, j)) / math.Sqrt(p.element(d, k, k))
 }
 
-// Absolute partial correlations in the order of network.Adjacency.
+// sizes returns the absolute partial correlations in the order of network.Adjacency.
 func sizes(packed []float64, d int) (out []float64) {
 	p := Point{Packed: packed}
 	for j := range d {
@@ -136,7 +136,7 @@ func Adjacency(packed []float64, d int, threshold float64) network.Adjacency {
 	return a
 }
 
-// Elements of a packed P whose pairs are no edges.
+// without marks the elements of a packed P whose pairs are no edges.
 func without(edges []bool, d int) []bool {
 	var held []bool
 	for j, i := 0, 0; j < d; j++ {

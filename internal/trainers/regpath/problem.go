@@ -144,7 +144,7 @@ func (p *problem) countRepeats() {
 	p.rows = distinct
 }
 
-// Fitted rows with repetitions; with weights the sum of these.
+// total returns the number of fitted rows with repetitions; with weights the sum of these.
 func (p *problem) total() (sum float64) {
 	if p.Counts == nil {
 		return float64(len(p.rows))
@@ -158,7 +158,7 @@ func (p *problem) total() (sum float64) {
 	return sum
 }
 
-// Whether η = Pμ is fitted.
+// fitsMean reports whether η = Pμ is fitted.
 func (p *problem) fitsMean() bool { return p.model.Parameterisation() == model.Natural }
 
 func (p *problem) pairs() int { return p.Table.D * (p.Table.D - 1) / 2 }
@@ -173,7 +173,8 @@ func (p *problem) packed() []float64 {
 	return of.Value
 }
 
-// Edges among all columns, all pairs of two blocks or none; withFree is the value of free pairs.
+// adjacency returns edges among all columns, all pairs of two blocks or none; withFree is the value
+// of free pairs.
 func (p *problem) adjacency(at Point, withFree bool) network.Adjacency {
 	a := at.Adjacency(p.Table.D, p.Config.Threshold)
 	if p.covariates.blocks != nil {
@@ -234,7 +235,7 @@ func (p *problem) closeBlock(lambda float64) Point {
 	return at
 }
 
-// Descending order.
+// unfinished is in descending order.
 func (p *problem) unfinished() (lambdas []float64) {
 	for _, at := range p.State.Points {
 		if at.Unfinished {
@@ -244,7 +245,7 @@ func (p *problem) unfinished() (lambdas []float64) {
 	return lambdas
 }
 
-// Finished points whose network differs from the previous one.
+// networks returns the finished points whose network differs from the previous one.
 func (p *problem) networks() (points []int) {
 	for _, at := range p.State.Points[len(p.pointEdges):] {
 		p.pointEdges = append(p.pointEdges, p.adjacency(at, false).Edge)

@@ -32,7 +32,8 @@ const (
 // AgainBatch is the batch size if draws do not depend on it.
 const AgainBatch = 4096
 
-// The parameters of a network are μ, the diagonal of P and P at the pairs.
+// refitter fits by maximum likelihood. The parameters of a network are μ, the diagonal of P and P
+// at the pairs.
 type refitter struct {
 	engine *engine.Engine
 	rows   []int
@@ -232,8 +233,8 @@ func (p *problem) settled(s *refitOf) bool {
 	return refineBlock*s.Movement < p.Config.Tolerance || s.Count == p.Config.RefineIter
 }
 
-// Each from the last solution or, if that is not positive definite with other pairs, from the
-// point.
+// refitAll starts each from the last solution or, if that is not positive definite with other
+// pairs, from the point.
 func refitAll(ctx context.Context, w *walk, points []int) error {
 	if w.matrix != nil {
 		return w.matrix.likelihoods(ctx, points)
@@ -265,7 +266,7 @@ func refitAll(ctx context.Context, w *walk, points []int) error {
 	return nil
 }
 
-// nil if there is none or it is not positive definite.
+// start is nil if there is none or it is not positive definite.
 func (r *Refitted) start(f *refitter, held []bool, d int) (mean, packed []float64) {
 	if r.Last == nil {
 		return nil, nil

@@ -90,7 +90,7 @@ func (f *Resampled) take(k int, run *walk, heldOut []float64) {
 	}
 }
 
-// The last point with the most edges, at most most; nil if all have more.
+// densest returns the last point with the most edges, at most most; nil if all have more.
 func densest(points []Point, most int) (one []Point) {
 	for i, p := range points {
 		if p.Edges <= most && (one == nil || p.Edges >= one[0].Edges) {
@@ -100,7 +100,7 @@ func densest(points []Point, most int) (one []Point) {
 	return one
 }
 
-// The number of parts without a result and a description, "" for none.
+// failed returns the number of parts without a result and a description, "" for none.
 func (f *Resampled) failed(kind string) (n int, told string) {
 	first := -1
 	for k, why := range f.Failed {
@@ -170,7 +170,7 @@ func part(ctx context.Context, w *walk, p rowPart) (run *walk, heldOut []float64
 	return run, heldOut, err
 }
 
-// Held-out loss by λ, mean over rows; +Inf where a part's path has ended.
+// crossValidated returns the held-out loss by λ, mean over rows; +Inf where a part's path has ended.
 func (f *Resampled) crossValidated(folds []rowPart) []float64 {
 	scores := make([]float64, len(f.Counts))
 	rows := 0
@@ -193,8 +193,8 @@ func (f *Resampled) crossValidated(folds []rowPart) []float64 {
 	return scores
 }
 
-// D̄ of StARS (Liu, Roeder & Wasserman 2010) by λ: the mean over pairs of 2θ(1−θ), θ the share of
-// parts with the edge, made monotone; +Inf where a part's path has ended.
+// instability returns D̄ of StARS (Liu, Roeder & Wasserman 2010) by λ: the mean over pairs of
+// 2θ(1−θ), θ the share of parts with the edge, made monotone; +Inf where a part's path has ended.
 func (f *Resampled) instability(of int) []float64 {
 	failed, _ := f.failed("")
 	scores := make([]float64, len(f.Counts))
@@ -218,7 +218,7 @@ func (f *Resampled) instability(of int) []float64 {
 	return scores
 }
 
-// Ascending rows.
+// rowPart has ascending rows.
 type rowPart struct {
 	fit     []int // nil: all except the held-out rows
 	heldOut []int
@@ -241,8 +241,9 @@ func (p rowPart) fitted(all []int) []int {
 
 const starsSamples = 20 // as in the R packages huge and pulsar
 
-// Folds for "cv"; subsamples of 10√n rows for "stars", or 0.8 n for n ≤ 144 (its authors' advice);
-// both halves of each halving for "stability". A part depends only on the seed and its index.
+// parts returns folds for "cv"; subsamples of 10√n rows for "stars", or 0.8 n for n ≤ 144 (its
+// authors' advice); both halves of each halving for "stability". A part depends only on the seed
+// and its index.
 func (s Selection) parts(rows int, seed uint64) (parts []rowPart) {
 	permuted := func(k int) []int { return stream.New(seed, stream.Replicate, uint64(k)).Perm(rows) }
 	switch s.Kind {

@@ -77,7 +77,7 @@ type selector struct {
 	ownEdges bool                                        // edges belong to no point of the path and need a refit
 }
 
-// The first is the default.
+// selectors are the kinds; the first is the default.
 var selectors = []selector{
 	{name: byEBIC, form: "ebic", judges: true, gamma: true, searches: true, parse: noValue, check: checkGamma,
 		describe: func(s Selection, bounded, law bool) string {

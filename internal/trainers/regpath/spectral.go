@@ -85,7 +85,7 @@ func (a *accelerated) penalty(theta []float64) (sum float64) {
 	return sum
 }
 
-// prox(θ − tM⁻¹g); plain uses M = 1.
+// step returns prox(θ − tM⁻¹g); plain uses M = 1.
 func (a *accelerated) step(theta, g []float64, t, lambda float64, plain bool) []float64 {
 	to := make([]float64, len(theta))
 	for i, v := range theta {
@@ -165,7 +165,8 @@ func (a *accelerated) open(lambda float64) error {
 
 func (a *accelerated) plainStep() float64 { return a.Config.Rate * float64(a.Table.D) }
 
-// Largest change of θ by refineBlock proximal gradient steps if all equal the next one.
+// movement returns the largest change of θ by refineBlock proximal gradient steps if all equal the
+// next one.
 func (a *accelerated) movement(lambda float64) float64 {
 	theta := a.get()
 	return refineBlock * floats.Distance(theta, a.step(theta, a.State.Spectral.Gradient, a.plainStep(), lambda, true), math.Inf(1))

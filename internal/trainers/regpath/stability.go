@@ -2,10 +2,10 @@ package regpath
 
 import "math"
 
-// Half samples that must contain a chosen edge.
+// needed is the number of half samples that must contain a chosen edge.
 func needed(share float64) int { return int(math.Ceil(share*2*halvings - 1e-9)) }
 
-// The largest q, at least 1, with falseEdges at most s.FalseEdges.
+// halfSize returns the largest q, at least 1, with falseEdges at most s.FalseEdges.
 func halfSize(pairs int, s Selection) int {
 	low, high := 1, pairs // the bound grows with q
 	for low < high {
@@ -70,7 +70,7 @@ func tailBound(eta float64, t, b int, r float64) float64 {
 	return largest
 }
 
-// f(i) ∝ (a + i)^−power with a given mean.
+// curve is f(i) ∝ (a + i)^−power with a given mean.
 type curve struct {
 	mean  float64
 	power int
@@ -82,7 +82,7 @@ const (
 	steepest = 1e5
 )
 
-// The a at which f on {0, …, k} has the mean, which increases with a.
+// shift returns the a at which f on {0, …, k} has the mean, which increases with a.
 func (c curve) shift(k int, above float64) float64 {
 	low, high := math.Log(flattest), math.Log(above)
 	for range 100 {
@@ -97,7 +97,7 @@ func (c curve) shift(k int, above float64) float64 {
 	return math.Exp(low)
 }
 
-// Σ f(i) and Σ i f(i) over i ≤ k, not normalised.
+// sums returns Σ f(i) and Σ i f(i) over i ≤ k, not normalised.
 func (c curve) sums(a float64, k int) (sum, moment float64) {
 	for i := 0; i <= k; i++ {
 		f := 1.0
@@ -109,7 +109,7 @@ func (c curve) sums(a float64, k int) (sum, moment float64) {
 	return sum, moment
 }
 
-// Maximum of P(X ≥ t) over a in [low, high] by golden-section search.
+// largest returns the maximum of P(X ≥ t) over a in [low, high] by golden-section search.
 func (c curve) largest(t, k int, low, high float64) float64 {
 	tail := func(logA float64) float64 {
 		a := math.Exp(logA)

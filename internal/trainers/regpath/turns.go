@@ -109,7 +109,7 @@ func (t *turns) begin(ctx context.Context, k int) error {
 	return nil
 }
 
-// From ψ/2 to the path's ψ/d.
+// scale converts from ψ/2 to the path's ψ/d.
 func (t *turns) scale() float64 { return float64(t.Table.D) / 2 }
 
 // runaway ends a path below which there is no minimum, as with collinear columns, and returns to
@@ -144,7 +144,8 @@ func (t *turns) look() {
 	}
 }
 
-// Tolerance of a minimisation for a movement of P below tolerance in 50 iterations.
+// within returns the tolerance of a minimisation for a movement of P below tolerance in 50
+// iterations.
 func (t *turns) within(tolerance float64) float64 {
 	most := 1e-6
 	if t.Table.D >= t.many {
@@ -153,7 +154,7 @@ func (t *turns) within(tolerance float64) float64 {
 	return min(most, max(1e-9, 0.01*tolerance/refineBlock))
 }
 
-// By the sparse descent while few of many pairs are not zero, with the same minimum.
+// minimise works by the sparse descent while few of many pairs are not zero, with the same minimum.
 func (t *turns) minimise(ctx context.Context, packed, s []float64, lambda, screen float64) (ok bool) {
 	if !t.few(packed) {
 		return t.lasso.Minimise(packed, s, lambda, screen)

@@ -216,7 +216,7 @@ const (
 	singleShare = 0.5 // share of the memory limit
 )
 
-// nil if memory does not suffice.
+// newSingles returns nil if memory does not suffice.
 func newSingles(n, d int) (*singles, error) {
 	limit, err := memory.Limit()
 	if err != nil || SingleBytes*float64(n)*float64(d) > singleShare*limit {

@@ -221,7 +221,7 @@ type level struct {
 	signal, noise float64
 }
 
-// log q(a x; a, σ), a s, a² D and a² H v.
+// Evaluate returns log q(a x; a, σ), a s, a² D and a² H v.
 func (l level) Evaluate(b *graph.Builder, x graph.Node) model.Evaluation {
 	n, _ := graph.Shape(x)
 	constant := func(v float64) graph.Node {

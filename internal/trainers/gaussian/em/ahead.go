@@ -18,7 +18,7 @@ type Lead struct {
 	Moved   float64     // by the last iteration, as State.Movement
 }
 
-// Smallest assumed rate of convergence.
+// leastRate is the smallest assumed rate of convergence.
 const leastRate = 0.35
 
 // Begin starts the iterations at the next λ from extrapolated moments,

@@ -168,7 +168,7 @@ func (t *Turns) Put(x []float64) (ok bool) {
 	return true
 }
 
-// Largest change of P, absolute and relative to the diagonal at y.
+// moved returns the largest change of P, absolute and relative to the diagonal at y.
 func moved(x, y []float64, d int) (most, relative float64) {
 	own, at := make([]float64, d), d
 	for j := range own {

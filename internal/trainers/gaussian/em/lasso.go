@@ -92,7 +92,7 @@ func (l *Lasso) start(packed, s []float64) {
 	}
 }
 
-// Size from which vector operations use BLAS.
+// wide is the size from which vector operations use BLAS.
 const wide = 32
 
 func (l *Lasso) add(to []float64, by float64, from []float64) {

@@ -203,7 +203,7 @@ type Support struct {
 // pair is P_jk, or η_j if k = −1.
 type pair struct{ j, k int }
 
-// A term z θ of a column's score: z is 1 for η_j, −x_k for P_jk.
+// member is a term z θ of a column's score: z is 1 for η_j, −x_k for P_jk.
 type member struct {
 	number int // index in Support.Places
 	k      int // −1 for η_j

@@ -39,7 +39,7 @@ const (
 	drawnSubsamples
 )
 
-// n of the table's n rows, drawn with replacement, with their missing cells.
+// resample draws n of the table's n rows with replacement, with their missing cells.
 func resample(ctx context.Context, p inference.Problem) error {
 	n := p.Path.Table.N
 	return fits{
@@ -108,7 +108,7 @@ func summarise(_ context.Context, p inference.Problem) (*inference.Result, error
 	return out, nil
 }
 
-// none with fewer than two resamples.
+// pair sets the statistics; none with fewer than two resamples.
 func pair(u *network.Uncertainty, r []float64, level float64) {
 	if len(r) < 2 {
 		return
@@ -131,7 +131,7 @@ func pair(u *network.Uncertainty, r []float64, level float64) {
 	u.Low, u.High = quantile(r, (1-level)/2), quantile(r, (1+level)/2)
 }
 
-// Quantile of type 7 of Hyndman & Fan 1996 (R's default).
+// quantile is of type 7 of Hyndman & Fan 1996 (R's default).
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	below := int(math.Floor(at))

@@ -10,7 +10,7 @@ import (
 
 const mostCompared = 100
 
-// Interval: the quantiles (1 ∓ level)/2 of the resampled differences
+// differences has as intervals the quantiles (1 ∓ level)/2 of the resampled differences
 // (docs/theory/resampling.md#eq-differences).
 func differences(places []int, values []float64, resamples [][]float64, level float64) *inference.Differences {
 	slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(math.Abs(values[b]), math.Abs(values[a])) })

@@ -30,7 +30,7 @@ const (
 	wantedShare       = 0.95
 )
 
-// Subsamples per share from which 95 % differs from all.
+// least is the number of subsamples per share from which 95 % of them is not all.
 const least = 20
 
 const (
@@ -83,7 +83,7 @@ func CaseDropping(ctx context.Context, p inference.Problem) (*Stability, error) 
 	return compare(inference.FitOf(p.Path), p.State.Subsamples, n, len(p.Path.Nodes())), nil
 }
 
-// Least coefficient for an interpretation (Epskamp, Borsboom & Fried 2018).
+// interpretable is the least coefficient for an interpretation (Epskamp, Borsboom & Fried 2018).
 const interpretable = 0.25
 
 func compare(whole inference.Fit, made []inference.Fit, n, d int) *Stability {

@@ -209,7 +209,8 @@ func together(t *data.Table) float64 {
 	return float64(sum) / float64(len(counts))
 }
 
-// own: the observed Hessian, valid under MAR; depends: the test rejects MCAR.
+// rests describes the estimate; own: the observed Hessian, valid under MAR; depends: the test
+// rejects MCAR.
 func rests(from origin, robust, own, depends, complete bool) string {
 	errors, gaps := "standard errors for normal rows", " with cells missing completely at random: the test found no evidence against it"
 	if robust {
@@ -226,7 +227,7 @@ func rests(from origin, robust, own, depends, complete bool) string {
 	return fmt.Sprintf("%s; %s%s", from, errors, gaps)
 }
 
-// Mean rows per pair for nominal coverage (benchmarks/coverage).
+// enough returns the mean rows per pair for nominal coverage (benchmarks/coverage).
 func enough(d int, robust bool) int {
 	if robust {
 		return min(15*d, max(200, 5*d))

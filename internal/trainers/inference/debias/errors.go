@@ -123,8 +123,8 @@ func tailsOf(t *data.Table, mu []float64, p mat.Symmetric) (tails, error) {
 	return tails{ratio: fourth / expected, z: excess / math.Sqrt(variance)}, nil
 }
 
-// Tails that fewer than one in a thousand tables of normal rows have. Correlations of elliptical
-// rows have ratio times the variance.
+// warnings reports tails that fewer than one in a thousand tables of normal rows have. Correlations
+// of elliptical rows have ratio times the variance.
 func (t tails) warnings() []string {
 	if distuv.UnitNormal.Survival(t.z) > 0.001 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"missingscore/internal/stream"
 )
 
-// Relative Monte Carlo error 5 %.
+// errorDraws gives a relative Monte Carlo error of 5 %.
 const errorDraws = 200
 
 // largeStep is Step for many columns: conjugate gradients, and standard errors from the spread of

@@ -135,7 +135,7 @@ func (p *panel) invert() (ok bool) {
 	return ok && lapack64.Trtri(t) && !floats.HasNaN(p.own)
 }
 
-// b (n, k) ← L⁻¹b; rows of b above from must be zero.
+// forward sets b (n, k) to L⁻¹b; rows of b above from must be zero.
 func (m *triangle) forward(w *worker, b []float64, k, from int) {
 	for _, p := range m.panels {
 		end := p.first + p.width
@@ -152,7 +152,7 @@ func (m *triangle) forward(w *worker, b []float64, k, from int) {
 	}
 }
 
-// b ← L⁻ᵀb
+// backward sets b to L⁻ᵀb.
 func (m *triangle) backward(w *worker, b []float64, k int) {
 	for i := len(m.panels) - 1; i >= 0; i-- {
 		p := &m.panels[i]

@@ -82,7 +82,7 @@ func newRows(multiply graph.Product[float64], t *data.Table, mu []float64, p mat
 	return o, nil
 }
 
-// P_mm⁻¹ (m, m); ok is false if P_mm is not positive definite.
+// conditional returns P_mm⁻¹ (m, m); ok is false if P_mm is not positive definite.
 func (o *rows) conditional(gaps []int) (c []float64, ok bool) {
 	m := len(gaps)
 	c = make([]float64, m*m)
@@ -107,7 +107,7 @@ func (o *rows) conditional(gaps []int) (c []float64, ok bool) {
 	return c, true
 }
 
-// z (rows, d) ← W z
+// fill sets z (rows, d) to W z.
 func (o *rows) fill(multiply graph.Product[float64], z []float64) {
 	d := o.d
 	for i, k := range o.of {
@@ -142,7 +142,7 @@ func (q *pattern) add(a []float64, w float64, d int) {
 	}
 }
 
-// Σ̃, C and W of a pattern.
+// matrices returns Σ̃, C and W of a pattern.
 func (o *rows) matrices(q *pattern) (s, c *mat.SymDense, w *mat.Dense) {
 	d := o.d
 	covariance, inverse := slices.Clone(o.sigma), make([]float64, d*d)

@@ -128,7 +128,7 @@ func (p Problem) directStep(o *rows, g gradients) (*Estimate, error) {
 	return e, err
 }
 
-// Least share of the expected information that the observed Hessian must keep.
+// ownFloor is the least share of the expected information that the observed Hessian must keep.
 const ownFloor = 0.1
 
 // blend replaces the Hessian by w H_own + (1 − w) H_expected with the largest w of 1, ¾, ½, ¼ and 0
@@ -157,7 +157,7 @@ func (m *moments) blend() (share float64, err error) {
 	return share, err
 }
 
-// wᵀH⁻¹w/n; with sampling weights n is the effective sample size
+// variances returns wᵀH⁻¹w/n; with sampling weights n is the effective sample size
 // (docs/theory/weights.md#eq-weighted-sandwich).
 func (m *moments) variances(contrasts []contrast) (out []float64, err error) {
 	h, out := m.hessian, make([]float64, len(contrasts))

@@ -146,10 +146,10 @@ func (q *equation) row(i int, into []float64) error {
 	return nil
 }
 
-// Relative step of central differences.
+// difference is the relative step of central differences.
 const difference = 6e-6
 
-// A = ∂U/∂θ
+// jacobian returns A = ∂U/∂θ.
 func (q *equation) jacobian() (*mat.Dense, error) {
 	k := len(q.free)
 	a := mat.NewDense(k, k, nil)
@@ -196,7 +196,7 @@ func parameter(m model.Model, place int) *float64 {
 
 const spreadRows = 256
 
-// V, the second moments of (ψ_i, φ_i), with ψ centred.
+// spread returns V, the second moments of (ψ_i, φ_i), with ψ centred.
 func (q *equation) spread(s *scaleEffect) (*mat.SymDense, error) {
 	k := len(q.free)
 	size := k + s.size()
@@ -248,7 +248,7 @@ const (
 
 func together(rows, r int) int { return max(1, min(rows, mostTogether, completedRows/r)) }
 
-// Draws from a normal model's own conditional get importance weights, too.
+// hold: draws from a normal model's own conditional get importance weights, too.
 func hold(e *engine.Engine) (*held, error) {
 	h := &held{filled: e.Estimator.Draws()}
 	h.r = number(e.Estimator, e.Table.N, e.Config.Draws)

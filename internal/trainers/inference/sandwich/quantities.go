@@ -19,7 +19,7 @@ type quantities struct {
 	scaled bool // the scale was estimated
 }
 
-// units nil: the fit's scales.
+// at uses the fit's scales if unit is nil.
 func (s *quantities) at(unit []float64) (all []float64, err error) {
 	was := values(s.model)
 	defer set(s.model, was)
@@ -36,7 +36,8 @@ func (s *quantities) at(unit []float64) (all []float64, err error) {
 	return all, nil
 }
 
-// Least relative part of a Jacobian column that is independent of the previous ones.
+// redundant is the least relative part of a Jacobian column that is independent of the previous
+// ones.
 const redundant = 1e-6
 
 // free drops redundant parameters, such as the last log weight of a mixture.
@@ -107,7 +108,7 @@ type member struct {
 	within model.Range
 }
 
-// Each pair once for symmetric matrices.
+// members returns each pair once for symmetric matrices.
 func (s *quantities) members(names []string) (out []member) {
 	place := 0
 	for _, q := range s.model.Quantities() {
@@ -123,7 +124,7 @@ func (s *quantities) members(names []string) (out []member) {
 	return out
 }
 
-// mean[Wind], precision[Ozone, Wind], weights[2], means[2, Wind].
+// label returns mean[Wind], precision[Ozone, Wind], weights[2], means[2, Wind].
 func label(q model.Quantity, i, j int, names []string) string {
 	row := fmt.Sprint(i + 1)
 	if q.Symmetric && i < len(names) {
@@ -140,7 +141,8 @@ func label(q model.Quantity, i, j int, names []string) string {
 	return fmt.Sprintf("%s[%s, %s]", q.Name, row, names[j])
 }
 
-// estimate ± u se, on the log scale for positive numbers and the logit scale for shares.
+// interval returns estimate ± u se, on the log scale for positive numbers and the logit scale for
+// shares.
 func interval(at, se, level float64, within model.Range) (low, high float64) {
 	u := distuv.UnitNormal.Quantile((1+level)/2) * se
 	switch within {

@@ -69,7 +69,7 @@ func (q *equation) root() (r *root, why string, err error) {
 	return nil, fmt.Sprintf("the estimating equation has no root near the fit: a parameter may be at its boundary. Allow the fit more passes, or take a smaller model for a table of %d rows", q.n), nil
 }
 
-// A⁻¹u and its largest element in standard errors.
+// step returns A⁻¹u and its largest element in standard errors.
 func (r *root) step(u []float64) (step []float64, size float64) {
 	var solved mat.VecDense
 	_ = r.factor.SolveVecTo(&solved, false, mat.NewVecDense(len(u), u)) // the condition was checked

@@ -43,7 +43,7 @@ type Result struct {
 	Warnings    []string
 }
 
-// Most parameters whose covariance is kept.
+// mostCovariance is the largest number of parameters whose covariance is kept.
 const mostCovariance = 30
 
 // Infer finds the root of the equation near the model's parameters and computes standard errors
@@ -86,7 +86,7 @@ func Infer(ctx context.Context, p Problem) (r *Result, err error) {
 	return p.tell(e, q, root, was)
 }
 
-// Distance, in standard errors, of another root.
+// elsewhere is the distance, in standard errors, of another root.
 const elsewhere = 3
 
 func refused(why string) []string {
@@ -203,7 +203,7 @@ type Fit struct {
 	KeepUnits bool
 }
 
-// Limits the cost of differences of gradients.
+// mostParameters limits the cost of differences of gradients.
 const mostParameters = 2000
 
 const leaveOut = "leave Spec.Inference out"
