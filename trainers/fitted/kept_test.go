@@ -15,7 +15,6 @@ import (
 	"missingscore/trainers/fitted"
 )
 
-// kept returns a table's model after writing and reading.
 func kept(t *testing.T, gaps *data.Table) *fitted.Model {
 	r := fromPosterior(t, gaps, nil, posterior.Config{Draws: 2, Seed: 1, Keep: 8})
 	text, err := r.Saved(gaps).Encode(nil)
@@ -41,8 +40,7 @@ func kept(t *testing.T, gaps *data.Table) *fitted.Model {
 	return f
 }
 
-// A kept model completes new rows as well as the table's own draws, in the table's units, and its
-// density of a log-normal column with normal scores integrates to 1.
+// The density of a log-normal column with normal scores integrates to 1.
 func TestKept(t *testing.T) {
 	gaps, _ := mixed(t, 400)
 	f := kept(t, gaps)
@@ -87,7 +85,6 @@ func TestKept(t *testing.T) {
 	require.ErrorContains(t, err, "use the sampler predictive")
 }
 
-// Probabilities of the levels sum to 1; drawn rows have the table's levels with its shares.
 func TestKeptLevels(t *testing.T) {
 	gaps, _ := coded(t, 300)
 	f := kept(t, gaps)

@@ -11,7 +11,6 @@ import (
 	"missingscore/internal/stream"
 )
 
-// cut is cancelled after some iterations.
 type cut struct {
 	context.Context
 	left int
@@ -24,7 +23,6 @@ func (c *cut) Err() error {
 	return nil
 }
 
-// A run that is cut again and again gives the draws of a run that was never cut.
 func TestResumed(t *testing.T) {
 	rng := stream.New(4)
 	z := &data.Table{Names: []string{"a", "b", "c"}, N: 60, D: 3}
