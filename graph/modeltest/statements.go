@@ -12,7 +12,6 @@ import (
 	"missingscore/graph/model"
 )
 
-// statements checks the model's optional interfaces.
 func statements(t *testing.T, c testCase) {
 	if _, masked := c.model.(model.MaskConditional); masked {
 		return // masks are fixed here
@@ -63,8 +62,7 @@ func (c testCase) normal(t *testing.T, m model.Normal) {
 	require.InDeltaSlice(t, mu, parts.Output("mean"), 1e-12, "MeanNode is not Mean")
 }
 
-// sampler compares draws with the model: on R^d the score has mean 0 and, by Stein's identity,
-// E[x_j s_j] = −1.
+// On R^d the score has mean 0 and, by Stein's identity, E[x_j s_j] = −1.
 func (c testCase) sampler(t *testing.T, m model.Sampler) {
 	const draws = 4000
 	x, err := m.SampleRows(draws, c.has.Support, c.rng)
@@ -96,7 +94,7 @@ func (c testCase) sampler(t *testing.T, m model.Sampler) {
 	}
 }
 
-// parametric restores the model's quantities from other parameters, and rescales it.
+// parametric restores the model's quantities, and rescales it.
 func (c testCase) parametric(t *testing.T, m model.Parametric) {
 	before, score := m.Quantities(), slices.Clone(c.score(t, m, c.x))
 	for _, p := range m.Params() {
