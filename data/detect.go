@@ -622,8 +622,7 @@ func LeftOutLines(columns []Column, most int) (lines []string) {
 	return lines
 }
 
-// KindsOf returns kinds and levels for ReadOptions.Kinds, to read another file with the same
-// columns.
+// KindsOf returns kinds and levels for ReadOptions.Kinds, to read another file with the same columns.
 func KindsOf(t *Table) map[string]Column {
 	kinds := map[string]Column{}
 	for j, name := range t.Names {

@@ -84,8 +84,7 @@ type numberStyle struct {
 
 // numberLike detects how a column writes numbers; cell i occurs counts[i] times, once if counts is
 // nil. ok requires that nine of ten cells are numbers, not all plain, four of five of these share a
-// unit, and the values vary. If a cell is ambiguous (1,234) and o.Decimal is not set, either is
-// that cell.
+// unit, and the values vary. If a cell is ambiguous (1,234) and o.Decimal is not set, either is that cell.
 func (l dialect) numberLike(cells []string, counts []int, o ReadOptions) (s numberStyle, ok bool) {
 	times := func(i int) int {
 		if counts == nil {

@@ -85,8 +85,7 @@ func (t *Table) NeverTogether() (pairs [][2]int) {
 
 const multiplied = 512
 
-// PairSums returns Σ_i a_i x_ij x_ik and Σ_i a_i over the rows that have both columns, a_i =
-// Weight(i).
+// PairSums returns Σ_i a_i x_ij x_ik and Σ_i a_i over the rows that have both columns, a_i = Weight(i).
 func (t *Table) PairSums() *Pairs {
 	d := t.D
 	cross, number := newSymmetric(d), newSymmetric(d)

@@ -67,8 +67,7 @@ func meanSquare(y, weights []float64) float64 {
 	return sum / floats.Sum(weights)
 }
 
-// RootMeanSquareScale gives every column this root mean square over its observed cells, with Mean_j
-// = 0.
+// RootMeanSquareScale gives every column this root mean square over its observed cells, with Mean_j = 0.
 func RootMeanSquareScale(t *Table, size float64) Scale {
 	s := Scale{Mean: make([]float64, t.D), Deviation: make([]float64, t.D)}
 	if t.Weights == nil {
@@ -151,8 +150,7 @@ func (s Scale) PrecisionInPlace(p *mat.SymDense) {
 	}
 }
 
-// Location returns the mean (d) of standardised columns in the table's units, Mean_j + Deviation_j
-// μ_j.
+// Location returns the mean (d) of standardised columns in the table's units, Mean_j + Deviation_j μ_j.
 func (s Scale) Location(mu []float64) []float64 {
 	location := floats.MulTo(make([]float64, len(mu)), s.Deviation, mu)
 	floats.Add(location, s.Mean)

@@ -43,8 +43,7 @@ type Table struct {
 	// LeftOut lists the columns of the file that cannot be used.
 	LeftOut []Column
 
-	// Blocks group the utilities of nominal columns (trainers.Prepare); nil: every column is its
-	// own.
+	// Blocks group the utilities of nominal columns (trainers.Prepare); nil: every column is its own.
 	Blocks []Block
 
 	// Cuts are increasing thresholds of a latent standard normal: an observed cell of an ordered
@@ -148,8 +147,7 @@ func (t *Table) Complete() bool {
 	return !slices.Contains(t.Observed, false)
 }
 
-// Select copies the named columns in order, with all rows. It fails if a name is unknown or
-// repeated.
+// Select copies the named columns in order, with all rows. It fails if a name is unknown or repeated.
 func (t *Table) Select(names []string) (*Table, error) {
 	if t.Counted != nil {
 		return nil, errors.New("the rows represent moments: select columns of the moments")

@@ -61,8 +61,7 @@ func (t *Table) Weight(i int) float64 {
 	return t.Count(i)
 }
 
-// EffectiveRows is the effective sample size (Kish 1965), (Σ w_i)² / Σ w_i²; RowCount without
-// weights.
+// EffectiveRows is the effective sample size (Kish 1965), (Σ w_i)² / Σ w_i²; RowCount without weights.
 func (t *Table) EffectiveRows() float64 {
 	if t.Weights == nil {
 		return float64(t.RowCount())

@@ -21,8 +21,7 @@ type Put = func(path string, fill func(io.Writer) error) error
 
 var textEndings = []string{".csv", ".tsv", ".txt"}
 
-// WriteFormat returns the ending for a table like this file, ".csv" if the format has no own
-// ending.
+// WriteFormat returns the ending for a table like this file, ".csv" if the format has no own ending.
 func WriteFormat(like string) string {
 	if f := format.ByName(like); f != nil {
 		return f.Endings[0]

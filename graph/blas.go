@@ -101,8 +101,7 @@ func beside[T Float](library Product[T], slow bool) Product[T] {
 	}
 }
 
-// fortran calls xGEMM, with all arguments as pointers. Column-major, it computes cᵀ = op(b)ᵀ
-// op(a)ᵀ.
+// fortran calls xGEMM, with all arguments as pointers. Column-major, it computes cᵀ = op(b)ᵀ op(a)ᵀ.
 func fortran[T Float](gemm uintptr) Product[T] {
 	type arguments struct {
 		opA, opB               byte

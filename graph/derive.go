@@ -17,8 +17,7 @@ func (b *Builder) Gradient(y, x Node, held ...Node) Node {
 	return b.filled(0, r, c)
 }
 
-// paths returns the nodes between sources and y in topological order; sources[n] is false for held
-// n.
+// paths returns the nodes between sources and y in topological order; sources[n] is false for held n.
 func (b *Builder) paths(y Node, sources map[Node]bool) (order []Node) {
 	depends := map[Node]bool{}
 	var visit func(n Node) bool

@@ -8,8 +8,7 @@ import (
 
 func openBLASNames() []string { return []string{"libopenblas.dll", "openblas.dll"} }
 
-// openShared searches a bare name in the program's and the system's folders, never in the current
-// one.
+// openShared searches a bare name in the program's and the system's folders, never in the current one.
 func openShared(path string) (uintptr, error) {
 	where := uintptr(windows.LOAD_LIBRARY_SEARCH_DEFAULT_DIRS)
 	if filepath.IsAbs(path) {

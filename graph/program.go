@@ -133,8 +133,7 @@ func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {
 // Output makes n readable as Program.Output(name) after a run.
 func (b *Builder) Output(name string, n Node) { b.outputs[name] = n }
 
-// Minimise sets the scalar n as the program's only loss, with gradients for params that are not
-// fixed.
+// Minimise sets the scalar n as the program's only loss, with gradients for params that are not fixed.
 func (b *Builder) Minimise(n Node, params ...*Param) {
 	if b.loss != nil {
 		b.Failf("a program has one loss: build another program for another loss")

@@ -1,6 +1,5 @@
 // Package domain describes the support of truncated data: R^d, boxes, half-spaces and their
-// intersections; the feasible range of a row's missing cells; and the weight g of truncated score
-// matching.
+// intersections; the feasible range of a row's missing cells; and the weight g of truncated score matching.
 package domain
 
 import (
@@ -168,8 +167,7 @@ func (s *Domain) Outside(names []string, x, mask []float64) (cell int, why error
 	return -1, nil
 }
 
-// reach returns the minimum and size of aᵀx over missing cells in the box, and whether any has a ≠
-// 0.
+// reach returns the minimum and size of aᵀx over missing cells in the box, and whether any has a ≠ 0.
 func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut bool) {
 	lower, upper := s.GapBounds()
 	for j, a := range h.A {

@@ -18,8 +18,7 @@ import (
 //
 // With Scalar, the paper's form, all coordinates share min(cap, the smallest distance) in place of
 // the first two factors. The last factor damps the tangential score (Tangent), whose variance grows
-// with ‖v‖. On the positive orthant, with Cap = c, g_j = min(x_j, c): genscore's "min_pow" with
-// power 1.
+// with ‖v‖. On the positive orthant, with Cap = c, g_j = min(x_j, c): genscore's "min_pow" with power 1.
 type Weight struct {
 	Scalar bool    `json:"scalar"` // one g for all coordinates of a row
 	Cap    float64 `json:"cap"`    // where g stops growing, in the units of x; 0 means 1

@@ -27,8 +27,7 @@ type GapConditional interface {
 	AtGaps(signal, noise, mask graph.Node) Model
 }
 
-// MaskConditional is a density that depends on the mask, such as q_θ(x) φ_Λ(x) for cells missing
-// not at random.
+// MaskConditional is a density that depends on the mask, such as q_θ(x) φ_Λ(x) for cells missing not at random.
 type MaskConditional interface {
 	Model
 	// WithMask returns the model of n rows with these masks (n, d), 1 = observed.
@@ -100,8 +99,7 @@ type Sampler interface {
 	SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, error)
 }
 
-// SampleRows fails with ErrNoExactSampler if m is no Sampler, or embeds a normal without being
-// normal.
+// SampleRows fails with ErrNoExactSampler if m is no Sampler, or embeds a normal without being normal.
 func SampleRows(m Model, n int, s *domain.Domain, rng *rand.Rand) ([]float64, error) {
 	sampler, ok := m.(Sampler)
 	if _, says := m.(Normal); ok && says {

@@ -10,8 +10,7 @@ type Evaluator struct {
 	ran     bool
 }
 
-// NewEvaluator builds an evaluator; with masks it uses the points' masks of a MaskConditional
-// model.
+// NewEvaluator builds an evaluator; with masks it uses the points' masks of a MaskConditional model.
 func NewEvaluator(m Model, n int, masks bool) (*Evaluator, error) {
 	e := &Evaluator{}
 	var err error

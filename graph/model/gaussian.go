@@ -27,8 +27,7 @@ const (
 )
 
 // Gaussian is log q(x) = −½(x−μ)ᵀP(x−μ), s = −P(x−μ), D = −diag P
-// (docs/theory/models.md#eq-gaussian); Natural has log q(x) = −½xᵀPx + ηᵀx. It starts at μ = 0, P =
-// I.
+// (docs/theory/models.md#eq-gaussian); Natural has log q(x) = −½xᵀPx + ηᵀx. It starts at μ = 0, P = I.
 type Gaussian struct {
 	d    int
 	kind Parameterisation

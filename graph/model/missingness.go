@@ -95,8 +95,7 @@ func NewLogisticMissingness(l *missingness.Logistic) *LogisticMissingness {
 	return m
 }
 
-// MissingnessOf returns φ of a mechanism; nil without regressions: thresholds act through the
-// support.
+// MissingnessOf returns φ of a mechanism; nil without regressions: thresholds act through the support.
 func MissingnessOf(m *missingness.Model) Missingness {
 	if m == nil || m.Logistic == nil {
 		return nil

@@ -174,8 +174,7 @@ func forward(root, b, z []float64) {
 	}
 }
 
-// Joint writes log w_k + log N + Σ log π of a row's observed cells to to (K), and returns their log
-// sum.
+// Joint writes log w_k + log N + Σ log π of a row's observed cells to to (K), and returns their log sum.
 func (g *Given) Joint(row, to []float64) float64 {
 	for k := range to {
 		g.solve(k, row)
@@ -332,8 +331,7 @@ func (m *Mixed) SampleRows(n int, s *domain.Domain, rng *rand.Rand) ([]float64, 
 	return values, nil
 }
 
-// Quantities are weights (K, 1), means (K, numbers), covariances (K, numbers²) and shares (K,
-// levels).
+// Quantities are weights (K, 1), means (K, numbers), covariances (K, numbers²) and shares (K, levels).
 func (m *Mixed) Quantities() []Quantity {
 	k, numbers := len(m.Weights), m.numbers
 	qs := []Quantity{{Name: "weights", Rows: k, Cols: 1, Value: slices.Clone(m.Weights), Range: Share}}

@@ -26,8 +26,7 @@ type Model interface {
 	Evaluate(b *graph.Builder, x graph.Node) Evaluation
 }
 
-// Evaluation holds a model's values at B points (docs/theory/index.md#notation); a missing part is
-// nil.
+// Evaluation holds a model's values at B points (docs/theory/index.md#notation); a missing part is nil.
 type Evaluation struct {
 	LogDensity graph.Node // (B, 1): log q_θ(x), up to a constant
 	Score      graph.Node // (B, d): s_θ(x) = ∇_x log q_θ(x), units 1/x

@@ -22,8 +22,7 @@ type code struct {
 	unsure bool // may be a measurement: only a note
 }
 
-// codes warns of conventional or repeated numbers far outside the rest; possible measurements are
-// notes.
+// codes warns of conventional or repeated numbers far outside the rest; possible measurements are notes.
 func codes(e *examined) (findings []Finding) {
 	marks := []string{"NA"} // of every warning: one setting reads all of them
 	values, in := map[bool][]float64{}, map[float64][]int{}

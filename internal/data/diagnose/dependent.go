@@ -25,8 +25,7 @@ const (
 	zeroPart      = 1e-6
 )
 
-// The search leaves out one column of each set (the last, if the dependence is exact) and
-// continues.
+// The search leaves out one column of each set (the last, if the dependence is exact) and continues.
 func dependent(e *examined) []Finding {
 	findings, active := e.copies(e.active())
 	rows := rowsWithValues(e.Table)
@@ -247,8 +246,7 @@ func leastSet(r *mat.SymDense, candidate, kept float64) []int {
 	return set
 }
 
-// unexplained returns the smallest 1 − R² = 1/(R⁻¹)_jj, and the column with the largest
-// coefficient.
+// unexplained returns the smallest 1 − R² = 1/(R⁻¹)_jj, and the column with the largest coefficient.
 func unexplained(r *mat.SymDense, set []int) (share float64, which int) {
 	n := len(set)
 	s := mat.NewSymDense(n, nil)

@@ -212,8 +212,7 @@ const (
 
 func apart(e *examined) []Finding { return Apart(e.Table) }
 
-// Apart warns of pairs that are never observed together: their partial correlation is not
-// identified.
+// Apart warns of pairs that are never observed together: their partial correlation is not identified.
 func Apart(t *data.Table) []Finding {
 	pairs := t.NeverTogether()
 	if len(pairs) == 0 {

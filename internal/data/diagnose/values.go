@@ -136,8 +136,7 @@ func identifiers(e *examined) []Finding {
 		columnsText(names), plural(len(names), "counts or names the rows", "count or name the rows"), first[0], first[1], plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
 }
 
-// identifies: distinct cells equally spaced and increasing, or whole, increasing or dense or so
-// named.
+// identifies: distinct cells equally spaced and increasing, or whole, increasing or dense or so named.
 func (c column) identifies(name string) bool {
 	n := len(c.cells)
 	if n < data.LeastIdentifiers || len(c.distinct) < n {

@@ -145,8 +145,7 @@ func NewFiller(t *data.Table, columns []int) *Filler {
 func (c *Filler) Fill(m *Normal) { c.each(m, 1, func(*filling) {}) }
 
 // Without imputes as Fill does, and again for each of columns (indices in c.Columns) as if that
-// column were missing in every row; each result has shape (n, |c.Columns| − 1). If a row has column
-// j,
+// column were missing in every row; each result has shape (n, |c.Columns| − 1). If a row has column j,
 //
 //	x̂_m⁽ʲ⁾ = x̂_m + P_mm⁻¹ P_mj e_j,   e_j = Σ_k P_jk (x̂_k − μ_k) / (P_jj − P_jm P_mm⁻¹ P_mj)
 //

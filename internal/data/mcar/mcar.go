@@ -102,8 +102,7 @@ const (
 // is tested against the other columns, imputed by conditional means without x_j, given their
 // observed marks, by a robust score test with one degree of freedom per predictor. With fewer than
 // ten rows of the rarer kind per term, P is the Bonferroni minimum of rank tests of single
-// predictors. At most 100 000 evenly spaced rows are tested, fewer for many columns, but at least
-// 5000.
+// predictors. At most 100 000 evenly spaced rows are tested, fewer for many columns, but at least 5000.
 func Test(t *data.Table) []Column { return TestBy(1, t) }
 
 // TestBy does the work of Test in parallel over columns.

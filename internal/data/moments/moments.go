@@ -169,8 +169,7 @@ func (m *Moments) pattern(key string) (*pattern, error) {
 	return m.patterns[key], nil
 }
 
-// Merge adds the rows of other. It fails if columns or kinds of moments differ, and with
-// ErrPatterns.
+// Merge adds the rows of other. It fails if columns or kinds of moments differ, and with ErrPatterns.
 func (m *Moments) Merge(other *Moments) error {
 	if err := m.agrees(other); err != nil {
 		return err

@@ -19,8 +19,7 @@ import (
 type Centrality struct {
 	Strength          float64 // Σ_k |r_jk|
 	ExpectedInfluence float64 // Σ_k r_jk (Robinaugh, Millner & McNally 2016, doi:10.1037/abn0000181)
-	// Closeness is 1/Σ_k d_jk over reachable nodes, d lengths of shortest paths; NaN if there are
-	// none.
+	// Closeness is 1/Σ_k d_jk over reachable nodes, d lengths of shortest paths; NaN if there are none.
 	Closeness float64
 	// Betweenness is the number of pairs of other nodes whose shortest path passes through the
 	// node; equally short paths share a pair (Freeman 1977). Each pair counts once, as in igraph.
@@ -73,8 +72,7 @@ func (n *Network) Centralities() ([]Centrality, error) {
 	return out, nil
 }
 
-// SetBridges sets Bridge by each node's group (docs/theory/centrality.md#eq-bridge), with at least
-// two groups.
+// SetBridges sets Bridge by each node's group (docs/theory/centrality.md#eq-bridge), with at least two groups.
 func (n *Network) SetBridges(of []Centrality, groups map[string]string) error {
 	ends, err := n.Places()
 	if err != nil {
@@ -148,8 +146,7 @@ type step struct {
 }
 
 // paths returns, for each node, the number of reachable nodes, the sum of shortest path lengths to
-// them, and its betweenness; NaN beyond mostBetween. With groups only pairs of different groups
-// count.
+// them, and its betweenness; NaN beyond mostBetween. With groups only pairs of different groups count.
 func (n *Network) paths(next [][]step, group []int) (reached []int, total, between []float64) {
 	reached, total, between = make([]int, len(next)), make([]float64, len(next)), make([]float64, len(next))
 	for source := range next {
@@ -167,8 +164,7 @@ const tie = 1e-10
 
 // brandes adds the shortest paths from one node to the betweenness of all, and returns the number
 // of nodes reached and the sum of their distances (Brandes 2001,
-// doi:10.1080/0022250X.2001.9990249). gonum's BetweennessWeighted has no groups, and lists every
-// shortest path.
+// doi:10.1080/0022250X.2001.9990249). gonum's BetweennessWeighted has no groups, and lists every shortest path.
 func brandes(next [][]step, source int, group []int, between []float64) (reached int, total float64) {
 	n := len(next)
 	far, paths, before := make([]float64, n), make([]float64, n), make([][]int, n)

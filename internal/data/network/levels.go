@@ -27,8 +27,7 @@ type LevelPair struct {
 }
 
 // Together returns the associations of the levels of two sides of a precision P. With Σ the
-// covariance of their columns given all other columns and c_k = u_k − ū the centred utility of
-// level k,
+// covariance of their columns given all other columns and c_k = u_k − ū the centred utility of level k,
 //
 //	association = Cov(c_k, c_l) / √(Var(c_k) Var(c_l))
 //

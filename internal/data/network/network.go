@@ -124,8 +124,7 @@ func places(names []string) (map[string]int, error) {
 
 type Precision interface{ At(j, k int) float64 }
 
-// PartialCorrelation is −P_jk / √(P_jj P_kk) without overflow; NaN if a diagonal element is
-// negative.
+// PartialCorrelation is −P_jk / √(P_jj P_kk) without overflow; NaN if a diagonal element is negative.
 func PartialCorrelation(p Precision, j, k int) float64 {
 	return 0 - p.At(j, k)/math.Sqrt(p.At(j, j))/math.Sqrt(p.At(k, k)) // not −0
 }

@@ -86,8 +86,7 @@ func (s Schedule) At(t float64) (signal, noise float64) {
 	return math.Exp(-0.5 * integral), math.Sqrt(-math.Expm1(-integral))
 }
 
-// Rates returns f = d log a/dt and g² = dσ²/dt − 2fσ² of the SDE dx = f x dt + g dW (Song et al.
-// 2021).
+// Rates returns f = d log a/dt and g² = dσ²/dt − 2fσ² of the SDE dx = f x dt + g dW (Song et al. 2021).
 func (s Schedule) Rates(t float64) (f, square float64) {
 	switch s.Kind {
 	case Fixed:

@@ -87,8 +87,7 @@ func Normal(d int, rng *rand.Rand) (Gaussian, error) {
 }
 
 // orthogonal draws Q (m, m) uniformly: the Q of a Gaussian matrix's QR decomposition times the
-// signs of R's diagonal (Mezzadri 2007, "How to generate random matrices from the classical compact
-// groups").
+// signs of R's diagonal (Mezzadri 2007, "How to generate random matrices from the classical compact groups").
 func orthogonal(m int, rng *rand.Rand) *mat.Dense {
 	g := mat.NewDense(m, m, nil)
 	g.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, g)

@@ -29,8 +29,7 @@ const defaultStrength = 0.25
 //	star    the first column joined with all others
 //
 // Strength 0 is r = 0.25, or nine tenths of the limit of positive definiteness, 1/|λ_min(−A∘S)|, if
-// that is less. It fails for d < 2, an invalid number of edges, an unknown shape, or an r beyond
-// the limit.
+// that is less. It fails for d < 2, an invalid number of edges, an unknown shape, or an r beyond the limit.
 func Graph(shape string, d, edges int, strength float64, rng *rand.Rand) (Gaussian, error) {
 	if d < 2 {
 		return Gaussian{}, fmt.Errorf("d = %d: a network needs at least 2 columns", d)

@@ -104,8 +104,7 @@ func Curve(d int) Mixture {
 	return m
 }
 
-// Modes draws a mixture of k equal normals of standard deviation ½ with means N(0, 1) in each of d
-// columns.
+// Modes draws a mixture of k equal normals of standard deviation ½ with means N(0, 1) in each of d columns.
 func Modes(d, k int, rng *rand.Rand) Mixture {
 	var m Mixture
 	for range k {

@@ -33,8 +33,7 @@ type Options struct {
 	Progress func(read, size int64) // as in ReadOptions, over all passes; may be nil
 }
 
-// Take fails where NewTable would fail for the whole table, and if a column is constant in the
-// sample.
+// Take fails where NewTable would fail for the whole table, and if a column is constant in the sample.
 func Take(ctx context.Context, f *data.RowFile, o Options) (*Survey, error) {
 	d := len(f.Names)
 	s := &Survey{Columns: make([]data.ColumnSums, d)}

@@ -1,5 +1,4 @@
-// Package truncnorm has the standard normal distribution truncated to [α, β], also far in the
-// tails.
+// Package truncnorm has the standard normal distribution truncated to [α, β], also far in the tails.
 package truncnorm
 
 import (
