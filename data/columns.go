@@ -152,7 +152,7 @@ func columnSums(t *Table) []ColumnSums {
 }
 
 // FirstSums returns the first-pass sums of each column for each part of the rows, in order. A table
-// of up to 512 columns and the blocks of its file give identical sums.
+// and the blocks of its file give identical sums, with up to 512 columns and a value in every row.
 func FirstSums(t *Table, workers int) [][]ColumnSums {
 	return inParts(t, workers, func(_ int, x []float64) (c ColumnSums) {
 		c.first(x)

@@ -57,7 +57,7 @@ func (w written) ask(file string, names []string, o ReadOptions) error {
 	return nil
 }
 
-// ambiguous fails if all decimal marks of column k may be thousands marks.
+// ambiguous fails if all decimal marks of column k may be thousands marks and none is set.
 func (w written) ambiguous(k int, file, name string, o ReadOptions) error {
 	if o.Decimal != 0 || len(w) == 0 {
 		return nil

@@ -167,7 +167,7 @@ func (s *Domain) Outside(names []string, x, mask []float64) (cell int, why error
 	return -1, nil
 }
 
-// reach returns the minimum and size of aᵀx over missing cells in the box, and whether any has a ≠ 0.
+// reach returns the minimum of aᵀx over missing cells in the box, its size, and whether any a ≠ 0.
 func (s *Domain) reach(h HalfSpace, x, mask []float64) (low, size float64, cut bool) {
 	lower, upper := s.GapBounds()
 	for j, a := range h.A {

@@ -13,8 +13,7 @@ import (
 // observed, up to factors that do not depend on x (paper, appendix "Missing not at Random Data").
 // Exported fields must be JSON-encodable: they identify the mechanism when a run is resumed.
 type Missingness interface {
-	// Evaluate adds log φ_Λ and its x-derivatives at rows x (n, d) with mask Λ (n, d), 1 =
-	// observed.
+	// Evaluate adds log φ_Λ and its x-derivatives at rows x (n, d) with mask Λ (n, d).
 	Evaluate(b *graph.Builder, x, mask graph.Node) Evaluation
 }
 

@@ -174,7 +174,7 @@ func forward(root, b, z []float64) {
 	}
 }
 
-// Joint writes log w_k + log N + Σ log π of a row's observed cells to to (K), and returns their log sum.
+// Joint writes log w_k + log N + Σ log π of a row's observed cells to to (K), and returns their log density.
 func (g *Given) Joint(row, to []float64) float64 {
 	for k := range to {
 		g.solve(k, row)

@@ -13,8 +13,8 @@ import (
 //
 //	log q = zᵀθz,  s = 4 x∘(θz),  D = 4θz + 8 diag(θ)∘z,  Hv = 4(θz)∘v + 8 x∘(θ(x∘v))
 //
-// The parameters enforce −θ = LLᵀ with L_jj = exp(·), which is sufficient for an integrable density
-// (copositive −θ is necessary). It starts at θ = −½ I.
+// The parameters enforce −θ = LLᵀ with L_jj = exp(·), which is sufficient, not necessary, for an
+// integrable density. It starts at θ = −½ I.
 type Quartic struct {
 	d    int
 	free bool

@@ -148,7 +148,7 @@ func Collect(limit float64) { debug.SetMemoryLimit(int64(min(Room(limit), math.M
 // Room is the part of a limit left to Go's memory: at least half.
 func Room(limit float64) float64 { return max(limit-outside, limit/2) }
 
-// ReadFile is os.ReadFile for a file that needs factor times its size, also for endless devices.
+// ReadFile is os.ReadFile; it fails if factor times the size exceeds the memory, also for pipes.
 func ReadFile(path string, factor float64) ([]byte, error) {
 	var system *fs.PathError
 	f, err := os.Open(path)

@@ -22,7 +22,7 @@ func realTable(t *testing.T, file string, o data.ReadOptions) *data.Table {
 	return table
 }
 
-// Prices are collinear, 40 is the last cycle of an assay, yeast and riboflavin have few rows.
+// Prices are collinear, 40 is the last cycle, yeast and riboflavin have heavy tails and few rows.
 func TestRealTables(t *testing.T) {
 	for _, c := range []struct {
 		file    string

@@ -136,7 +136,8 @@ func identifiers(e *examined) []Finding {
 		columnsText(names), plural(len(names), "counts or names the rows", "count or name the rows"), first[0], first[1], plural(len(names), "it", "them"), set("ReadOptions.Exclude", names))}}
 }
 
-// identifies: distinct cells equally spaced and increasing, or whole, increasing or dense or so named.
+// identifies reports whether all cells differ and are equally spaced, or are whole numbers that
+// increase, are dense or have an identifier's name.
 func (c column) identifies(name string) bool {
 	n := len(c.cells)
 	if n < data.LeastIdentifiers || len(c.distinct) < n {
