@@ -190,7 +190,6 @@ func (c *compiler[T]) visit(n Node) error {
 	return nil
 }
 
-// frozen returns the constants and the untrained parameters.
 func (b *Builder) frozen() map[Node]bool {
 	frozen := maps.Clone(b.fixed)
 	for p, n := range b.params {

@@ -93,7 +93,6 @@ type filling struct {
 	rows, cols int
 }
 
-// multiple is Scale; for c = 1 it returns x.
 func (b *Builder) multiple(c float64, x Node) Node {
 	if c == 1 {
 		return x

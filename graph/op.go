@@ -66,7 +66,6 @@ func (b *Builder) Apply(op Op, in ...Node) Node {
 	return n
 }
 
-// differentiable reports whether the result's gradient reaches input i.
 func (op *Op) differentiable(i int) bool { return op.Constant == nil || !op.Constant[i] }
 
 func errNoDerivative(name string) error {

@@ -110,7 +110,6 @@ func (b *Builder) Constant(rows, cols int, values []float64) Node {
 	return n
 }
 
-// single reports whether the program reads p.Single.
 func (b *Builder) single(p *Param) bool { return b.dtype == Float32 && p.Single != nil }
 
 func (b *Builder) matrix(name string, rows, cols int, memory []float64) Node {

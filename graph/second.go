@@ -50,7 +50,6 @@ func (b *Builder) JacobianProduct(y, x, v Node) Node {
 	return b.filled(0, n, k)
 }
 
-// try returns a construction error of f.
 func try(f func()) (err error) {
 	defer func() {
 		switch e := recover().(type) {
@@ -126,6 +125,7 @@ func (s *sweep) through(y Node, inputs []Node, in []tangents) tangents {
 	return s.run(y, s.g, known)
 }
 
+// bend adds a term of the diagonal, (R, d).
 func (s *sweep) bend(part Node) {
 	if s.b.isZero(part) {
 		return
@@ -160,7 +160,6 @@ func (s *sweep) elementwise(n Node, op *kernelOp, u tangents) tangents {
 	return s.times(op.Reverse(n, b.filled(1, r, h))[0], u)
 }
 
-// times is k ∘ u, k (R, h).
 func (s *sweep) times(k Node, u tangents) tangents {
 	b := s.b
 	r, h := shape(k)

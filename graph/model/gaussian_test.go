@@ -117,7 +117,6 @@ func TestMeanOfManyColumns(t *testing.T) {
 	require.True(t, math.IsNaN(g.Mean()[7]))
 }
 
-// The mean is the same, times the units.
 func TestMeanInUnitsFarApart(t *testing.T) {
 	precision := mat.NewSymDense(2, []float64{2, 0.7, 0.7, 1})
 	for _, unit := range [][]float64{{1, 1}, {1e120, 1e-120}, {1e-140, 3}, {1e150, 1e150}} {

@@ -407,7 +407,6 @@ func (m *Mixed) Rescale(mean, deviation []float64) error {
 	return nil
 }
 
-// Levels must match d columns.
 func checkLevels(levels []int, d int) error {
 	if len(levels) != d {
 		return fmt.Errorf("levels of %d columns are given, %d are needed", len(levels), d)

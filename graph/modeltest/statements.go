@@ -35,7 +35,6 @@ func statements(t *testing.T, c testCase) {
 	}
 }
 
-// normal compares the score with −P(x−μ).
 func (c testCase) normal(t *testing.T, m model.Normal) {
 	const says = "the model declares that it is normal (model.Normal), but is not: does it embed a normal model?"
 	_, ok := model.AsNormal(m)
@@ -94,7 +93,6 @@ func (c testCase) sampler(t *testing.T, m model.Sampler) {
 	}
 }
 
-// parametric restores the model's quantities, and rescales it.
 func (c testCase) parametric(t *testing.T, m model.Parametric) {
 	before, score := m.Quantities(), slices.Clone(c.score(t, m, c.x))
 	for _, p := range m.Params() {
