@@ -76,7 +76,6 @@ type File struct {
 	Content func() (io.ReaderAt, int64, error) // the whole content with random access
 }
 
-// Column of a file.
 type Column struct {
 	Name    string
 	Kind    Kind
@@ -134,7 +133,6 @@ func NewBlock(before, rows, columns int) *Block {
 	return b
 }
 
-// Cut keeps at most most rows.
 func (b *Block) Cut(most int) {
 	if len(b.Rows) <= most {
 		return

@@ -91,7 +91,6 @@ func Number(x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 64)
 }
 
-// TimeLayout is the layout of times.
 const TimeLayout = "2006-01-02T15:04:05.999999999"
 
 // Time writes the time units·nanos nanoseconds after 1970.

@@ -94,8 +94,7 @@ func (m *Model) Support(s *domain.Domain) *domain.Domain {
 	return s.Censoring(m.Censored.Below, m.Censored.Above)
 }
 
-// Elsewhere returns m with its other columns, of d in total, hidden completely at random with
-// probability p.
+// Elsewhere returns m with its other columns, of d, hidden completely at random with probability p.
 func (m *Model) Elsewhere(d int, p float64) *Model {
 	e := &Model{Logistic: NewLogistic(d)}
 	if m != nil {
@@ -137,7 +136,6 @@ func NewLogistic(d int) *Logistic {
 // Concerns reports whether l hides column j.
 func (l *Logistic) Concerns(j int) bool { return !math.IsInf(l.Intercept[j], 1) }
 
-// Observed implements Mechanism.
 func (l *Logistic) Observed(p, x []float64) {
 	for j, a := range l.Intercept {
 		p[j] = 1
@@ -178,7 +176,6 @@ func (c *Censored) Concerns(j int) bool {
 	return !math.IsInf(c.Below[j], -1) || !math.IsInf(c.Above[j], 1)
 }
 
-// Observed implements Mechanism.
 func (c *Censored) Observed(p, x []float64) {
 	for j, v := range x {
 		p[j] = 0

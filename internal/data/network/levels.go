@@ -94,7 +94,6 @@ func (s Side) level(k int) string {
 	return s.Levels[k]
 }
 
-// HasLevels reports whether an end of an edge has levels.
 func (n *Network) HasLevels() bool {
 	for _, e := range n.Edges {
 		if e.Together != nil {

@@ -10,8 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Edge joins two variables by name. Precision is P_jk; the sign of the association is the sign of
-// PartialCorrelation.
+// Edge joins two variables by name. Precision is P_jk; PartialCorrelation has the association's sign.
 type Edge struct {
 	From, To                      string
 	Precision, PartialCorrelation float64
