@@ -214,6 +214,7 @@ func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	f.outcome.notes = append(f.outcome.notes, ready.Clamped(cells.Table)...)
 	c := &f.config
 	c.Seed, c.Chains, c.Steps = f.seed, f.chains, f.steps
 	if err := checkSize(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {

@@ -640,6 +640,12 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 		return "", asUsage(f.command, err)
 	}
 	fit.history, fit.spec.Steps.Seed, fit.spec.Steps.Workers = "", c.seed, c.config.Workers
+	if o := &fit.spec.Objective.Kind; fit.spec.Model.Kind == "score-network" && *o != "denoising" {
+		if *o != "auto" {
+			return "", usageError{fmt.Errorf("--objective %s: missing cells are drawn from a score network along the noise levels of --objective denoising, the default; leave it out", *o)}
+		}
+		*o = "denoising"
+	}
 	write := func(cmd *cobra.Command, args []string) error {
 		return commit(func(set *atomicfile.Set) error { return fit.write(set, cmd, args) })
 	}
