@@ -177,7 +177,7 @@ const samplersText = `Missing cells are drawn given the observed cells of the ro
   diffusion   Langevin steps along the noise levels of a denoising fit
   latent      Gibbs draws of latent normal variables: models with ordered categories
   predictive  the parameter draws that impute --model-out kept
-  auto        the first of latent, exact, mcmc, diffusion that the model allows`
+  auto        the first of latent, exact, diffusion, mcmc that the model allows`
 
 func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {
 	if by := f.config.Sampler; !slices.Contains(samplers, by) {
