@@ -173,7 +173,7 @@ const samplersText = `Missing cells are drawn given the observed cells of the ro
   diffusion   Langevin steps along the noise levels of a denoising fit
   latent      Gibbs draws of latent normal variables: models with ordered categories
   predictive  the parameter draws that impute --model-out kept
-  auto        the first of latent, exact, mcmc, diffusion that the model allows`
+  auto        the first of latent, exact, diffusion, mcmc that the model allows`
 
 func (f *completingFlags) check(cmd *cobra.Command, samplers ...string) error {
 	if by := f.config.Sampler; !slices.Contains(samplers, by) {
@@ -210,6 +210,7 @@ func (f *completingFlags) load(cmd *cobra.Command, model, path string) (*fitted.
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	f.outcome.notes = append(f.outcome.notes, ready.Clamped(cells.Table)...)
 	c := &f.config
 	c.Seed, c.Chains, c.Steps = f.seed, f.chains, f.steps
 	if err := checkSize(size{cells.Table.N, "rows"}, size{cells.Table.D, "columns"}, size{c.Draws, "draws (--draws)"}); err != nil {

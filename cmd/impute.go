@@ -88,7 +88,7 @@ func newImputeCommand() *cobra.Command {
 	fl.Lookup("sampler").Usage += "; without a model posterior"
 	fl.Lookup("warm-up").Usage = "Monte Carlo iterations to discard (default: 150 or more; without a model 100)"
 	fl.Lookup("iterations").Usage = "Monte Carlo iterations to keep (default: 250 or more; without a model 100 to 3200, until chains converge)"
-	fl.IntVar(&f.components, "components", 0, "without a model: maximum of mixture components (default: 10; one per 5d rows; one below 20d rows)")
+	fl.IntVar(&f.components, "components", 0, "without a model: maximum of mixture components (default: 10; one per 5d rows; below 20d rows one, or 4 if held-out rows prefer a mixture)")
 	f.fit.add(cmd)
 	return cmd
 }
@@ -637,6 +637,12 @@ func (f *firstFit) run(cmd *cobra.Command, c *completingFlags, table string, res
 		return "", asUsage(f.command, err)
 	}
 	fit.history, fit.spec.Steps.Seed, fit.spec.Steps.Workers = "", c.seed, c.config.Workers
+	if o := &fit.spec.Objective.Kind; fit.spec.Model.Kind == "score-network" && *o != "denoising" {
+		if *o != "auto" {
+			return "", usageError{fmt.Errorf("--objective %s: missing cells are drawn from a score network along the noise levels of --objective denoising, the default; leave it out", *o)}
+		}
+		*o = "denoising"
+	}
 	write := func(cmd *cobra.Command, args []string) error {
 		return commit(func(set *atomicfile.Set) error { return fit.write(set, cmd, args) })
 	}

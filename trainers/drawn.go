@@ -81,7 +81,10 @@ func checkDraws(ctx context.Context, p *Prepared, r *Result) error {
 	if n := len(off) - namedColumns; n > 1 {
 		off = append(off[:namedColumns], fmt.Sprintf("%d more", n))
 	}
-	advice := "Spec.Model.Kind mixture, or energy with Spec.Objective.Kind denoising"
+	advice := "Spec.Model.Kind mixture"
+	if p.Spec.Model.Kind != "energy" || p.Spec.Objective.Kind != "denoising" {
+		advice += ", or energy with Spec.Objective.Kind denoising"
+	}
 	if own, ok := r.Model.Model.(*model.Mixed); ok {
 		advice = fmt.Sprintf(`more components (Spec.Model.Options '{"components":%d}')`, 2*len(own.Weights))
 	}

@@ -21,8 +21,8 @@ var layers = [][]string{
 	{"nets"},
 	{"internal/losses/pairmoments", "internal/losses/latent", "losses"},
 	{"internal/testtables", "internal/trainers/optim", "internal/trainers/mcmc", "trainers/source", "trainers/estimator", "internal/trainers/engine"},
-	{"internal/trainers/posterior", "internal/trainers/fitted/diffusion", "trainers/fitted", "internal/trainers/evaluate"},
-	{"internal/trainers/rows", "internal/trainers/mixed", "internal/trainers/gaussian/mcem", "internal/trainers/gaussian/em", "trainers/penalty", "internal/trainers/descent", "internal/trainers/gaussian/sparse", "internal/trainers/regpath", "internal/trainers/inference", "internal/trainers/inference/debias", "internal/trainers/inference/bootstrap", "internal/trainers/inference/sandwich"},
+	{"internal/trainers/mixed", "internal/trainers/posterior", "internal/trainers/fitted/diffusion", "trainers/fitted", "internal/trainers/evaluate"},
+	{"internal/trainers/rows", "internal/trainers/gaussian/mcem", "internal/trainers/gaussian/em", "trainers/penalty", "internal/trainers/descent", "internal/trainers/gaussian/sparse", "internal/trainers/regpath", "internal/trainers/inference", "internal/trainers/inference/debias", "internal/trainers/inference/bootstrap", "internal/trainers/inference/sandwich"},
 	{"trainers", "trainers/estimatortest", "trainers/replicate", "trainers/compare", "trainers/power"},
 	{"cmd/words", "cmd/picture", "cmd/report", "cmd"},
 }

@@ -74,13 +74,15 @@ func cellSamplerByName(name string) (cellSampler, error) {
 	return cellSamplers[i], nil
 }
 
-// "auto" is the first of latent, exact, mcmc, diffusion that the model supports.
+// cellSamplerFor returns the sampler with this name. "auto" is the first of latent, exact,
+// diffusion, mcmc that the model supports: far from the table's rows the density at the least noise
+// level is not learnt, and chains go there. It fails if the model does not support the sampler.
 func (f *Model) cellSamplerFor(name string) (cellSampler, error) {
 	if name == "auto" && f.Posterior != nil {
 		name = predictive
 	}
 	if name == "auto" {
-		for _, name = range []string{"latent", "exact", "mcmc", "diffusion"} {
+		for _, name = range []string{"latent", "exact", "diffusion", "mcmc"} {
 			if s, err := cellSamplerByName(name); err != nil || s.refuses(f) == nil {
 				return s, err
 			}

@@ -26,7 +26,7 @@ type ImputeConfig struct {
 	//	diffusion  Langevin steps along noise levels, for scores without a density
 	//	latent     Gibbs sweeps over latent normals, for models of ordinal columns
 	//	predictive the posterior draws of the parameters (Model.Posterior)
-	//	auto       predictive, or the first of latent, exact, mcmc, diffusion that the model supports
+	//	auto       predictive, or the first of latent, exact, diffusion, mcmc that the model supports
 	Sampler string
 	Draws   int // per row; 1
 	Seed    uint64

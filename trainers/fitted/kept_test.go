@@ -77,8 +77,17 @@ func TestKept(t *testing.T) {
 	}
 	require.InDelta(t, 1, mass, 0.01)
 
-	_, err = fitted.Impute(t.Context(), f, table(gaps.Names, []float64{x, nan, 4}), fitted.ImputeConfig{})
-	require.ErrorContains(t, err, `column "three": 4 lies outside the values of the model, -1 to 1`)
+	var drawn [][]float64
+	for _, three := range []float64{1, 4} {
+		row := table(gaps.Names, []float64{nan, nan, three})
+		r, err := fitted.Impute(t.Context(), f, row, fitted.ImputeConfig{Draws: 5})
+		require.NoError(t, err)
+		require.Equal(t, three, r.Values[2])
+		drawn = append(drawn, []float64{r.Values[0], r.Values[1]})
+		require.Len(t, f.Clamped(row), int(three)/4)
+	}
+	require.Equal(t, drawn[0], drawn[1], "4 counts as 1, the largest value of the fit")
+	require.Contains(t, f.Clamped(table(gaps.Names, []float64{x, 1e4, 4}))[0], "three: 1 observed cells outside the values of the model, -1 to 1")
 	_, err = fitted.Impute(t.Context(), f, gaps, fitted.ImputeConfig{Sampler: "mcmc"})
 	require.ErrorContains(t, err, "use the sampler predictive")
 	_, err = fitted.Sample(t.Context(), f, fitted.SampleConfig{Sampler: "hmc"})

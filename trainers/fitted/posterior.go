@@ -204,13 +204,29 @@ func levelsOf(x []float64) *levels {
 
 func (l *levels) Kind() string { return "levels" }
 
-// A number between two values counts as the nearer one.
-func (l *levels) Check(x float64) error {
-	known := l.Values()
-	if low, high := known[0], known[len(known)-1]; x < low || x > high {
-		return fmt.Errorf("lies outside the values of the model, %s to %s", data.FormatNumber(low), data.FormatNumber(high))
+// Check accepts any number: it counts as the nearest value.
+func (l *levels) Check(float64) error { return nil }
+
+// Clamped reports, per numeric column of few values, the observed cells outside the values of a
+// kept model.
+func (f *Model) Clamped(t *data.Table) (notes []string) {
+	for j, function := range f.Transform {
+		l, few := function.(*levels)
+		if !few {
+			continue
+		}
+		known, outside := l.Values(), 0
+		low, high := known[0], known[len(known)-1]
+		for _, x := range t.Column(j) {
+			if x < low || x > high {
+				outside++
+			}
+		}
+		if outside > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %d observed cells outside the values of the model, %s to %s; each counts as the nearest of these", t.Names[j], outside, data.FormatNumber(low), data.FormatNumber(high)))
+		}
 	}
-	return nil
+	return notes
 }
 
 // codedFunction returns a nominal function for three or more observed levels without an order.

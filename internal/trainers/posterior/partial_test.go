@@ -38,7 +38,7 @@ func TestResumed(t *testing.T) {
 		c.Partial = NewPartial("run")
 		c.Save = func(p *Partial) error { return p.Save(path) }
 		for pieces := 1; ; pieces++ {
-			again, err := Draw(&cut{t.Context(), 1000}, z, c)
+			again, err := Draw(&cut{t.Context(), 600}, z, c)
 			if err == nil {
 				require.Greater(t, pieces, 1)
 				require.Equal(t, whole, again)

@@ -86,6 +86,22 @@ func TestMeanOfOneColumn(t *testing.T) {
 	require.Greater(t, stat.Variance(means, nil), 2*s2/m)
 }
 
+// From 8 to 20 rows for each number of a row, two clusters have a mixture, one normal none.
+func TestComponentsOfFewRows(t *testing.T) {
+	for apart, want := range map[float64]float64{0: 1, 3: 2} {
+		rng := stream.New(8)
+		z := &data.Table{Names: []string{"a", "b", "c"}, N: 45, D: 3}
+		for i := range z.N {
+			for range z.D {
+				z.Values = append(z.Values, rng.NormFloat64()+apart*float64(i%2*2-1))
+				z.Observed = append(z.Observed, rng.Float64() > 0.2)
+			}
+		}
+		z, _ = data.Standardise(z)
+		require.InDelta(t, want, draw(t, z, posterior.Config{Draws: 1, Seed: 1}).InUse, want-0.999, "clusters %v apart", apart)
+	}
+}
+
 func TestOneNormalWhereChainsHaveNotMet(t *testing.T) {
 	z, _ := pairs(t, 60, 0.7, 1, func(_, u float64) bool { return u < 0.4 })
 	c := posterior.Config{Draws: 2, WarmUp: 1, Iterations: 4, Seed: 197}
