@@ -264,7 +264,7 @@ func (r *reader) find(asked string) error {
 	if err != nil {
 		return err
 	}
-	r.sheet, r.part, r.xml = fmt.Sprintf("sheet %q", names[at]), content, xml.NewDecoder(content)
+	r.sheet, r.part, r.xml = fmt.Sprintf("sheet %q", names[at]), content, newDecoder(content)
 	return nil
 }
 
@@ -286,6 +286,30 @@ func (r *reader) main() (string, error) {
 	return main, nil
 }
 
+// newDecoder decodes XML and rejects nesting deeper than 64 elements, which would exhaust memory.
+func newDecoder(content io.Reader) *xml.Decoder {
+	return xml.NewTokenDecoder(&shallow{Decoder: xml.NewDecoder(content)})
+}
+
+type shallow struct {
+	*xml.Decoder
+	depth int
+}
+
+func (s *shallow) Token() (xml.Token, error) {
+	t, err := s.RawToken()
+	switch t.(type) {
+	case xml.StartElement:
+		s.depth++
+	case xml.EndElement:
+		s.depth--
+	}
+	if s.depth > 64 {
+		return nil, format.Damaged("elements nested too deeply")
+	}
+	return t, err
+}
+
 // decode reads a small part; a part that does not exist is empty.
 func (r *reader) decode(name string, to any) error {
 	f := r.parts[name]
@@ -297,7 +321,7 @@ func (r *reader) decode(name string, to any) error {
 		return err
 	}
 	defer content.Close()
-	if err := xml.NewDecoder(content).Decode(to); err != nil {
+	if err := newDecoder(content).Decode(to); err != nil {
 		return r.damage(name, err)
 	}
 	return nil
