@@ -255,11 +255,12 @@ func (r *reader) find(asked string) error {
 	if f == nil {
 		return format.Damaged("its part %s is missing", sheets[at])
 	}
-	content, err := f.Open()
+	r.sheet = fmt.Sprintf("sheet %q", names[at])
+	content, err := unpack(f)
 	if err != nil {
-		return err
+		return r.damage(r.sheet, err)
 	}
-	r.sheet, r.part, r.xml = fmt.Sprintf("sheet %q", names[at]), content, xml.NewDecoder(content)
+	r.part, r.xml = content, newDecoder(content)
 	return nil
 }
 
@@ -280,17 +281,49 @@ func (r *reader) main() (string, error) {
 	return main, nil
 }
 
+// unpack opens a part, unless it is larger than 64 MB and 200 times its compressed size (usually 5 to 30).
+func unpack(f *zip.File) (io.ReadCloser, error) {
+	if f.UncompressedSize64 > max(1<<26, 200*f.CompressedSize64) {
+		return nil, format.Damaged("too much text for its size")
+	}
+	return f.Open()
+}
+
+// newDecoder decodes XML and rejects nesting deeper than 64 elements, which would exhaust memory.
+func newDecoder(content io.Reader) *xml.Decoder {
+	return xml.NewTokenDecoder(&shallow{Decoder: xml.NewDecoder(content)})
+}
+
+type shallow struct {
+	*xml.Decoder
+	depth int
+}
+
+func (s *shallow) Token() (xml.Token, error) {
+	t, err := s.RawToken()
+	switch t.(type) {
+	case xml.StartElement:
+		s.depth++
+	case xml.EndElement:
+		s.depth--
+	}
+	if s.depth > 64 {
+		return nil, format.Damaged("elements nested too deeply")
+	}
+	return t, err
+}
+
 func (r *reader) decode(name string, to any) error {
 	f := r.parts[name]
 	if f == nil {
 		return nil
 	}
-	content, err := f.Open()
+	content, err := unpack(f)
 	if err != nil {
-		return err
+		return r.damage(name, err)
 	}
 	defer content.Close()
-	if err := xml.NewDecoder(content).Decode(to); err != nil {
+	if err := newDecoder(content).Decode(to); err != nil {
 		return r.damage(name, err)
 	}
 	return nil

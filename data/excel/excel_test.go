@@ -124,6 +124,8 @@ func TestDamagedWorkbooks(t *testing.T) {
 		"rows out of order":     {rows(`<row r="3"`, `<row r="2"`), `: sheet "S" is damaged after row 2 (a row of number "2")`},
 		"a cell twice":          {rows(`r="B3"`, `r="A3"`), `: sheet "S" is damaged after row 2 (a cell named "A3" in row 3)`},
 		"a cell of another row": {rows(`r="B3"`, `r="B2"`), `: sheet "S" is damaged after row 2 (a cell named "B2" in row 3)`},
+		"nested":                {rows(third, third+strings.Repeat("<a>", 100000)), `: sheet "S" is damaged after row 2 (elements nested too deeply)`},
+		"a zip bomb":            {map[string]string{texts: strings.Repeat(" ", 1<<26) + soundTexts}, `: xl/sharedstrings.xml is damaged (too much text for its size)`},
 		"texts cut":             {map[string]string{texts: soundTexts[:len(soundTexts)-1]}, `: xl/sharedstrings.xml is damaged`},
 	} {
 		bookOf(t, path, c.parts)
