@@ -31,7 +31,7 @@ func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 // PosteriorConfig configures Posterior. Zero values select the defaults.
 //
 //	Draws      int // completed tables; 1
-//	Components int // maximum number of mixture components; 10 or fewer, by rows and columns
+//	Components int // maximum number of mixture components; 10 or fewer, by rows, columns and, for few rows, held-out rows
 //	WarmUp     int // discarded iterations per chain; 100
 //	Iterations int // kept iterations per chain; doubled until the chains have converged
 //	Seed       uint64
@@ -40,6 +40,7 @@ func (r *PosteriorImputed) Converged() bool { return r.Law.Met() }
 //	Workers    int // threads; results do not depend on them
 //	Observe    func(done, total int) // called after each chain; may be nil
 //	Partial    *Partial // saved chains to continue, may be nil
+//	Save       func(*Partial) error // called after each chain and before an interrupted run returns; may be nil
 //	Cuts, Levels, Anchor // set by Posterior
 type PosteriorConfig = posterior.Config
 
