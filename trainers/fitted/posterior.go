@@ -223,15 +223,15 @@ func (f *Model) Clamped(t *data.Table) (notes []string) {
 		if !few {
 			continue
 		}
-		known, outside := l.Values(), 0
+		known, x, outside := l.Values(), t.Column(j), 0
 		low, high := known[0], known[len(known)-1]
-		for _, x := range t.Column(j) {
-			if x < low || x > high {
+		for _, v := range x {
+			if v < low || v > high {
 				outside++
 			}
 		}
 		if outside > 0 {
-			notes = append(notes, fmt.Sprintf("%s: %d observed cells outside the values of the model, %s to %s; each counts as the nearest of these", t.Names[j], outside, data.FormatNumber(low), data.FormatNumber(high)))
+			notes = append(notes, fmt.Sprintf("%s: outside the values of the model, %s to %s, in %d of %d observed cells; there the nearest value counts", t.Names[j], data.FormatNumber(low), data.FormatNumber(high), outside, len(x)))
 		}
 	}
 	return notes
